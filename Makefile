@@ -1,11 +1,15 @@
 # Two commands do all set-up on a machine with Python (3.11 to 3.13), git and make:
 #   make demo   installs into .venv and runs one episode on the embedded phone
 #   make test   installs into .venv and runs every check
+# Besides: make soak, which takes hours or luck.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
 BIN := .venv/bin
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Tests start some hundred programs; each would compile the whole house anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check format snapshots pictures bench clean
+.PHONY: demo test check types tests soak format snapshots pictures bench clean
 
 demo: .venv/installed
 	@$(BIN)/hitlab demo
@@ -15,8 +19,18 @@ test: .venv/tested check
 check:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory -j2 types tests
+
+# mypy keeps one core busy, and what a test waits for keeps none: side by side they take less than one after the other.
+# For the same reason one more test is run at a time than there are cores.
+types:
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+
+tests:
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+soak: .venv/tested
+	$(BIN)/pytest -s tests/soak/walk.py tests/soak/kills.py tests/soak/memory.py
 
 format: .venv/tested
 	$(BIN)/ruff format .

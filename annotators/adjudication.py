@@ -8,21 +8,21 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import Additive
+from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import krippendorff_alpha
 from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.agreement.numbers import alpha_numbers
-from annotators.agreement.ratings import Numbers, Ratings
-from annotators.studied import Studied
-from lab.adjudication import Settled, comparable
-from lab.labels import Spot, laid_out
-from lab.protocol import Field
+from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.studied import StudyData
+from lab.core.adjudication import SignedSettlement, comparable
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference, fields_by_target
 
 Ints = npt.NDArray[np.int64]
-Said = TypeVar("Said", Ratings, Numbers)
+Said = TypeVar("Said", Ratings, NumericRatings)
 
 
-class Count(NamedTuple):
+class AnswerCount(NamedTuple):
     """How many people say one thing at a place: a value, or the reason why they say none."""
 
     value: Any
@@ -30,7 +30,7 @@ class Count(NamedTuple):
     people: int
 
 
-class Dispute(NamedTuple):
+class DisputedPlace(NamedTuple):
     """A place on which people differ, or that is settled.
 
     `counts` say what they said, the most frequent first. `moves` is how far the agreement of its field (Krippendorff's
@@ -38,13 +38,13 @@ class Dispute(NamedTuple):
     """
 
     unit: str
-    spot: Spot
-    counts: tuple[Count, ...] = ()
+    spot: FieldReference
+    counts: tuple[AnswerCount, ...] = ()
     moves: float | None = None
-    settled: Settled | None = None
+    settled: SignedSettlement | None = None
 
     @property
-    def majority(self) -> Count | None:
+    def majority(self) -> AnswerCount | None:
         """What more than half of its people say."""
         people = sum(one.people for one in self.counts)
         return self.counts[0] if self.counts and 2 * self.counts[0].people > people else None
@@ -54,12 +54,12 @@ class Queue(NamedTuple):
     """What is open, units that move the result most first, and what is settled; `waiting` counts units that are not
     handed in by all of their raters yet, which nobody settles."""
 
-    open: list[Dispute]
-    settled: list[Dispute]
+    open: list[DisputedPlace]
+    settled: list[DisputedPlace]
     waiting: int = 0
 
 
-def queue(studied: Studied, *, locked: bool, gone: Collection[str] = ()) -> Queue:
+def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Queue:
     """Every place that people answered otherwise than one another, but for words of their own (texts).
 
     Pilot units, repeated ratings and what a rule answered never count. `gone` are people who left or withdrew: for them
@@ -67,14 +67,14 @@ def queue(studied: Studied, *, locked: bool, gone: Collection[str] = ()) -> Queu
     """
     order = {unit.id: at for at, unit in enumerate(studied.units)}
     waiting = set() if locked else _waiting(studied, gone)
-    found = [one for one in _differing(studied) if one.unit in order]
-    moves = _moves(studied, {one.spot.field for one in found})
+    disputes = [one for one in _differing(studied) if one.unit in order]
+    moves = _moves(studied, {one.spot.field for one in disputes})
     standing = studied.settled
-    said = {(one.unit, one.spot): one for one in found}
-    places = _reading_order(studied, {one.unit for one in found} | {unit for unit, _ in standing})
+    said = {(one.unit, one.spot): one for one in disputes}
+    places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in standing})
     rank: dict[str, tuple[int, float]] = {}
-    still: list[Dispute] = []
-    for one in found:
+    still: list[DisputedPlace] = []
+    for one in disputes:
         if one.unit in waiting or (one.unit, one.spot) in standing:
             continue
         moved = moves.get(one.spot.field, {}).get(one.unit)
@@ -83,15 +83,17 @@ def queue(studied: Studied, *, locked: bool, gone: Collection[str] = ()) -> Queu
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     done = [
-        said.get(place, Dispute(*place))._replace(settled=settled, moves=moves.get(place[1].field, {}).get(place[0]))
+        said.get(place, DisputedPlace(*place))._replace(
+            settled=settled, moves=moves.get(place[1].field, {}).get(place[0])
+        )
         for place, settled in standing.items()
         if place[0] in order
     ]
     done.sort(key=lambda one: (order[one.unit], places[one.unit].get(one.spot, (True, 0))))
-    return Queue(still, done, len({one.unit for one in found if one.unit in waiting}))
+    return Queue(still, done, len({one.unit for one in disputes if one.unit in waiting}))
 
 
-def _waiting(studied: Studied, gone: Collection[str]) -> set[str]:
+def _waiting(studied: StudyData, gone: Collection[str]) -> set[str]:
     """Units that somebody has still to hand in."""
     columns = studied.columns
     left = columns.dealt[~columns.handed]
@@ -102,19 +104,19 @@ def _waiting(studied: Studied, gone: Collection[str]) -> set[str]:
     return {columns.units[at] for at in np.unique(left[:, 0])}
 
 
-def _optional(studied: Studied, spot: Spot) -> bool:
+def _optional(studied: StudyData, spot: FieldReference) -> bool:
     field = studied.study.protocol.field(spot.field)
     return field is None or not field.required
 
 
-def _reading_order(studied: Studied, units: Collection[str]) -> dict[str, dict[Spot, tuple[bool, int]]]:
+def _reading_order(studied: StudyData, units: Collection[str]) -> dict[str, dict[FieldReference, tuple[bool, int]]]:
     """For these units each place with where it comes; what is optional after what is not."""
-    found: dict[str, dict[Spot, tuple[bool, int]]] = {}
+    found: dict[str, dict[FieldReference, tuple[bool, int]]] = {}
     for unit in studied.units:
         if unit.id in units:
             spots = [
-                (Spot(target, one.id), one)
-                for target, fields in laid_out(studied.study.protocol, unit)
+                (FieldReference(target, one.id), one)
+                for target, fields in fields_by_target(studied.study.protocol, unit)
                 for one in fields
             ]
             found[unit.id] = {spot: (not field.required, at) for at, (spot, field) in enumerate(spots)}
@@ -124,7 +126,7 @@ def _reading_order(studied: Studied, units: Collection[str]) -> dict[str, dict[S
 # -- where they differ -------------------------------------------------------------------------------------------
 
 
-def _differing(studied: Studied) -> list[Dispute]:
+def _differing(studied: StudyData) -> list[DisputedPlace]:
     """Places that at least two people answered, and not all the same; a reason for no answer is an answer here.
 
     A flag that somebody raised was left down by everybody else who rated the unit.
@@ -154,7 +156,7 @@ def _differing(studied: Studied) -> list[Dispute]:
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
     ruled = {(unit.id, one.target, one.field) for unit in studied.units for one in unit.mechanical}
     firsts = {int(word): value for word, value in zip(words[::-1][1:], columns.values[::-1], strict=True)}
-    found = []
+    differing = []
     for at in np.flatnonzero(least != most):
         mine = rows[starts[at] : starts[at] + size[at]]
         unit, target, field = (
@@ -164,11 +166,15 @@ def _differing(studied: Studied) -> list[Dispute]:
             )
         )  # fmt: skip
         if (unit, target, field) not in ruled:
-            found.append(Dispute(unit, Spot(target, field), _counts(studied, mine, words, firsts, int(lacking[at]))))
-    return found
+            differing.append(
+                DisputedPlace(
+                    unit, FieldReference(target, field), _counts(studied, mine, words, firsts, int(lacking[at]))
+                )
+            )
+    return differing
 
 
-def _counts(studied: Studied, rows: Ints, words: Ints, firsts: dict[int, Any], down: int) -> tuple[Count, ...]:
+def _counts(studied: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any], down: int) -> tuple[AnswerCount, ...]:
     """How many said what at one place, by its rows; `down` left a flag alone, `firsts` are values by their words."""
     columns = studied.columns
     counts: dict[tuple[int, int], int] = {}
@@ -180,7 +186,7 @@ def _counts(studied: Studied, rows: Ints, words: Ints, firsts: dict[int, Any], d
         word = next((word for word in counts if word[0] >= 0 and firsts[word[0]] is False), (-2, -1))
         counts[word] = counts.get(word, 0) + down
     found = [
-        Count(
+        AnswerCount(
             False if value == -2 else firsts[value] if value >= 0 else None,
             columns.reasons[reason] if reason >= 0 else "",
             people,
@@ -198,23 +204,23 @@ def _words(values: Sequence[Any]) -> Ints:
     return np.array([*found, known.get(comparable(False), len(known))], dtype=np.int64)
 
 
-def _counting(studied: Studied) -> npt.NDArray[np.bool_]:
+def _counting(studied: StudyData) -> npt.NDArray[np.bool_]:
     """Which of the columns' units count: no pilot's."""
     pilots = {unit.id for unit in studied.units if unit.pilot}
     return np.array([unit not in pilots for unit in studied.columns.units], dtype=bool)
 
 
-def _of_kind(studied: Studied, kind: str) -> list[int]:
+def _of_kind(studied: StudyData, kind: str) -> list[int]:
     return [at for at, id in enumerate(studied.columns.fields) if (one := _field(studied, id)) and one.kind == kind]
 
 
-def _flags(studied: Studied) -> list[int]:
+def _flags(studied: StudyData) -> list[int]:
     """The fields that say no where nobody touches them."""
     fields = studied.columns.fields
     return [at for at in _of_kind(studied, "flag") if (one := _field(studied, fields[at])) and not one.required]
 
 
-def _field(studied: Studied, id: str) -> Field | None:
+def _field(studied: StudyData, id: str) -> Field | None:
     return studied.study.protocol.field(id)
 
 
@@ -227,9 +233,9 @@ def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: in
 # -- what moves the result ---------------------------------------------------------------------------------------
 
 
-def _moves(studied: Studied, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+def _moves(studied: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
     """By field how far its alpha would move without each unit; nothing where that is undefined."""
-    found = {}
+    moves = {}
     for id in sorted(fields):
         field = _field(studied, id)
         if field is None:
@@ -237,11 +243,11 @@ def _moves(studied: Studied, fields: Collection[str]) -> Mapping[str, Mapping[st
         if field.kind in ("nominal", "ordinal", "flag"):
             ratings, units = _by_unit(ratings_of(studied, id))
             level = "ordinal" if field.kind == "ordinal" else "nominal"
-            found[id] = _without_each(krippendorff_alpha(ratings, level), units)
+            moves[id] = _without_each(krippendorff_alpha(ratings, level), units)
         elif field.kind in ("interval", "step"):
             numbers, units = _by_unit(numbers_of(studied, id))
-            found[id] = _without_each(alpha_numbers(numbers), units)
-    return found
+            moves[id] = _without_each(alpha_numbers(numbers), units)
+    return moves
 
 
 def _by_unit(said: Said) -> tuple[Said, tuple[str, ...]]:
@@ -251,7 +257,7 @@ def _by_unit(said: Said) -> tuple[Said, tuple[str, ...]]:
     return said._replace(trace=at, traces=tuple(known)), tuple(known)
 
 
-def _without_each(alpha: Additive, units: Sequence[str]) -> dict[str, float]:
+def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
     """How far a coefficient over units moves when each is left out."""
     whole = alpha.sums.sum(axis=0)
     moved = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))

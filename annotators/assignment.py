@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeVar
 
-from annotators.counterbalance import Turn, counterbalanced, dealt_apart
-from lab.errors import LabError
-from lab.study import Assignment, Stage, Study, Unit
+from annotators.counterbalance import PlayTurn, counterbalanced, dealt_apart
+from lab.core.errors import LabError
+from lab.core.study import Assignment, Stage, Study, Unit
 
 T = TypeVar("T")
 
@@ -133,7 +133,7 @@ def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
     return bool((chance(study, "side", rater, unit) + run - 1) % 2)
 
 
-def _played(study: Study, rater: str, turns: Iterable[Turn]) -> list[Assignment]:
+def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
     return [
         Assignment(study.id, study.version, rater, at, turn.unit, condition=turn.condition)
         for at, turn in enumerate(turns)
@@ -189,7 +189,7 @@ def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignm
 
 def loads(assignments: Iterable[Assignment]) -> Mapping[str, int]:
     """How many units each rater has, those that they only repeat and the pilot left out."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for one in assignments:
-        found[one.rater] = found.get(one.rater, 0) + (one.stage == "main" and one.run == 1)
-    return found
+        counts[one.rater] = counts.get(one.rater, 0) + (one.stage == "main" and one.run == 1)
+    return counts

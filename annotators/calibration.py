@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from lab.labels import MISSING, Sheet, Spot
-from lab.protocol import Field
-from lab.study import Gold
+from lab.core.protocol import Field
+from lab.core.rating_sheet import MISSING, FieldReference, Sheet
+from lab.core.study import Gold
 
 NEAR = 0.05
 """How far from gold a number may be and still be right, as a share of its field's range: 5 of 100."""
 
 
-class Compared(NamedTuple):
+class CalibrationAnswer(NamedTuple):
     """One place of a calibration unit: what the rater said (in words where it is a reason), and what is right.
 
     `near` is how far a number may be from gold and still be right.
     """
 
-    spot: Spot
+    spot: FieldReference
     said: Any
     gold: Gold
     near: float = 0.0
@@ -82,19 +82,19 @@ def nearness(field: Field | None) -> float:
     return NEAR * (field.most - field.least)
 
 
-def said_at(sheet: Sheet, spot: Spot) -> Any:
+def said_at(sheet: Sheet, spot: FieldReference) -> Any:
     """What stands at a place, a reason for having no answer in words; None where nothing does."""
     head = sheet.head(spot)
     return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
 
 
-def compared(sheet: Sheet) -> list[Compared]:
+def compared(sheet: Sheet) -> list[CalibrationAnswer]:
     """Each place of a calibration unit that has gold, in the order in which gold is declared."""
-    found = []
+    answers = []
     for gold in sheet.unit.gold:
-        spot = Spot(gold.target, gold.field)
-        found.append(Compared(spot, said_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field))))
-    return found
+        spot = FieldReference(gold.target, gold.field)
+        answers.append(CalibrationAnswer(spot, said_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field))))
+    return answers
 
 
 def share_right(sheets: Iterable[Sheet]) -> float | None:
@@ -115,21 +115,22 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
 
     Numbers that are right count as gold itself, so that what is off the diagonal is wrong.
     """
-    found: dict[str, Counter[tuple[str, str]]] = {}
+    counts: dict[str, Counter[tuple[str, str]]] = {}
     for sheet in sheets:
         for one in compared(sheet) if sheet.committed else ():
             said = one.gold.value if one.right else one.said
             pair = (told(one.gold.value), told(said))
-            found.setdefault(one.spot.field, Counter())[pair] += 1
-    return found
+            counts.setdefault(one.spot.field, Counter())[pair] += 1
+    return counts
 
 
 def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
     """Percent agreement of each two raters by field, over pilot units that both handed in; reasons count as answers.
 
-    A place that neither was asked is none, one that a single one answered counts as different.
+    A place that neither was asked is none, one that a single one answered counts as different; a flag that nobody
+    raised is one that was lowered.
     """
-    found = []
+    pairs = []
     for one, other in combinations(sorted(sheets), 2):
         theirs = {sheet.unit.id: sheet for sheet in sheets[other] if sheet.committed}
         both = [(sheet, theirs[sheet.unit.id]) for sheet in sheets[one] if sheet.committed and sheet.unit.id in theirs]
@@ -138,13 +139,15 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
         for mine, other_sheet in both:
             for spot in dict.fromkeys((*mine.spots, *other_sheet.spots)):
                 field = mine.protocol.field(spot.field)
-                values = said_at(mine, spot), said_at(other_sheet, spot)
-                if field is None or (values == (None, None) and field.kind != "flag"):
+                values = [said_at(sheet, spot) for sheet in (mine, other_sheet)]
+                if field is not None and field.kind == "flag":
+                    values = [False if value is None else value for value in values]
+                if field is None or values == [None, None]:
                     continue
                 places[spot.field] += 1
-                agreed[spot.field] += same(*values, nearness(field))
-        found += [Pairwise(field, one, other, count, agreed[field]) for field, count in places.items()]
-    return found
+                agreed[spot.field] += same(values[0], values[1], nearness(field))
+        pairs += [Pairwise(field, one, other, count, agreed[field]) for field, count in places.items()]
+    return pairs
 
 
 def told(value: Any) -> str:

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lab.study import Study, Unit
+from lab.core.study import Study, Unit
 
 Chance = Callable[..., int]
 
 
-class Turn(NamedTuple):
+class PlayTurn(NamedTuple):
     """A unit that a participant plays, and its condition in a word."""
 
     unit: str
@@ -45,7 +45,7 @@ def dealt_apart(wanted: Sequence[tuple[str, int]], raters: Sequence[str]) -> Ite
 
 def counterbalanced(
     study: Study, units: Sequence[Unit], raters: Sequence[str], chance: Chance
-) -> dict[str, list[Turn]]:
+) -> dict[str, list[PlayTurn]]:
     """What each participant plays, in their order: each task at most once, `overlap` people a task.
 
     How often a participant, and how often a task, has each condition differs by one at most. The order is a row of a
@@ -69,8 +69,8 @@ def counterbalanced(
     return {who: [_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
 
 
-def _turn(unit: Unit) -> Turn:
-    return Turn(unit.id, unit.play.condition if unit.play else "")
+def _turn(unit: Unit) -> PlayTurn:
+    return PlayTurn(unit.id, unit.play.condition if unit.play else "")
 
 
 def evenly_placed(

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from annotators.metrics.dac_decisions import plain
-from annotators.metrics.memgui_irr import Irr, rate
-from annotators.metrics.memgui_tries import DONE
-from annotators.metrics.pspa_values import path_taken
-from annotators.metrics.tdg import Aligned, Steps, fulfilled
-from lab.label import Label
-from lab.labels import Sheet, Spot
-from lab.study import Study, Unit
-from lab.task import InformationUnit, Tdg
+from annotators.papers.dac.decisions import plain
+from annotators.papers.memgui.attempts import DONE
+from annotators.papers.memgui.irr import Irr, rate
+from annotators.papers.pspa.run_values import path_taken
+from annotators.papers.pspa.tdg import PathAlignment, Steps, fulfilled
+from lab.core.label import Label
+from lab.core.label_rules import COMPLETED as COMPLETED
+from lab.core.rating_sheet import FieldReference, Sheet
+from lab.core.study import Gold, Study, Unit
+from lab.core.task import InformationUnit, Tdg
 
-COMPLETED = "completed"
 NOT_COMPLETED = "not_completed"
 
 
@@ -29,13 +29,13 @@ class TdgDerived(NamedTuple):
     (`not_applicable` for nodes on ways that were not taken); a reason stands where there is one in place of an answer.
     """
 
-    aligned: Aligned | None
+    aligned: PathAlignment | None
     why: str
     before: Mapping[str, str]
     after: Mapping[str, str]
 
 
-class Decided(NamedTuple):
+class DecisionCount(NamedTuple):
     """Of `told` decisions that were rated, and of which it is known what is right, `right` ones."""
 
     right: int
@@ -53,20 +53,23 @@ def derived(
     *,
     done: bool | None = None,
     right: Mapping[str, Collection[str]] | None = None,
+    told: bool = False,
 ) -> list[tuple[str, str]]:
-    """What follows from a sheet, as (name, words) for the screen; nothing before it is handed in.
+    """What follows from a sheet, as (name, words); nothing before it is handed in.
 
+    With `told` as a person reads it: things by what they say and not by their ids, and why a rate is what it is.
     `done` says whether the run succeeded, as it is settled elsewhere; `right` which options its demonstrations took.
     """
     if not sheet.committed:
         return []
-    lines = [(gold.field, f"{gold.value}, by rule: {gold.reason}") for gold in unit.mechanical]
+    lines = [_by_rule(study, gold, told=told) for gold in unit.mechanical]
     match study.protocol.targets:
         case "tdg nodes":
-            return lines + _tdg_words(tdg_derived(unit, sheet))
+            return lines + _tdg_words(tdg_derived(unit, sheet), names_of(unit) if told else {})
         case "information units":
             rated = irr_derived(unit, sheet, done)
-            return [*lines, ("IRR", rated.why if rated.value is None else f"{rated.value:.1%}")]
+            why = _irr_words(unit, sheet, done) if told else ""
+            return [*lines, ("IRR", rated.why if rated.value is None else f"{rated.value:.1%}{why}")]
         case "branches":
             decided = decisions_derived(unit, sheet, right)
             if decided.accuracy is None:
@@ -78,12 +81,24 @@ def derived(
     return lines
 
 
+def names_of(unit: Unit) -> dict[str, str]:
+    """What each target of a unit says, by its id."""
+    return {target.id: " ".join(target.says.split()) or target.id for target in unit.targets}
+
+
+def _by_rule(study: Study, gold: Gold, *, told: bool) -> tuple[str, str]:
+    field = study.protocol.field(gold.field) if told else None
+    option = field.option(gold.value) if field is not None and isinstance(gold.value, str) else None
+    name = field.ask if field is not None else gold.field
+    return name, f"{option.shown if option is not None else gold.value}, by rule: {gold.reason}"
+
+
 # -- nodes -----------------------------------------------------------------------------------------------------
 
 
 def tdg_derived(unit: Unit, sheet: Sheet, field: str = "state") -> TdgDerived:
     """The best path through a unit's graph, by what a rater said of its nodes."""
-    heads = {target.id: sheet.head(Spot(target.id, field)) for target in unit.targets}
+    heads = {target.id: sheet.head(FieldReference(target.id, field)) for target in unit.targets}
     labels = {id: label for id, label in heads.items() if label is not None}
     before = {id: label.reason_missing or str(label.value) for id, label in labels.items()}
     return path_of(graph_of(unit), before, node_steps(labels))
@@ -96,16 +111,16 @@ def graph_of(unit: Unit) -> Tdg:
 
 def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
     """What node answers come to; `steps` are those of the nodes that were rated."""
-    found = path_taken(tdg, steps)
+    path = path_taken(tdg, steps)
     done = fulfilled(tdg, steps)
     after: dict[str, str] = {}
-    beside = set() if isinstance(found, str) else set(found.not_applicable)
+    beside = set() if isinstance(path, str) else set(path.not_applicable)
     for id, said in before.items():
         rated = COMPLETED if id in done else NOT_COMPLETED
         after[id] = "not_applicable" if id in beside else rated if said in (COMPLETED, NOT_COMPLETED) else said
-    if isinstance(found, str):
-        return TdgDerived(None, found, before, after)
-    return TdgDerived(found, "", before, after)
+    if isinstance(path, str):
+        return TdgDerived(None, path, before, after)
+    return TdgDerived(path, "", before, after)
 
 
 def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
@@ -125,14 +140,14 @@ def step_of(label: Label) -> int | None:
     return int(number) - 1 if number.isascii() and number.isdigit() and int(number) else None
 
 
-def _tdg_words(found: TdgDerived) -> list[tuple[str, str]]:
+def _tdg_words(found: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:
     aligned = found.aligned
     if aligned is None:
         return [("APR", found.why)]
     ppr = aligned.ppr
     flexible = len(set(aligned.flexible) & set(aligned.completed))
     words = [
-        ("path", " → ".join(aligned.path)),
+        ("path", " → ".join(names.get(id, id) for id in aligned.path)),
         ("APR", f"{aligned.apr:.1%} ({len(aligned.completed)} of {len(aligned.path)})"),
         (
             "PPR",
@@ -140,10 +155,11 @@ def _tdg_words(found: TdgDerived) -> list[tuple[str, str]]:
         ),
     ]
     if aligned.not_applicable:
-        words.append(("not applicable", ", ".join(aligned.not_applicable)))
+        words.append(("not applicable", ", ".join(names.get(id, id) for id in aligned.not_applicable)))
     turned = [id for id, said in found.before.items() if said == COMPLETED and found.after[id] == NOT_COMPLETED]
     if turned:
-        words.append(("not completed after all", f"{', '.join(turned)} (depends on what is not completed)"))
+        called = ", ".join(names.get(id, id) for id in turned)
+        words.append(("not completed after all", f"{called} (depends on what is not completed)"))
     return words
 
 
@@ -161,11 +177,24 @@ def irr_derived(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use")
         return Irr(1.0)
     marks: dict[str, Any] = {}
     for target in unit.targets:
-        if (value := sheet.value(Spot(target.id, field))) is not None:
+        if (value := sheet.value(FieldReference(target.id, field))) is not None:
             marks[target.id] = value
     if done is None:
         return Irr(None, "not judged")
     return rate(information_units(unit), marks) if unit.targets else Irr(None, "without information units")
+
+
+def _irr_words(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") -> str:
+    """Why a rate is what it is, whatever each unit was marked."""
+    wrong = sum(sheet.value(FieldReference(one.id, field)) not in (None, "correct") for one in unit.targets)
+    if done:
+        marked = f", also the {wrong} that {'is' if wrong == 1 else 'are'} marked otherwise" if wrong else ""
+        return f": the run succeeded, and then all information counts as used{marked}"
+    units = information_units(unit)
+    used = sum(one.explicit and sheet.value(FieldReference(one.id, field)) == "correct" for one in units)
+    silent = sum(not one.explicit for one in units)
+    hidden = f"; the {silent} that only steer a decision count as lost, because the run failed" if silent else ""
+    return f": {used} of {len(units)} written out as they should be{hidden}"
 
 
 def information_units(unit: Unit) -> list[InformationUnit]:
@@ -183,7 +212,7 @@ def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
     field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None or not unit.targets:
         return None
-    rated = [(sheet.value(Spot(one.id, field.id)), one.weight) for one in unit.targets]
+    rated = [(sheet.value(FieldReference(one.id, field.id)), one.weight) for one in unit.targets]
     whole = sum(weight for _, weight in rated)
     if not whole or any(not isinstance(value, int | float) for value, _ in rated):
         return None
@@ -193,11 +222,11 @@ def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
 
 def decisions_derived(
     unit: Unit, sheet: Sheet, right: Mapping[str, Collection[str]] | None = None, field: str = ""
-) -> Decided:
+) -> DecisionCount:
     """How many branches went the right way, of those rated where a demonstration or the task tells which that is."""
     known = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
     told = {**(right or {}), **known}
     name = field or next((one.id for one in sheet.protocol.fields if one.per == "target" and one.kind == "nominal"), "")
-    rated = [(sheet.value(Spot(one.id, name)), told.get(one.id, ())) for one in unit.targets]
+    rated = [(sheet.value(FieldReference(one.id, name)), told.get(one.id, ())) for one in unit.targets]
     pairs = [(plain(str(value)), set(map(plain, ways))) for value, ways in rated if value is not None and ways]
-    return Decided(sum(value in ways for value, ways in pairs), len(pairs))
+    return DecisionCount(sum(value in ways for value, ways in pairs), len(pairs))

@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import target_of
-from lab.protocol import Field, Protocol
-from lab.rules import as_option, check_value
-from lab.study import Gold, Unit
-from lab.task import Actor
-from lab.wire import convert, read_file, read_json
+from lab.core.codec import convert, read_file, read_json
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.label_rules import as_option, check_value
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import target_of
+from lab.core.study import Gold, Unit
+from lab.core.task import Actor
 
 
 class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -41,13 +41,13 @@ def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
     placed = [(f"gold file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
     if not placed:
         raise LabError(f"gold file {path}", "holds no line")
-    found = []
+    golds = []
     for where, line in placed:
         one: GoldLine = convert(read_json(line, where).value, GoldLine, where)
         if bool(one.unit) == bool(one.run):
             raise LabError(where, "field unit: names no unit and no run" if not one.unit else "names a unit and a run")
-        found.append((where, one))
-    return found
+        golds.append((where, one))
+    return golds
 
 
 def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[str, GoldLine]]) -> list[Unit]:
@@ -98,18 +98,18 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
 
 def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
     if line.run:
-        found = [unit for unit in units if line.run in unit.runs]
-        found = found or [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]
+        matches = [unit for unit in units if line.run in unit.runs]
+        matches = matches or [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]
     else:
-        found = [unit for unit in units if unit.id == line.unit]
-        found = found or [unit for unit in units if unit.id.startswith(line.unit)]
-    if len(found) == 1:
-        return found[0]
+        matches = [unit for unit in units if unit.id == line.unit]
+        matches = matches or [unit for unit in units if unit.id.startswith(line.unit)]
+    if len(matches) == 1:
+        return matches[0]
     name = "run" if line.run else "unit"
     said = "is no unit's" if line.run else "is no unit of the study"
-    if found:
-        some = ", ".join(unit.id for unit in found[:3])
-        said = f"fits {len(found)} units ({some}{', ...' if len(found) > 3 else ''})"
+    if matches:
+        some = ", ".join(unit.id for unit in matches[:3])
+        said = f"fits {len(matches)} units ({some}{', ...' if len(matches) > 3 else ''})"
     raise LabError(where, f"field {name}: {line.run or line.unit} {said}")
 
 

@@ -13,12 +13,13 @@ from annotators.assignment import check_raters, portion, shuffled
 from annotators.presets import HERE, presets
 from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
-from lab.errors import LabError
-from lab.protocol import Protocol, Show
-from lab.settings import check_code
-from lab.study import Blind, Study, Unit, sample_sha
-from lab.task import Actor, Kind
-from lab.wire import convert, read_file, read_yaml
+from lab.core import limits
+from lab.core.codec import convert, read_file, read_yaml
+from lab.core.errors import LabError
+from lab.core.protocol import Protocol, Show
+from lab.core.settings import check_code
+from lab.core.study import Blind, Study, Unit, sample_sha
+from lab.core.task import Actor, Kind
 
 STATISTICS = (
     "percent", "cohen kappa", "fleiss kappa", "weighted kappa", "ac1", "alpha nominal", "alpha ordinal",
@@ -71,7 +72,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     blind: tuple[Blind, ...] = ("people", "models", "method", "outcome", "raters")
     shows: tuple[Show, ...] = ()
     conditions: tuple[str, ...] = ("person, no mirror",)
-    agent: str = "rule"
+    agent: str = "playbook"
     phone_seed: int = 0
     vary: int = 0
     quiz: int = 0
@@ -83,7 +84,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     note: str = ""
 
 
-class Sampled(NamedTuple):
+class SampledUnits(NamedTuple):
     """Units with the pilot among them marked, and what people are told of it."""
 
     units: list[Unit]
@@ -102,11 +103,11 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
 def preset_named(name: str) -> str:
     """A preset's whole name, where it is that or the only one that ends with it; else a `LabError`."""
     known = presets()
-    found = [one for one in known if one == name] or [one for one in known if one.endswith(f"-{name}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise LabError("study new", f"{name!r} may be {' or '.join(found)}", code=2)
+    names = [one for one in known if one == name] or [one for one in known if one.endswith(f"-{name}")]
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
     said = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
     raise LabError("study new", said, "`hitlab protocols` lists the protocols.", code=2)
 
@@ -151,7 +152,7 @@ def _plan(base: Mapping[str, Any], given: Mapping[str, Any], what: str) -> Plan:
 def consent_in(path: Path) -> dict[str, str]:
     """The text that people agree to, by locale: a YAML mapping, or any other file as it stands, in English."""
     what = f"consent file {path}"
-    data = read_file(path, what)
+    data = read_file(path, what, most=limits.CONSENT_BYTES)
     if path.suffix in (".yaml", ".yml"):
         texts: dict[str, str] = convert(read_yaml(data, what).value, dict[str, str], what)
     else:
@@ -240,7 +241,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
     return study
 
 
-def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> Sampled:
+def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     """The units with as many of them as the plan asks for marked as the pilot, drawn from the seed by whole clusters.
 
     Those with gold are among them. Where there are fewer than the paper's, the pilot is as large in proportion; an
@@ -260,7 +261,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> Sampled:
     if plan.bar is not None and not any(unit.gold for unit in asked):
         told.append("bar: nothing in the pilot has gold, so nobody is held by it (--gold FILE.jsonl)")
     if wanted <= len(golden):
-        return Sampled(list(units), told)
+        return SampledUnits(list(units), told)
     chosen = {unit.id for unit in golden}
     clusters: dict[str, list[str]] = {}
     for unit in asked:
@@ -269,25 +270,25 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> Sampled:
         if len(chosen) >= wanted:
             break
         chosen.update(clusters[cluster])
-    return Sampled([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], told)
+    return SampledUnits([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], told)
 
 
 def differences(old: Study, new: Study) -> list[str]:
     """What differs between two versions, a phrase each."""
-    found: list[str] = []
+    words: list[str] = []
     for name in Study.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
         if before == after or name in ("id", "version", "at", "by", "v"):
             continue
         if name == "protocol":
-            found.append(_protocol_differs(before, after))
+            words.append(_protocol_differs(before, after))
         elif name == "sample_sha":
-            found.append("other units" if old.units == new.units else "")
+            words.append("other units" if old.units == new.units else "")
         elif isinstance(before, dict):
-            found.append(name)
+            words.append(name)
         else:
-            found.append(f"{name} {_told(before)} -> {_told(after)}")
-    return [one for one in found if one]
+            words.append(f"{name} {_told(before)} -> {_told(after)}")
+    return [one for one in words if one]
 
 
 def _protocol_differs(old: Protocol, new: Protocol) -> str:

@@ -9,10 +9,10 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.protocol import Field, Option, Protocol
-from lab.sheet_words import SAID
-from lab.wire import convert, read_file, read_yaml
+from lab.core.codec import convert, read_file, read_yaml
+from lab.core.errors import LabError
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.sheet_words import SAID
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 _OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
@@ -29,9 +29,9 @@ def load_protocol(path: Path) -> Protocol:
     if not isinstance(value, dict):
         raise LabError(what, "holds no mapping of fields")
     value.setdefault("id", path.stem)
-    found: Protocol = convert(value, Protocol, what)
-    check_protocol(found, what)
-    return replace(found, fields=tuple(map(_keyed, found.fields)))
+    protocol_read: Protocol = convert(value, Protocol, what)
+    check_protocol(protocol_read, what)
+    return replace(protocol_read, fields=tuple(map(_keyed, protocol_read.fields)))
 
 
 def _keyed(field: Field) -> Field:

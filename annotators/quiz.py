@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from lab.task import Persona
+from lab.core.task import Persona
 
 PASS = 0.8
 """The share of questions that must be right at the first try, where the study names no bar of its own."""
@@ -27,7 +27,7 @@ _UNASKED = {
 Path = tuple[str, ...]
 
 
-class Asked(NamedTuple):
+class QuizItem(NamedTuple):
     """One question: `place` is the fact's path in words, `options` as they are shown, `right` the place of the answer.
 
     `id` names the fact; the same question in another round has the same id and another order.
@@ -43,14 +43,14 @@ class Asked(NamedTuple):
         return self.options[self.right]
 
 
-def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, round: int = 1) -> list[Asked]:
+def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, round: int = 1) -> list[QuizItem]:
     """At most `count` questions on a persona, section after section; fewer where so few facts can be asked.
 
     Wrong answers are what holds of others there, else what holds elsewhere of the same kind.
     """
     own = dict(_leaves(persona.facts))
     foreign = [dict(_leaves(other.facts)) for other in others if other.id != persona.id]
-    asked: list[Asked] = []
+    asked: list[QuizItem] = []
     for path in _in_turn(own, seed, persona.id):
         if len(asked) == count:
             break
@@ -65,9 +65,9 @@ def bar_of(bar: float | None) -> float:
     return PASS if bar is None else bar
 
 
-def _asked(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> Asked:
+def _asked(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> QuizItem:
     options = sorted([answer, *wrong], key=lambda option: _draw(seed, "option", round, *path, option))
-    return Asked("/".join(path), tuple(_words(key) for key in path), tuple(options), options.index(answer))
+    return QuizItem("/".join(path), tuple(_words(key) for key in path), tuple(options), options.index(answer))
 
 
 def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:

@@ -12,26 +12,26 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from annotators.agreement import coefficients, numbers
-from annotators.agreement.additive import Additive
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.answers import NOT_HANDED_IN, NOT_RATED, answers_of, places_of, units_laid
+from annotators.agreement.estimates import EstimateMaker
 from annotators.agreement.fields import categories_of, codes_of
-from annotators.agreement.made import Maker
-from annotators.agreement.own import (
-    Own,
+from annotators.agreement.rater_sequence import (
+    RaterSequence,
     beyond_chance,
     chosen_fields,
     longest_run,
-    own_answers,
     pairs_before,
+    sequence_of,
     share,
 )
-from annotators.agreement.ratings import Numbers, Ratings
-from annotators.agreement.said import NOT_HANDED_IN, NOT_RATED, laid_of, said_of, units_laid
-from annotators.beside_gold import ALL, as_gold, as_settled, counted_of
+from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.gold_comparison import ALL, as_gold, as_settled, counted_of
 from annotators.rater_numbers import Longest, RaterNumbers, Stretch
-from annotators.studied import Studied
-from lab.agreement import Agreement
-from lab.protocol import Field
-from lab.report import Grid
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+from lab.core.report import Grid
 
 REST = "the rest"
 _STRETCHES = 10
@@ -41,7 +41,7 @@ NOTHING_CHOSEN = "no answer that is an option"
 NO_REST = "nothing answered that most of the rest answer, too"
 
 
-def raters_of(studied: Studied) -> list[RaterNumbers]:
+def raters_of(studied: StudyData) -> list[RaterNumbers]:
     """People by their codes, then judges."""
     return [_Rater(studied, at).told() for at in (*studied.people, *studied.judges)]
 
@@ -49,12 +49,12 @@ def raters_of(studied: Studied) -> list[RaterNumbers]:
 class _Rater:
     """One rater's numbers as they are made."""
 
-    def __init__(self, studied: Studied, at: int) -> None:
+    def __init__(self, studied: StudyData, at: int) -> None:
         self.studied = studied
         self.at = at
         self.code = studied.columns.raters[at].id
         self.fields = chosen_fields(studied)
-        self.own = own_answers(studied, at)
+        self.own = sequence_of(studied, at)
         self.compared = self.own.compared
         self.categories = max((len(categories_of(studied, field)) for field in self.fields), default=0)
 
@@ -102,7 +102,7 @@ class _Rater:
     def _rest(self) -> Agreement:
         return self._agreement("same as the rest", self._same(self.compared), self.compared)
 
-    def _same(self, own: Own) -> Additive:
+    def _same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
         return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
 
@@ -136,7 +136,7 @@ class _Rater:
         return self.studied.columns.fields.index(field.id)
 
     def _distance(self, field: Field) -> Agreement:
-        studied, laid = self.studied, laid_of(self.studied, field)
+        studied, laid = self.studied, places_of(self.studied, field)
         people = tuple(one for one in studied.people if one != self.at)
         value = self._values(field, (self.at,))[:, 0]
         others = self._values(field, people)
@@ -146,16 +146,16 @@ class _Rater:
         )
         kept = np.isfinite(value) & np.isfinite(rest)
         pair = np.stack((value[kept], rest[kept]), axis=1)
-        two = Numbers(field.id, pair, (self.code, REST), laid.trace[kept], laid.traces, ())
+        two = NumericRatings(field.id, pair, (self.code, REST), laid.trace[kept], laid.traces, ())
         n = counted_of(laid.unit[kept], laid.trace[kept], int(kept.sum()))
-        maker = Maker(studied, field.id, n, between=self._between)
+        maker = EstimateMaker(studied, field.id, n, between=self._between)
         if not kept.any():
             return maker.undefined(NO_REST, "mean distance")
         return maker.of("mean distance", numbers.mae(two))
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """(places x raters): numbers that were said, nan where none."""
-        said = said_of(self.studied, field, raters, 1)
+        said = answers_of(self.studied, field, raters, 1)
         of = [
             float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
             for v in self.studied.columns.values
@@ -174,9 +174,9 @@ class _Rater:
 
     # -- with themselves ---------------------------------------------------------------------------------------
 
-    def _before(self, effect: Additive, later: Own) -> Agreement:
+    def _before(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
         n = counted_of(later.unit, later.trace, len(later.code))
-        return within_one(Maker(self.studied, ALL, n, between=self.code).of(effect.name, effect))
+        return within_one(EstimateMaker(self.studied, ALL, n, between=self.code).of(effect.name, effect))
 
     def _again(self) -> Agreement:
         """With themselves, where they rated an item once more."""
@@ -186,21 +186,21 @@ class _Rater:
         columns = self.studied.columns
         more = sorted({int(run) for run in np.unique(columns.run[columns.rater == self.at])} - {1})
         for field in self.fields:
-            first = codes_of(self.studied, field, said_of(self.studied, field, (self.at,), 1))[:, 0]
+            first = codes_of(self.studied, field, answers_of(self.studied, field, (self.at,), 1))[:, 0]
             for run in more:
-                later = codes_of(self.studied, field, said_of(self.studied, field, (self.at,), run))[:, 0]
+                later = codes_of(self.studied, field, answers_of(self.studied, field, (self.at,), run))[:, 0]
                 both = (first >= 0) & (later >= 0)
                 said.append(first[both] == later[both])
-                trace.append(laid_of(self.studied, field).trace[both])
-                unit.append(laid_of(self.studied, field).unit[both])
+                trace.append(places_of(self.studied, field).trace[both])
+                unit.append(places_of(self.studied, field).unit[both])
         if not any(map(len, said)):
-            return Maker(self.studied, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
+            return EstimateMaker(self.studied, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
                 "nothing rated twice", "same again"
             )
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(said), at, len(units_laid(self.studied).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)
-        return Maker(self.studied, ALL, n, between=self._itself).of("same again", one)
+        return EstimateMaker(self.studied, ALL, n, between=self._itself).of("same again", one)
 
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class _Rater:
         for field in self.studied.study.protocol.fields:
             if field.kind == "flag":
                 continue
-            said = said_of(self.studied, field, (self.at,), 1)
+            said = answers_of(self.studied, field, (self.at,), 1)
             why = said.why[:, 0].copy()
             for name in (NOT_HANDED_IN, NOT_RATED):
                 why[why == said.reasons.index(name)] = -1
@@ -227,7 +227,7 @@ class _Rater:
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
         one = share("missing", lack, at, len(units_laid(self.studied).traces), "nothing is handed in")
         n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
-        return dict(sorted(counts.items())), Maker(self.studied, ALL, n, between=self.code).of("missing", one)
+        return dict(sorted(counts.items())), EstimateMaker(self.studied, ALL, n, between=self.code).of("missing", one)
 
     def _flags(self) -> dict[str, int]:
         """How often each flag was raised; also those that never were."""
@@ -257,11 +257,11 @@ class _Rater:
     def _itself(self) -> str:
         return f"{self.code} again"
 
-    def _agreement(self, name: str, one: Additive, own: Own) -> Agreement:
+    def _agreement(self, name: str, one: AdditiveStatistic, own: RaterSequence) -> Agreement:
         return self._maker(own).of(name, one)
 
-    def _maker(self, own: Own, field: str = ALL) -> Maker:
-        return Maker(self.studied, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between)
+    def _maker(self, own: RaterSequence, field: str = ALL) -> EstimateMaker:
+        return EstimateMaker(self.studied, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between)
 
 
 def within_one(one: Agreement) -> Agreement:

@@ -2,7 +2,8 @@
 
 What was adjudicated stands in place of what most say.
 Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `sr1` by
-whether a guess means the same as what was asked. Most means more than half of those who said anything, a reason for
+whether a guess means the same as what was asked: what was said of two texts holds for every run that guessed the one
+where the other was meant. Most means more than half of those who said anything, a reason for
 having no answer among it; where it is none, or such a reason, the place stays unrated.
 """
 
@@ -13,15 +14,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_low
 from typing import Any
 
+import msgspec
+
 from annotators.derived import COMPLETED, step_of
-from annotators.metrics.marks import Marks
-from lab.adjudication import Settled, comparable
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import Spot
-from lab.protocol import Field
-from lab.study import Study, Unit
-from lab.task import Actor
+from annotators.papers.fingertip.tracks import guess_in, intent_of
+from annotators.papers.marks import Marks
+from annotators.papers.metrics import context_of
+from lab.core.adjudication import SignedSettlement, comparable
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 
 _JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
 """Which marks an answer sets: the option that counts 1, and the marks' names."""
@@ -33,24 +39,20 @@ def settled(
     study: Study,
     units: Iterable[Unit],
     labels: Sequence[Label],
-    decided: Mapping[tuple[str, Spot], Settled] = {},  # never written to
+    decided: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> list[tuple[str, Marks]]:
     """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
 
     `labels` are those that are to be counted: of one rater, or of several; `decided` what was adjudicated. Raises
     `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
     """
-    by_unit: dict[str, dict[Spot, list[Label]]] = defaultdict(lambda: defaultdict(list))
-    for label in labels:
-        by_unit[label.unit][Spot(label.target, label.field)].append(label)
-    for (id, spot), one in decided.items():
-        by_unit[id][spot] = _decided(study, one, by_unit[id][spot])
+    said = _by_unit(study, labels, decided)
     found: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
         if unit.pilot or not unit.runs:
             continue
-        marks = _marks(study, unit, {**by_unit[unit.id], **_by_rule(study, unit)}, where)
+        marks = _marks(study, unit, {**said[unit.id], **_by_rule(study, unit)}, unit.runs[0])
         if marks is None:
             continue
         if marks.run in found:
@@ -59,7 +61,54 @@ def settled(
     return list(found.values())
 
 
-def _decided(study: Study, one: Settled, said: Sequence[Label]) -> list[Label]:
+def settled_texts(
+    study: Study,
+    units: Iterable[Unit],
+    labels: Sequence[Label],
+    decided: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
+) -> dict[tuple[str, str], Marks]:
+    """What the labels of a study of texts settle, by what was wanted and the guess; its marks name no run yet.
+
+    Two texts that two units hold are settled where both come to the same.
+    """
+    said = _by_unit(study, labels, decided)
+    found: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
+    for unit in units:
+        texts = {one.side: one.text for one in unit.given if one.side}
+        if not unit.pilot and not unit.runs and texts.keys() == {"A", "B"}:
+            pair = _plain(texts["A"]), _plain(texts["B"])
+            found[pair].append(_marks(study, unit, {**said[unit.id], **_by_rule(study, unit)}, ""))
+    return {pair: one for pair, (one, *others) in found.items() if one and all(other == one for other in others)}
+
+
+def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
+    """What was settled about two texts, for each run that guessed the second where the first was meant."""
+    gold = context_of(cases).gold
+    guesses: dict[str, Marks] = {}
+    for case in cases:
+        marks = texts.get((_plain(intent_of(case, gold)), _plain(guess_in(case)))) if case.steps else None
+        if marks is not None:
+            guesses[case.id] = msgspec.structs.replace(marks, run=case.id)
+    return guesses
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _by_unit(
+    study: Study, labels: Sequence[Label], decided: Mapping[tuple[str, FieldReference], SignedSettlement]
+) -> defaultdict[str, dict[FieldReference, list[Label]]]:
+    """Labels by unit and place; what was adjudicated stands in place of the others."""
+    found: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
+    for label in labels:
+        found[label.unit][FieldReference(label.target, label.field)].append(label)
+    for (id, spot), one in decided.items():
+        found[id][spot] = _decided(study, one, found[id][spot])
+    return found
+
+
+def _decided(study: Study, one: SignedSettlement, said: Sequence[Label]) -> list[Label]:
     """The labels that say what was adjudicated, for their steps; one of the adjudicator's where none does."""
     what = one.what
     if what.reason_missing is None:
@@ -70,19 +119,19 @@ def _decided(study: Study, one: Settled, said: Sequence[Label]) -> list[Label]:
     return [Label("", *name, one.by, what.value, reason_missing=what.reason_missing)]
 
 
-def _by_rule(study: Study, unit: Unit) -> dict[Spot, list[Label]]:
+def _by_rule(study: Study, unit: Unit) -> dict[FieldReference, list[Label]]:
     """What a rule gave stands in place of what anybody says."""
     rule = Actor("script", "rule")
     return {
-        Spot(one.target, one.field): [
+        FieldReference(one.target, one.field): [
             Label("", study.id, study.version, unit.id, one.target, one.field, rule, one.value)
         ]
         for one in unit.mechanical
     }
 
 
-def _marks(study: Study, unit: Unit, said: Mapping[Spot, list[Label]], where: str) -> Marks | None:
-    protocol, run = study.protocol, unit.runs[0]
+def _marks(study: Study, unit: Unit, said: Mapping[FieldReference, list[Label]], run: str) -> Marks | None:
+    protocol = study.protocol
     match protocol.targets:
         case "tdg nodes":
             nodes = _nodes(_of(said, _field(study, COMPLETED)))
@@ -99,14 +148,14 @@ def _marks(study: Study, unit: Unit, said: Mapping[Spot, list[Label]], where: st
     raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
 
 
-def _judged(study: Study, run: str, said: Mapping[Spot, list[Label]]) -> Marks | None:
+def _judged(study: Study, run: str, said: Mapping[FieldReference, list[Label]]) -> Marks | None:
     for option, names in _JUDGED.items():
         field = next(
             (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
         )
         if field is None:
             continue
-        most = _most({"": said.get(Spot("", field.id), [])}).get("")
+        most = _most({"": said.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
         if value not in (option, _AGAINST[option]):
             return None
@@ -121,7 +170,7 @@ def _field(study: Study, option: str) -> Field:
     return found
 
 
-def _of(said: Mapping[Spot, list[Label]], field: Field) -> dict[str, list[Label]]:
+def _of(said: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
     return {spot.target: labels for spot, labels in said.items() if spot.field == field.id and spot.target}
 
 

@@ -9,40 +9,43 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.adjudication import Settled, adjudicated
-from lab.agreement import How
-from lab.case import Case
-from lab.design.revision import Revision, Subject
-from lab.label import Act
-from lab.labels import Spot
-from lab.review import Proof, Review
-from lab.study import Study, Unit
+from lab.core.adjudication import SignedSettlement, adjudicated
+from lab.core.agreement import How
+from lab.core.design import Revision, Subject
+from lab.core.label import Act
+from lab.core.measured_run import MeasuredRun
+from lab.core.proofreading import Proof, Review
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Study, Unit
 
 if TYPE_CHECKING:
-    from lab.columns import Columns
+    from lab.core.label_columns import Columns
 
 
-class Further(NamedTuple):
+class FurtherData(NamedTuple):
     """What else a file knows that some tables ask for; each is read when it is called.
 
     `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
-    oldest first. `costs` are what judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns
-    texts into vectors where a model for that was named (`embedder`).
+    oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
+    judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns texts into vectors where a
+    model for that was named (`embedder`).
     """
 
-    beside: tuple[Studied, ...] = ()
-    runs: Callable[[], Sequence[Case]] = tuple
+    beside: tuple[StudyData, ...] = ()
+    runs: Callable[[], Sequence[MeasuredRun]] = tuple
     reviewed: Callable[[str], tuple[Proof, Sequence[Review]] | None] = lambda run: None
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
+    pauses: Callable[[str], Sequence[float]] = lambda run: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 
 
-class Studied:
+class StudyData:
     """One study, read once. `case` gives a run as metrics read it (None where it is not here), `other` a further study
-    by its name, `played` the runs of a study that is played (`lab.plays.Played`); all in an order that ids settle.
+    by its name, `played` the runs of a study that is played (`lab.studies.played_runs.Played`);
+    all in an order that ids settle.
 
     A rater is one of the study's people where its plan names them, whatever they are made of; any other model or script
     is a judge, to be compared with people and never counted among them. The rule (`script`, `rule`) is neither.
@@ -55,11 +58,11 @@ class Studied:
         columns: Columns,
         acts: Sequence[Act],
         *,
-        case: Callable[[str], Case | None],
-        other: Callable[[str], Studied],
+        case: Callable[[str], MeasuredRun | None],
+        other: Callable[[str], StudyData],
         played: Sequence[Any] = (),
         how: How = How(),  # noqa: B008  # frozen
-        further: Further = Further(),  # noqa: B008  # frozen
+        further: FurtherData = FurtherData(),  # noqa: B008  # frozen
     ) -> None:
         self.study = study
         self.units = units
@@ -78,14 +81,14 @@ class Studied:
             self._kept[key] = make()
         return self._kept[key]
 
-    def under(self, how: How) -> Studied:
+    def under(self, how: How) -> StudyData:
         """The same study, with intervals made otherwise; what was made of its answers is shared."""
         other = copy(self)
         other.how = how
         return other
 
     @property
-    def calibration(self) -> Studied | None:
+    def calibration(self) -> StudyData | None:
         """The same study's calibration units as if they were all of it; None where it has none."""
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
         if not units:
@@ -112,6 +115,6 @@ class Studied:
         return tuple(sorted(rest, key=lambda i: (them[i].kind, them[i].id)))
 
     @cached_property
-    def settled(self) -> dict[tuple[str, Spot], Settled]:
+    def settled(self) -> dict[tuple[str, FieldReference], SignedSettlement]:
         """What was adjudicated, by unit and place."""
         return adjudicated(self.acts)

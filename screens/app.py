@@ -3,36 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+import msgspec
+from textual import events, on
 from textual.app import SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.notifications import Notify
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.settings import Settings
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings, keep_theme
+from lab.studies.seats import may_replay
 from screens.crash import Crash
-from screens.frame import LEAST, LEAVING, QuitScreen, TooSmallScreen
-from screens.rooms import AT_HOME, ROOMS, Opening, Rooms
+from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
+from screens.key_names import keys_of
+from screens.lab import Failed
+from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
+    from textual.theme import Theme
 
-    from screens.window import Window
+    from screens.lab import Lab
+    from screens.live.session_messages import Gated, Happened, Refused, Waits
+    from screens.picture_window import PictureWindow
     from store.store import Store
 
 SWITCH = Binding.Group("Screens", compact=True)
+_TOASTS = ((32, 3), (24, 2), (0, 1))
+"""Rows from which on so many toasts stand above what is worked in."""
+_MOVES = frozenset({"Up", "Down", "Left", "Right", "Page up", "Page down", "First", "Last", "Above", "Below"})
+"""What keys alone are for: a palette that moved the cursor by one line would help nobody."""
 EVERYWHERE = Binding.Group("Everywhere", compact=True)
 
 
-class LabApp(Rooms):
+_PALETTE = "--command-palette"
+"""The id by which Textual knows that a palette is open."""
+
+
+class Palette(CommandPalette):
+    """Textual's palette; a click or a key that comes while it goes already, or stands beneath, dismisses nothing."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        stack = self.app.screen_stack
+        return super().dismiss(result) if stack and stack[-1] is self else AwaitComplete()
+
+
+class LabApp(Navigation):
     """hitlab on a terminal. `F2` to `F12` are rooms; each keeps what it shows while another is seen."""
 
     TITLE = "hitlab"
@@ -106,6 +134,24 @@ class LabApp(Rooms):
             id="app.help",
             tooltip="What this pane is and its keys",
         ),
+        Binding(
+            "pagedown",
+            "read_help(1)",
+            "Help, read on",
+            show=False,
+            id="app.help_down",
+            priority=True,
+            tooltip="While help is open: further down",
+        ),
+        Binding(
+            "pageup",
+            "read_help(-1)",
+            "Help, read back",
+            show=False,
+            id="app.help_up",
+            priority=True,
+            tooltip="While help is open: further up",
+        ),
         Binding("escape", "one_back", "Back", show=False, id="app.back", group=EVERYWHERE, tooltip="One step back"),
         Binding("plus", "zoom", "Zoom", show=False, id="app.zoom", group=EVERYWHERE, tooltip="This pane alone, or all"),
         Binding("q", "quit", "Quit", show=False, id="app.quit", group=EVERYWHERE, tooltip="Leave hitlab"),
@@ -120,6 +166,9 @@ class LabApp(Rooms):
         ),
     ]
 
+    badge: reactive[str] = reactive("")
+    """What the run that is live waits for, and the key that goes there; at the end of every footer but its own."""
+
     def __init__(self, store: Store, settings: Settings, opening: Opening = AT_HOME) -> None:
         if not hasattr(asyncio, "eager_task_factory"):
             # Spares an empty first screen. Where tasks begin at once (Python 3.12 and later), widgets would mount
@@ -130,27 +179,55 @@ class LabApp(Rooms):
         self.settings = settings
         self.opening = opening
         self.session = None
-        self.leaving, self.after_run = LEAVING, ""
-        self.window: Window | None = None
+        self.leaving, self.after_run = LEAVING if may_replay(settings.seat) else LEAVING_HOMELESS, ""
+        self._followed = ""
+        """The run whose end was told."""
+        self.run_locale = settings.locale
+        self.window: PictureWindow | None = None
         """The page of pictures beside the terminal, where one is wanted."""
         if settings.theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
         self.theme = settings.theme
-        self.set_keymap(settings.keymap)
+        self.moved_keys, self._lost_keys = self._keymap_of(settings)
+        self.set_keymap(self.moved_keys)
         self.furnish(opening)
+
+    @staticmethod
+    def _keymap_of(settings: Settings) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The keys by binding id that are not ours, and what a person is told of them."""
+        if not settings.keymap:
+            return {}, ()
+        from screens.keymap import keymap_of
+
+        return keymap_of(settings.keymap)
 
     async def on_mount(self) -> None:
         """Opens what was asked for; lists are read after the first paint."""
         if self.settings.window:
             self._open_window()
         await self.enter(self.opening)
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
+        for lost in self._lost_keys:
+            self.notify(lost, title="Keymap", severity="warning", timeout=15, markup=False)
         self.call_after_refresh(self.fit)
 
-    def _open_window(self) -> None:
-        from screens.window import Window
+    def _keep_theme(self, theme: Theme) -> None:
+        """The theme that was chosen is the one to begin with next time."""
+        if theme.name == self.settings.theme:
+            return
+        self.settings = msgspec.structs.replace(self.settings, theme=theme.name)
+        try:
+            keep_theme(theme.name)
+        except LabError as error:
+            self.report(error)
+        if os.environ.get("HITLAB_THEME"):
+            self.notify("HITLAB_THEME is set: next time its theme is shown again.", severity="warning", markup=False)
 
-        self.window = Window()
+    def _open_window(self) -> None:
+        from screens.picture_window import PictureWindow
+
+        self.window = PictureWindow()
         self.action_window()
 
     def action_window(self) -> None:
@@ -170,20 +247,32 @@ class LabApp(Rooms):
         """What is not for this seat does not exist; where the terminal is too small, only leaving does."""
         if self._running and self.screen_stack and isinstance(self.screen, TooSmallScreen):
             return action == "quit"
+        if action == "read_help":
+            return self._running and bool(self.screen_stack) and bool(self.screen.query_children("Help"))
         return not (action == "show" and parameters[0] in ROOMS) or self.has_room(str(parameters[0]))
 
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """Bindings that help does not list: a participant is led from place to place, and is offered no other."""
+        return () if may_replay(self.settings.seat) else ("app.home", "app.live")
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action that a key reaches here is in the palette, under its own words."""
+        """Every action that a key reaches here is in the palette, under its own words; not what moves a cursor."""
         seen: set[tuple[DOMNode, str]] = set()
+        titles: set[str] = set()
         for node, binding, enabled, tooltip in screen.active_bindings.values():
             if not enabled or binding.system or not binding.description or (node, binding.action) in seen:
                 continue
-            if binding.action == "command_palette":
+            if binding.action == "command_palette" or binding.description in _MOVES:
                 continue
             seen.add((node, binding.action))
             run = partial(self.run_action, binding.action, default_namespace=node)
             key = self.get_key_display(binding)
-            yield SystemCommand(binding.description, f"{tooltip or binding.tooltip}   {key}".strip(), run)
+            title = f"Go to {binding.description}" if node is self and binding.group is SWITCH else binding.description
+            if title not in titles:
+                titles.add(title)
+                yield SystemCommand(title, f"{tooltip or binding.tooltip}   {key}".strip(), run)
+        yield from self._task_commands()
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
@@ -191,12 +280,45 @@ class LabApp(Rooms):
             yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
+    def _task_commands(self) -> Iterable[SystemCommand]:
+        """The built-in tasks by title and name, where Home has read them."""
+        from screens.home.home import HomeScreen
+
+        home = self.entered("home")
+        for task in home.tasks if isinstance(home, HomeScreen) else ():
+            run = partial(self._task_from_palette, task.name)
+            yield SystemCommand(f"Run {task.title} ({task.name})", f"This {task.kind} task, by its playbook", run)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copies in plain characters: a stranger's escapes would be obeyed where they are pasted."""
+        super().copy_to_clipboard(plain(text))
+
+    def action_command_palette(self) -> None:
+        """Opens the palette, once on each screen; one that is open in another room keeps the id."""
+        if not isinstance(self.screen, CommandPalette):
+            taken = self._nodes._get_by_id(_PALETTE) is not None
+            self.push_screen(Palette(id=None if taken else _PALETTE))
+
+    def _task_from_palette(self, name: str) -> None:
+        """Runs a task that the palette names; what keeps it from running is told."""
+        try:
+            self.open_task(name)
+        except LabError as error:
+            self.report(error)
+
     def action_help(self) -> None:
         """Shows, or hides, what the focused widget says of itself and every key."""
         if self.screen.query("HelpPanel"):
             self.action_hide_help_panel()
         else:
-            self.action_show_help_panel()
+            from screens.widgets.help_panel import Help
+
+            self.screen.mount(Help())
+
+    def action_read_help(self, by: int) -> None:
+        """Help, a page on or back."""
+        for panel in self.screen.query("Help").results():
+            panel.read(by)  # type: ignore[attr-defined]
 
     def action_one_back(self) -> None:
         """One step back, to Home at last; ends nothing."""
@@ -239,7 +361,52 @@ class LabApp(Rooms):
         elif not small and isinstance(self.screen, TooSmallScreen):
             self.pop_screen()
 
+    def on_notify(self, event: Notify) -> None:
+        """A toast comes, and is in sight: only the newest are left above it, for they stand from the top down."""
+        most = next(count for rows, count in _TOASTS if self.size.height >= rows)
+        for old in list(self._notifications)[: 1 - most or None]:
+            self._unnotify(old, refresh=False)
+            for screen in self.screen_stack:  # Textual takes the toast alone, and what held it keeps its rows
+                screen.query(f"#--textual-toast-{old.identity}").remove()
+
+    # -- the run that is live, while another room is shown -----------------------------------------------------
+
+    def on_happened(self, message: Happened) -> None:
+        """An event of the run that is live; its screen has shown it already."""
+        self._follow_run()
+
+    def on_waits(self, message: Waits) -> None:
+        self._follow_run()
+
+    def on_gated(self, message: Gated) -> None:
+        self._follow_run()
+        if self.run_waits == "decision" and self.current_mode != "live":
+            key = keys_of(self, "app.live")[0]
+            self.notify(f"An action waits for your decision in the live run: {key} goes there.", markup=False)
+
+    def on_refused(self, message: Refused) -> None:
+        self._follow_run()
+
+    def _follow_run(self) -> None:
+        """Tells the other rooms how the run stands, and once, where another room is shown, that it is over."""
+        if not self.screen_stack:
+            return  # the app closes
+        from screens.home.home import HomeScreen
+
+        waits = self.run_waits
+        self.badge = f"{keys_of(self, 'app.live')[0]}: the run waits for your {waits}" if waits else ""
+        if isinstance(self.screen, HomeScreen):
+            self.screen.follow_run()
+        if self.session is not None and self.session.over and self._followed != self.session.trace_id:
+            self._followed = self.session.trace_id
+            if self.current_mode != "live":
+                self.notify(f"The run is over: {keys_of(self, 'app.live')[0]} shows how it ended.", markup=False)
+
     # -- errors ----------------------------------------------------------------------------------------------
+
+    @on(Failed)
+    def _failed(self, message: Failed) -> None:
+        self.report(message.error)
 
     def report(self, error: LabError) -> None:
         """One sentence as a toast."""
@@ -269,3 +436,7 @@ class LabApp(Rooms):
             return
         crash = cause if isinstance(cause, Crash) else Crash(cause)
         super()._handle_exception(crash)
+
+
+if TYPE_CHECKING:
+    _LAB: type[Lab] = LabApp  # what screens ask of the app is there

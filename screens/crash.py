@@ -5,9 +5,9 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.settings import folder
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import folder
 
 if TYPE_CHECKING:
     from rich.panel import Panel

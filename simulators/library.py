@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.checks import check_paths
-from lab.errors import LabError
-from lab.task import Persona, Task, load_persona, load_task
-from lab.wire import convert, read_file, read_yaml
-from simulators.scripted import Script, load_script
+from lab.core.codec import convert, read_file, read_yaml
+from lab.core.errors import LabError
+from lab.core.task import Persona, Task, load_persona, load_task
+from lab.core.task_checks import check_paths
+from simulators.users.scripted import Script, load_script
 
 HERE = Path(__file__).parent
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
-from lab.design.revision import VERSION, WRITING, Revision, RevisionLine, Subject, check_next, subject_of
-from lab.errors import LabError
-from lab.task import Task
-from lab.trace import AnyEvent, Started
-from lab.wire import decode, encode, escape_surrogates
-from store.withdrawn import check_stays
+from lab.core.codec import decode, encode, escape_surrogates
+from lab.core.design import VERSION, WRITING, Revision, RevisionLine, Subject, check_next
+from lab.core.errors import LabError
+from store.database import Database
+from store.tombstones import check_stays
 
 INSERT_DESIGN = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEADS = """
@@ -26,30 +23,22 @@ _NEWEST_FROZEN = f"{_FROZEN} (SELECT max(version) FROM design WHERE task = ?1 AN
 
 
 class Designs:
-    """The verbs of `Store` that are about designs; what is beneath them is the store's own."""
+    """The designs of tasks, as acts that follow each other."""
 
-    path: Path
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    def _read(self, sql: str, *values: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
-
-    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
-        raise NotImplementedError
-
-    def append_revision(self, revision: Revision) -> list[Revision]:
+    def append(self, revision: Revision) -> list[Revision]:
         """Appends one act on a design, durable on return; gives the heads that now stand, the new one last.
 
         More than one head means that two people drafted at the same time: both are kept. Raises `LabError` where
         the rules refuse the act: a frozen version never changes, and who drafted one does not verify it.
         """
-        with self._writing() as db:
+        with self._database.writing() as db:
             check_stays(db, revision.by.id, _what(revision))
             superseded = [_decoded(row) for id in revision.supersedes for row in _found(db, id)]
             if len(superseded) < len(revision.supersedes):
-                raise LabError(_what(revision), f"follows a revision that is not in {self.path}.")
+                raise LabError(_what(revision), f"follows a revision that is not in {self._database.path}.")
             _check(db, superseded, revision)
             db.execute(INSERT_DESIGN, design_row(revision))
             heads = [_decoded(row) for row in db.execute(_HEADS, revision.subject)]
@@ -57,57 +46,37 @@ class Designs:
 
     def revision(self, id: str) -> Revision:
         """One act on a design, with the design as it left it."""
-        found = self._design_rows("SELECT body FROM design WHERE id = ?", escape_surrogates(id))
+        found = self._database.rows_in("design", "SELECT body FROM design WHERE id = ?", escape_surrogates(id))
         if not found:
-            raise LabError(f"revision {id}", f"is not in {self.path}.")
+            raise LabError(f"revision {id}", f"is not in {self._database.path}.")
         return _decoded(found[0])
 
-    def design_heads(self, subject: Subject) -> list[Revision]:
+    def heads(self, subject: Subject) -> list[Revision]:
         """Where a task's design stands: nothing, one revision, or several that were made beside each other."""
-        return [_decoded(row) for row in self._design_rows(_HEADS, *_safe(subject))]
+        return [_decoded(row) for row in self._database.rows_in("design", _HEADS, *_safe(subject))]
 
-    def frozen_design(self, subject: Subject) -> Revision | None:
+    def frozen(self, subject: Subject) -> Revision | None:
         """The newest verified version, what studies build on; None where there is none, or two of that number."""
-        found = self._design_rows(_NEWEST_FROZEN, *_safe(subject))
+        found = self._database.rows_in("design", _NEWEST_FROZEN, *_safe(subject))
         return _decoded(found[0]) if len(found) == 1 else None
 
-    def design_history(self, subject: Subject) -> list[RevisionLine]:
+    def history(self, subject: Subject) -> list[RevisionLine]:
         """Every act on a task's design, the oldest first."""
-        found = self._design_rows(
-            "SELECT id, version, act, by, at, note FROM design WHERE task = ? AND asked = ? ORDER BY n", *_safe(subject)
+        found = self._database.rows_in(
+            "design",
+            "SELECT id, version, act, by, at, note FROM design WHERE task = ? AND asked = ? ORDER BY n",
+            *_safe(subject),
         )
         return [RevisionLine(*row) for row in found]
 
-    def design_authors(self, subject: Subject, version: int) -> list[str]:
+    def authors(self, subject: Subject, version: int) -> list[str]:
         """Who drafted or submitted a version, by study code."""
-        return [code for (code,) in self._design_rows(_AUTHORS, *_safe(subject), version)]
+        return [code for (code,) in self._database.rows_in("design", _AUTHORS, *_safe(subject), version)]
 
-    def designed(self) -> list[Subject]:
+    def subjects(self) -> list[Subject]:
         """Every task that has a design, by name."""
-        return [
-            Subject(*row) for row in self._design_rows("SELECT DISTINCT task, asked FROM design ORDER BY task, asked")
-        ]
-
-    def runs_of(self, task: str) -> list[str]:
-        """The runs of a task, the newest in this file first."""
-        return [
-            id for (id,) in self._read("SELECT id FROM trace WHERE task = ? ORDER BY n DESC", escape_surrogates(task))
-        ]
-
-    def latest_run(self, subject: Subject) -> str | None:
-        """The newest run in which exactly this was asked; None where there is none."""
-        return next((id for id in self.runs_of(subject.task) if subject_of(self.asked_in(id)) == subject), None)
-
-    def asked_in(self, trace_id: str) -> Task:
-        """The task that a run was given."""
-        first = next(self.events(trace_id))
-        assert isinstance(first, Started)
-        return first.task
-
-    def _design_rows(self, sql: str, *values: Any) -> list[Any]:
-        """What a query finds; nothing in a file of the first schema that is only read."""
-        there = self._read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'design'")
-        return self._read(sql, *values) if there else []
+        sql = "SELECT DISTINCT task, asked FROM design ORDER BY task, asked"
+        return [Subject(*row) for row in self._database.rows_in("design", sql)]
 
 
 _AUTHORS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lab.trace import Forked
-from lab.wire import decode
+from lab.core.codec import decode
+from lab.core.trace import Forked
 
 Read = Callable[..., list[Any]]
 

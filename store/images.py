@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from lab.turn import Point
+from lab.core.step import Point
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _MOST = 2**31 - 1

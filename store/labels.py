@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any
 
-from lab.errors import LabError
-from lab.label import Act, Label
-from lab.labels import Sheet
-from lab.rules import Standing, check_next, check_open
-from lab.study import VERSION, Assignment, Study, Unit
-from lab.task import Actor
-from lab.wire import decode, encode, storable
-from store.studies import check_no_kit, key_of, narrowed
+from msgspec.structs import replace
+
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import later
+from lab.core.label import Act, Label
+from lab.core.label_rules import SheetState, check_next, check_open
+from lab.core.rating_sheet import Sheet
+from lab.core.study import VERSION, Assignment, Study, Unit
+from lab.core.task import Actor
+from store.database import Database
+from store.studies import Studies, check_no_kit, key_of, narrowed
 
 _LABEL = "INSERT INTO label VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ACT = "INSERT INTO act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -23,42 +24,22 @@ _BATCH = 500
 
 
 class Labels:
-    """The verbs of `Store` that are about labels; what is beneath them is the store's own."""
+    """What raters answer and do on the sheets of a study."""
 
-    path: Path
-
-    def _read(self, sql: str, *values: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
-
-    def locked(self, study: Study) -> bool:
-        raise NotImplementedError
-
-    def unit(self, study: Study, id: str) -> Unit:
-        raise NotImplementedError
-
-    def held(self, study: Study, rater: str) -> bool:
-        raise NotImplementedError
-
-    def left(self, study: Study, rater: str) -> bool:
-        raise NotImplementedError
+    def __init__(self, database: Database, studies: Studies) -> None:
+        self._database, self._studies = database, studies
 
     # Writing
 
-    def record_label(self, study: Study, unit: Unit, label: Label) -> Sheet:
+    def record(self, study: Study, unit: Unit, label: Label) -> Sheet:
         """Keeps one label, durable on return; gives the rater's sheet of that unit as it then stands.
 
         `study` and `unit` are as they were read from this file: they are frozen. Raises `LabError` where the rules of
-        `lab.labels` refuse it, and where it holds what cannot be read again.
+        `lab.core.rating_sheet` refuse it, and where it holds what cannot be read again.
         """
-        return self.record_labels(study, unit, label.rater, label.run, [lambda sheet: label])
+        return self.record_each(study, unit, label.rater, label.run, [lambda sheet: label])
 
-    def record_labels(
+    def record_each(
         self, study: Study, unit: Unit, rater: Actor, run: int, says: Sequence[Callable[[Sheet], Label | None]]
     ) -> Sheet:
         """Keeps several labels of one sheet, all or none, durable on return.
@@ -66,12 +47,14 @@ class Labels:
         Each of `says` makes its label of the sheet as it then stands, or None where there is nothing to say, so that
         what another process wrote meanwhile is superseded and never lost.
         """
-        with self._writing() as db:
-            now = self._standing_here(study, unit, rater, run)
+        with self._database.writing() as db:
+            now = self._sheet_state_here(study, unit, rater, run)
             for say in says:
                 label = say(now.sheet)
                 if label is None:
                     continue
+                last = _last_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
+                label = replace(label, at=later(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
                 check_next(now, label)
                 kept = insert_label(db, label)
@@ -85,16 +68,16 @@ class Labels:
         something is unanswered, it is handed in already, or nothing may be said of it.
         """
         what = f"unit {unit.id}"
-        with self._writing() as db:
-            now = self._standing_here(study, unit, act.rater, act.run)
+        with self._database.writing() as db:
+            now = self._sheet_state_here(study, unit, act.rater, act.run)
             check_open(now, act.rater.id, act.rater.kind, what)
             if now.sheet.committed:
                 raise LabError(what, "is handed in already.")
             if left := len(now.sheet.unanswered):
                 raise LabError(what, f"has {left} unanswered.", "Answer or skip them.")
-            insert_act(db, act)
+            insert_last(db, act)
             for more in following():
-                insert_act(db, more)
+                insert_last(db, more)
 
     def take_back(self, study: Study, unit: Unit, act: Act) -> None:
         """Keeps that a rater took a handed-in unit back, durable on return.
@@ -103,8 +86,8 @@ class Labels:
         said of it.
         """
         what = f"unit {unit.id}"
-        with self._writing() as db:
-            now = self._standing_here(study, unit, act.rater, act.run)
+        with self._database.writing() as db:
+            now = self._sheet_state_here(study, unit, act.rater, act.run)
             check_open(now, act.rater.id, act.rater.kind, what)
             if not now.sheet.committed:
                 raise LabError(what, "is not handed in.")
@@ -112,24 +95,24 @@ class Labels:
                 raise LabError(what, "is handed in, and this study has no going back.")
             if unit.gold:
                 raise LabError(what, "has shown what is right; it is not rated again.")
-            insert_act(db, act)
+            insert_last(db, act)
 
     def record_act(self, act: Act) -> None:
         """Keeps what a person did at a study, durable on return."""
-        with self._writing() as db:
+        with self._database.writing() as db:
             if self.withdrew(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
             if act.act == "locked":
                 check_no_kit(db)
-            insert_act(db, act)
+            insert_last(db, act)
 
     # Reading
 
     def sheet(self, study: Study, unit: Unit, rater: str, run: int = 1, kind: str = "human") -> Sheet:
         """What one rater has said of one unit so far."""
         of = (*key_of(study), storable(rater), storable(unit.id), run)
-        found = self._rows_in("label", _ON_SHEET, *of, kind)
-        acts = self._rows_in("act", _HANDED, *of)
+        found = self._database.rows_in("label", _ON_SHEET, *of, kind)
+        acts = self._database.rows_in("act", _HANDED, *of)
         return Sheet(study.protocol, unit, [_label(body) for (body,) in found], [_act(body) for (body,) in acts])
 
     def to_settle(self, study: Study, rater: str) -> list[Assignment]:
@@ -139,21 +122,21 @@ class Labels:
         """
         of = (*key_of(study), storable(rater))
         found: list[Assignment] = []
-        for _, body in self._rows_in("assignment", _FORKED, *of):
+        for _, body in self._database.rows_in("assignment", _FORKED, *of):
             one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
-            unit = self.unit(study, one.unit)
+            unit = self._studies.unit(study, one.unit)
             sheet = self.sheet(study, unit, rater, one.run)
             if sheet.committed and sheet.clashes and not unit.gold:
                 found.append(one)
         return found
 
-    def labels(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
+    def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Every label of a study with its history, in the order they came into this file."""
         where, values = narrowed(study, unit=unit, rater=rater)
         after = 0
         while True:
             sql = f"SELECT n, body FROM label WHERE {where} AND n > ? ORDER BY n LIMIT ?"
-            batch = self._rows_in("label", sql, *values, after, _BATCH)
+            batch = self._database.rows_in("label", sql, *values, after, _BATCH)
             yield from (_label(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
@@ -164,47 +147,54 @@ class Labels:
     ) -> list[Act]:
         """What people did at a study beside answering, in the order it came into this file."""
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
-        found = self._rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
+        found = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
         return [_act(body) for (body,) in found]
 
     def newer(self, study: Study, label: int) -> int:
         """How many labels of a study came into this file after row `label`."""
         # By rows and not by the study's index: few rows are newer, and a study may have a million.
         sql = "SELECT count(*) FROM label WHERE n > ? AND +study = ? AND +version = ?"
-        found = self._rows_in("label", sql, label, *key_of(study))
+        found = self._database.rows_in("label", sql, label, *key_of(study))
         return int(found[0][0]) if found else 0
 
     def withdrew(self, code: str) -> bool:
         """Whether a person has withdrawn: nothing of theirs is taken in again."""
-        return bool(self._rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
+        return bool(self._database.rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
 
-    def standing(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> Standing:
+    def sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> SheetState:
         """What the rules need to know before a rater says more of a unit."""
         sql = "SELECT body FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?"
-        dealt = self._rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
-        return Standing(
+        dealt = self._database.rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
+        return SheetState(
             study,
             unit,
             decode(dealt[0][0], Assignment, "an assignment in the file", newest=VERSION) if dealt else None,
             self.sheet(study, unit, rater.id, run, rater.kind),
-            locked=self.locked(study),
-            held=self.held(study, rater.id),
+            locked=self._studies.locked(study),
+            held=self._studies.held(study, rater.id),
             withdrawn=self.withdrew(rater.id),
-            left=self.left(study, rater.id),
+            left=self._studies.left(study, rater.id),
+            steps=self._steps_of,
         )
 
-    def _standing_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> Standing:
+    def _steps_of(self, run: str) -> int | None:
+        """How many steps a run of this file has; None where it is not here."""
+        sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
+        found = self._database.rows_in("event", sql, storable(run), storable(run))
+        return int(found[0][0]) if found else None
+
+    def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
         """The same, within a transaction; `LabError` where this file has no such sheet."""
         what = f"study {study.name}"
         if not 1 <= run < 2**31:
             raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
-        found = self._read("SELECT rater FROM kit")
+        found = self._database.read("SELECT rater FROM kit")
         if found and found[0][0] != rater.id:
             raise LabError(what, f"this file is a kit of {found[0][0]}; {rater.id} says nothing in it.")
         sql = "SELECT 1 FROM unit WHERE study = ? AND version = ? AND id = ?"
-        if not self._read(sql, *key_of(study), storable(unit.id)):
-            raise LabError(what, f"has no unit {unit.id} in {self.path}.")
-        return self.standing(study, unit, rater, run)
+        if not self._database.read(sql, *key_of(study), storable(unit.id)):
+            raise LabError(what, f"has no unit {unit.id} in {self._database.path}.")
+        return self.sheet_state(study, unit, rater, run)
 
 
 _ON_SHEET = (
@@ -225,6 +215,24 @@ _HANDED = (
     "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
     "AND act IN ('commit', 'reopen') ORDER BY n"
 )
+
+
+_SHEET = "study = ?1 AND version = ?2 AND rater = ?3 AND unit = ?4 AND run = ?5"
+_LAST = f"SELECT max(at) FROM (SELECT at FROM act WHERE {_SHEET} UNION ALL SELECT at FROM label WHERE {_SHEET})"
+
+
+def _last_on_sheet(db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int) -> str | None:
+    """When the last was said or done on a sheet; with no unit, what a person did last at the study as a whole."""
+    found: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[
+        0
+    ]
+    return found
+
+
+def insert_last(db: sqlite3.Connection, act: Act) -> None:
+    """An act's row as the last on its sheet, within the caller's transaction, whatever the clock says."""
+    last = _last_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
+    insert_act(db, replace(act, at=later(act.at, last)))
 
 
 def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: Label) -> None:

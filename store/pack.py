@@ -6,10 +6,11 @@ import os
 import sqlite3
 from pathlib import Path
 
-from lab.errors import LabError
-from store.connect import connect, named, told
-from store.links import Link
-from store.rows import BLOB
+from lab.core.errors import LabError
+from store.connection import connect, named, sqlite_errors
+from store.image_links import Link
+from store.leftovers import held
+from store.run_rows import BLOB
 from store.schema import APPEND_ONLY, migrate
 
 _COPY = {
@@ -29,13 +30,14 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         removed(part)
-        with told(out):
-            if images:
-                _copy_all(path, part, embed=embed)
-            else:
-                _copy_without_images(path, part)
-        kept_on_disk(part)
-        part.rename(out)
+        with held(part):
+            with sqlite_errors(out):
+                if images:
+                    _copy_all(path, part, embed=embed)
+                else:
+                    _copy_without_images(path, part)
+            kept_on_disk(part)
+            part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
     finally:

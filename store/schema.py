@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
-from store import derived
+from store import progress_tables
 
 VERSION = 5
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
@@ -17,7 +19,7 @@ APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
     "study", "unit", "assignment", "label", "act", "withdrawal", "kit",
 )  # fmt: skip
-"""Tables of which no row is ever changed or removed; corrections are further rows. `store.erasing` is the exception."""
+"""Tables of which no row is ever changed or removed; corrections are further rows. `store.erasure` is the exception."""
 
 _FIRST = (
     # `n` orders runs by when they came into this file; VACUUM may renumber an implicit rowid, never this.
@@ -220,11 +222,24 @@ _FIFTH = (
     "CREATE INDEX act_of_study ON act (study, version, act)",
     # No reference to anything: what stays of a person who withdrew, so that nothing of theirs comes back.
     "CREATE TABLE withdrawal (code TEXT PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL)",
-    # One row where this file is a kit: only what one rater of one study may see. See `store.kits`.
+    # One row where this file is a kit: only what one rater of one study may see. See `store.kit_export`.
     "CREATE TABLE kit (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, rater TEXT NOT NULL, body TEXT NOT NULL)",
-    *derived.TABLES.values(),
-    *derived.TRIGGERS.values(),
+    *progress_tables.TABLES.values(),
+    *progress_tables.TRIGGERS.values(),
 )
+
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Holds back a module that is loaded for use where it is installed, and is not used: half a second for pandas."""
+    absent = module not in sys.modules
+    if absent:
+        sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if absent:
+            sys.modules.pop(module, None)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -232,8 +247,9 @@ def migrate(connection: sqlite3.Connection) -> None:
 
     sqlite-utils is imported here and nowhere else in `store`: it costs more than opening a file does.
     """
-    from sqlite_utils import Database
-    from sqlite_utils.migrations import Migrations
+    with _without("pandas"):
+        from sqlite_utils import Database
+        from sqlite_utils.migrations import Migrations
 
     migrations = Migrations("hitlab")
 
@@ -277,7 +293,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 def guard(connection: sqlite3.Connection) -> None:
     """Puts every trigger in place anew: changing a table's shape drops its triggers."""
-    for name, statement in {**triggers(), **derived.TRIGGERS}.items():
+    for name, statement in {**triggers(), **progress_tables.TRIGGERS}.items():
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
         connection.execute(statement)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
 
-from lab.errors import LabError
-from lab.label import Act
-from lab.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
-from lab.wire import decode, encode, storable
-from store.derived import counted_at_the_end
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.label import Act
+from lab.core.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
+from store.database import Database
+from store.progress_tables import counted_at_the_end
 
 _STUDY = "INSERT INTO study VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _UNIT = "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?)"
@@ -27,6 +27,10 @@ _BATCH = 200
 MANY = 1000
 """Assignments from which on they are counted at the end: lifting triggers has a price of its own."""
 
+_ARCHIVED = (
+    "SELECT act FROM act WHERE study = {} AND version = {} AND act IN ('archived', 'restored') ORDER BY n DESC LIMIT 1"
+)
+
 _NEXT = (
     "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
     "AND a.rater = t.rater AND a.position = t.position "
@@ -35,32 +39,24 @@ _NEXT = (
 
 
 class Studies:
-    """The verbs of `Store` that are about studies; what is beneath them is the store's own."""
+    """Studies with their units, and who was dealt what."""
 
-    path: Path
-
-    def _read(self, sql: str, *values: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
-        raise NotImplementedError
-
-    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     # Writing
 
-    def freeze_study(self, study: Study, units: Sequence[Unit]) -> None:
+    def freeze(self, study: Study, units: Sequence[Unit]) -> None:
         """Keeps a study's version with its units, all or nothing; `LabError` where it is there already."""
         if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
             raise LabError(f"study {study.name}", "its units are not those that its plan was frozen over.")
         twice = next((id for id, count in Counter(unit.id for unit in units).items() if count > 1), None)
         if twice is not None:
             raise LabError(f"study {study.name}", f"has two units {twice!r}.")
-        with self._writing() as db:
+        with self._database.writing() as db:
             check_no_kit(db)
             if db.execute("SELECT 1 FROM study WHERE id = ? AND version = ?", key_of(study)).fetchone():
-                raise LabError(f"study {study.name}", f"is in {self.path} already.")
+                raise LabError(f"study {study.name}", f"is in {self._database.path} already.")
             insert_study(db, study)
             insert_units(db, study, enumerate(units))
 
@@ -70,7 +66,7 @@ class Studies:
         Raises `LabError` where the study is locked, a person has withdrawn, or two units would stand at one place.
         """
         rows = list(assignments)
-        with self._writing() as db:
+        with self._database.writing() as db:
             for one in {one.rater for one in rows}:
                 check_no_kit(db, but=one)
             if self.locked(study):
@@ -81,16 +77,17 @@ class Studies:
 
     # Reading
 
-    def studies(self) -> list[StudyLine]:
-        """Every study in its newest version, the newest first; nothing is counted and no unit is read."""
-        found = self._rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
-        return [self.study_line(id, version) for id, version in found]
+    def lines(self, *, archived: bool = True) -> list[StudyLine]:
+        """Every study in its newest version, the newest first; those `archived` only where they are asked for."""
+        found = self._database.rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
+        lines = [self.line(id, version) for id, version in found]
+        return [line for line in lines if archived or not line.archived]
 
-    def study_line(self, id: str, version: int | None = None) -> StudyLine:
+    def line(self, id: str, version: int | None = None) -> StudyLine:
         """One study in a line."""
         study = self.study(id, version)
         sql = "SELECT total(dealt), total(left) FROM tally WHERE study = ? AND version = ?"
-        dealt, left = self._rows_in("tally", sql, *key_of(study))[0]
+        dealt, left = self._database.rows_in("tally", sql, *key_of(study))[0]
         return StudyLine(
             study.id,
             study.version,
@@ -103,6 +100,7 @@ class Studies:
             int(dealt - left),
             self.locked(study),
             study.at,
+            self.archived(study),
         )
 
     def study(self, id: str, version: int | None = None) -> Study:
@@ -111,24 +109,24 @@ class Studies:
             "SELECT body FROM study WHERE id = ? AND version = ifnull(?, (SELECT max(version) FROM study WHERE id = ?))"
         )
         name = storable(id)
-        found = self._rows_in("study", sql, name, version, name)
+        found = self._database.rows_in("study", sql, name, version, name)
         if not found:
             raise LabError(
                 f"study {id if version is None else f'{id} v{version}'}",
-                f"is not in {self.path}.",
+                f"is not in {self._database.path}.",
                 "`hitlab study status` lists them.",
             )
         return _study(found[0][0])
 
     def versions(self, id: str) -> list[int]:
         """The versions of a study that are here, the oldest first."""
-        found = self._rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
+        found = self._database.rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
         return [version for (version,) in found]
 
     def unit(self, study: Study, id: str) -> Unit:
         """One unit of a study."""
         sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
-        found = self._rows_in("unit", sql, *key_of(study), storable(id))
+        found = self._database.rows_in("unit", sql, *key_of(study), storable(id))
         if not found:
             raise LabError(f"unit {id}", f"is not in study {study.name}.")
         return _unit(found[0][0])
@@ -140,7 +138,7 @@ class Studies:
             "SELECT position, body FROM unit WHERE study = ? AND version = ? AND position > ? ORDER BY position LIMIT ?"
         )
         while True:
-            batch = self._rows_in("unit", sql, *key_of(study), after, _BATCH)
+            batch = self._database.rows_in("unit", sql, *key_of(study), after, _BATCH)
             yield from (_unit(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
@@ -149,20 +147,20 @@ class Studies:
     def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
         """Who was dealt what, in each person's order."""
         where, values = narrowed(study, rater=rater, unit=unit)
-        found = self._rows_in(
+        found = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
         return [_assignment(body) for (body,) in found]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
         """The first unit after a position in a person's order that they have not handed in; None where all are."""
-        found = self._rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
+        found = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
         return _assignment(found[0][0]) if found else None
 
     def progress(self, study: Study, rater: str) -> Progress:
         """How far a person is."""
         sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
-        found = self._rows_in("tally", sql, *key_of(study), storable(rater))
+        found = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
         dealt, left, begun = found[0] if found else (0, 0, 0)
         return Progress(rater, dealt, dealt - left, begun, self.held(study, rater))
 
@@ -172,26 +170,33 @@ class Studies:
             "SELECT ifnull(sum(CASE act WHEN 'commit' THEN 1 ELSE -1 END), 0) FROM act WHERE study = ? AND version = ? "
             "AND rater = ? AND act IN ('commit', 'reopen') AND at >= ?"
         )
-        return int(self._rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
+        return int(self._database.rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
 
     def rates(self, code: str) -> bool:
         """Whether anything is dealt to a person in a study that is not locked, or is to be by its plan."""
         sql = (
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
-            "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') LIMIT 1"
+            "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') "
+            f"AND ifnull(({_ARCHIVED.format('t.study', 't.version')}), '') <> 'archived' LIMIT 1"
         )
-        if self._rows_in("tally", sql, storable(code)):
+        if self._database.rows_in("tally", sql, storable(code)):
             return True
         sql = (
             "SELECT 1 FROM study s, json_each(s.body, '$.raters') WHERE value = ? AND NOT EXISTS "
-            "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') LIMIT 1"
+            "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') "
+            f"AND ifnull(({_ARCHIVED.format('s.id', 's.version')}), '') <> 'archived' LIMIT 1"
         )
-        return bool(self._rows_in("study", sql, storable(code)))
+        return bool(self._database.rows_in("study", sql, storable(code)))
 
     def locked(self, study: Study) -> bool:
         """Whether nothing in it changes any more."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
-        return bool(self._rows_in("act", sql, *key_of(study)))
+        return bool(self._database.rows_in("act", sql, *key_of(study)))
+
+    def archived(self, study: Study) -> bool:
+        """Whether it was taken out of the lists, and not restored since."""
+        found = self._database.rows_in("act", f"SELECT ({_ARCHIVED.format('?', '?')})", *key_of(study))
+        return bool(found[0][0] == "archived")
 
     def held(self, study: Study, rater: str) -> bool:
         """Whether a person was held after the pilot, and not released since."""
@@ -199,13 +204,13 @@ class Studies:
             "SELECT act FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('held', 'released') "
             "ORDER BY at DESC, id DESC LIMIT 1"
         )
-        found = self._rows_in("act", sql, *key_of(study), storable(rater))
+        found = self._database.rows_in("act", sql, *key_of(study), storable(rater))
         return bool(found) and found[0][0] == "held"
 
     def left(self, study: Study, rater: str) -> bool:
         """Whether another goes on in a person's place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
-        found = self._rows_in("act", sql, *key_of(study), storable(rater))
+        found = self._database.rows_in("act", sql, *key_of(study), storable(rater))
         acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found]
         return any("for" in act.detail for act in acts)
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from annotators.protocol import load_protocol
 from annotators.protocols import HERE
-from annotators.studied import Studied
-from lab.agreement import How
-from lab.gathering import gathered
-from lab.label import Act
-from lab.labels import answer_to
-from lab.protocol import Protocol
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Study, Unit
-from lab.task import Actor
+from annotators.studied import StudyData
+from lab.core.agreement import How
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.protocol import Protocol
+from lab.core.rating_sheet import answer_to
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.studies import label, study
 
@@ -38,7 +38,7 @@ class Answered:
         self.store = store
         self.units = {one.id: one for one in units}
         self.study: Study = study(units, asks, raters=tuple(raters), **changes)
-        store.freeze_study(self.study, list(units))
+        store.studies.freeze(self.study, list(units))
         sheets = [(rater, one.id, 1) for rater in raters for one in units] if dealt is None else list(dealt)
         places: dict[str, int] = {}
         rows = []
@@ -46,7 +46,7 @@ class Answered:
             places[rater] = at = places.get(rater, -1) + 1
             stage = "pilot" if self.units[unit].pilot else "repeat" if run > 1 else "main"
             rows.append(Assignment(self.study.id, 1, rater, at, unit, stage, run))  # type: ignore[arg-type]
-        store.deal(self.study, rows)
+        store.studies.deal(self.study, rows)
 
     def says(
         self, rater: Actor, unit: str, target: str, field: str, value: Any = None, *, run: int = 1, step: int = 0,
@@ -56,11 +56,11 @@ class Answered:
         of = self.units[unit]
         evidence = f"{of.runs[0]}@{step}" if step else None
         one = label(self.study, of, target, field, value, rater=rater, run=run, evidence=evidence, **changes)
-        self.store.record_labels(self.study, of, rater, run, [lambda sheet: answer_to(sheet, one)])
+        self.store.labels.record_each(self.study, of, rater, run, [lambda sheet: answer_to(sheet, one)])
 
     def hands_in(self, rater: Actor, unit: str, run: int = 1, act: Any = "commit") -> None:
         """Whatever is still open on it."""
-        self.store.record_act(Act(uuid7(), self.study.id, 1, rater, act, now(), unit, run))
+        self.store.labels.record_act(Act(uuid7(), self.study.id, 1, rater, act, now(), unit, run))
 
     def table(
         self, field: str, raters: Sequence[Actor], rows: dict[tuple[str, str], str], words: dict[str, Any]
@@ -81,6 +81,6 @@ class Answered:
                 if rater.kind == "human":
                     self.hands_in(rater, unit)
 
-    def studied(self, how: How = How()) -> Studied:  # noqa: B008  # frozen
+    def studied(self, how: How = How()) -> StudyData:  # noqa: B008  # frozen
         """As agreement reads it."""
         return gathered(self.store, self.study, how)

@@ -6,14 +6,17 @@ import html
 import io
 import re
 from collections.abc import Collection, Iterable
+from functools import cache
 from itertools import product
 from typing import NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from lab.protocol import Show
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.task import (
+from lab.core.playbook import Move, Playbook
+from lab.core.protocol import Show
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
+from lab.core.task import (
     Actor,
     Branch,
     Check,
@@ -27,7 +30,7 @@ from lab.task import (
     Tdg,
     TdgNode,
 )
-from lab.trace import (
+from lab.core.trace import (
     Acting,
     Answered,
     AnyEvent,
@@ -43,8 +46,7 @@ from lab.trace import (
     Started,
     Step,
 )
-from lab.turn import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.ui_tree import Bounds, Node, UiTree
 
 SHOWS: tuple[Show, ...] = get_args(Show)
 SIZE = (360, 800)
@@ -121,6 +123,7 @@ def planted(trace: str = RUN, mark: str = "Q", *, proactive: bool = False) -> Pl
         _step(4, seen[4], word),
         _ended(seen[4], word),
     ]
+    events[0] = _with_playbooks(events[0], word)
     word.words[str(SCORE)] = Word("ended.score", frozenset({"outcome"}))
     verdict = Verdict(word.never("verdict.name"), word.never("verdict.value"), word.never("verdict.reason"))
     return Planted(Imported(numbered(events), blobs, [verdict]), word.words)
@@ -147,6 +150,16 @@ def _started(trace: str, word: _Planting, *, proactive: bool) -> Started:
         state=word.never("state"),
         forked=Forked(1, 3, (("reply", word.never("forked.changes")),), word.actor("forked.by"), word.never("at")),
     )  # fmt: skip
+
+
+def _with_playbooks(started: AnyEvent, word: _Planting) -> Started:
+    """The same, whose task has a playbook and one that goes wrong."""
+    assert isinstance(started, Started)
+    moves = (
+        Move(ask=word.never("playbook.ask"), options=(word.never("playbook.options"),), label=word.never("label")),
+    )
+    wrong = Playbook(word.never("playbooks.name"), word.never("playbooks.fault"), moves=moves)
+    return replace(started, task=replace(started.task, playbook=moves, playbooks=(wrong,)))
 
 
 def _task(word: _Planting, *, proactive: bool) -> Task:
@@ -265,18 +278,23 @@ def _ended(final: Observation, word: _Planting) -> Ended:
 
 
 def _screen(index: int, word: _Planting) -> tuple[Observation, Blob]:
+    blob = _picture(index)
+    node = Node(Bounds(10, 40 + index * 60, 351, 101 + index * 60), word(f"screen{index}.text", "screens"),
+                id=word(f"screen{index}.id", "screens"), desc=word(f"screen{index}.desc", "screens"))  # fmt: skip
+    tree = UiTree((Node(Bounds(0, 0, *SIZE), children=(node,)),))
+    activity, at = (word(f"screen{index}.{name}", "screens") for name in ("activity", "at"))
+    return Observation(blob.sha256, SIZE, tree, activity, at), blob
+
+
+@cache
+def _picture(index: int) -> Blob:
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", SIZE, (240, 240, 245 - index))
     ImageDraw.Draw(image).rectangle((10, 40 + index * 60, 350, 100 + index * 60), fill=(20, 90, 160))
     out = io.BytesIO()
     image.save(out, "PNG")
-    blob = Blob(out.getvalue(), "image/png")
-    node = Node(Bounds(10, 40 + index * 60, 351, 101 + index * 60), word(f"screen{index}.text", "screens"),
-                id=word(f"screen{index}.id", "screens"), desc=word(f"screen{index}.desc", "screens"))  # fmt: skip
-    tree = UiTree((Node(Bounds(0, 0, *SIZE), children=(node,)),))
-    activity, at = (word(f"screen{index}.{name}", "screens") for name in ("activity", "at"))
-    return Observation(blob.sha256, SIZE, tree, activity, at), blob
+    return Blob(out.getvalue(), "image/png")
 
 
 # -- searching -------------------------------------------------------------------------------------------------

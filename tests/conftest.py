@@ -22,6 +22,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 10, 10)
         gc.enable()
 
 
@@ -31,6 +32,8 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("ANDROID_", "ADB_", "XDG_"))]:
             patch.delenv(name)
+        for name in ("COLUMNS", "LINES"):  # readline says 80x24 to each worker, whatever size a test's terminal has
+            patch.delenv(name, raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("ANDROID_ADB_SERVER_ADDRESS", NOBODY)
         patch.setenv("ANDROID_ADB_SERVER_PORT", "1")

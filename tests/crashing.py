@@ -25,7 +25,7 @@ class Killed(NamedTuple):
 
 def command(db: Path) -> list[str]:
     """A headless run that prints each event after its commit."""
-    return [sys.executable, "-m", "lab.cli", "live", TASK, "--events", "--db", str(db)]
+    return [sys.executable, "-m", "lab.cli.main", "live", TASK, "--events", "--db", str(db)]
 
 
 def kill_at_random(db: Path, dice: random.Random) -> Killed:

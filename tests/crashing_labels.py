@@ -11,15 +11,15 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.labels import Spot
-from lab.study import Study
-from screens.annotate.desk import Desk
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Study
+from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.killing import killed_lines
 from tests.studies import R1, frozen, unit
 
 UNITS = 2000
-STATE, PAY, RATING = Spot("open", "state"), Spot("pay", "state"), Spot("", "rating")
+STATE, PAY, RATING = FieldReference("open", "state"), FieldReference("pay", "state"), FieldReference("", "rating")
 
 
 class Killed(NamedTuple):
@@ -39,7 +39,7 @@ def laid(db: Path) -> Study:
 def label_on(db: Path) -> None:
     """Works through what is left as a rater would; each id is printed once the label is on the disk."""
     with Store.open(db) as store:
-        desk = Desk(store, store.study("trial"), R1)
+        desk = RatingSession(store, store.studies.study("trial"), R1)
         while (at := desk.next_assignment()) is not None:
             sheet = desk.open(at)
             print(
@@ -72,12 +72,12 @@ def compared(db: Path, printed: list[str]) -> Killed:
         raw.close()
     with Store.open(db) as store:
         wrong += store.check()
-        desk = Desk(store, store.study("trial"), R1)
+        desk = RatingSession(store, store.studies.study("trial"), R1)
         at = desk.next_assignment()
         assert at is not None
         desk.open(at)
         following = desk.answer(RATING, 50)
-        if all(label.id != following.id for label in store.labels(desk.study, at.unit)):
+        if all(label.id != following.id for label in store.labels.read(desk.study, at.unit)):
             wrong.append("the next label is not there")
     return Killed(len(printed), [id for id in printed if id not in there], wrong)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 
-from lab.records import Blob, Imported, numbered
-from lab.review import Act, Field, Review
-from lab.task import Actor, Persona, Task
-from lab.trace import AnyEvent, DeviceInfo, Ended, Started, Step
-from lab.turn import Action, Decision, Observation, Proposed
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.proofreading import Act, Field, Review
+from lab.core.run_records import Blob, Imported, numbered
+from lab.core.step import Action, Decision, Observation, Proposed
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import AnyEvent, DeviceInfo, Ended, Started, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
 
 SIZE = (360, 800)
 ANNOTATOR = Actor("human", "A01")

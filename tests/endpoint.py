@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 from typing import Any, NamedTuple
 
 
@@ -30,10 +31,11 @@ class Refused(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Status 200 and these bytes."""
+    """Status 200 and these bytes, as packed as `encoding` says."""
 
     data: bytes
     mime: str = "application/json"
+    encoding: str = ""
 
 
 class Cut(NamedTuple):
@@ -48,7 +50,17 @@ class Silent(NamedTuple):
     drip: float | None = None
 
 
-Reply = Said | Refused | Body | Cut | Silent
+class Flood(NamedTuple):
+    """Status 200, then this piece again and again; the server makes no room for the whole."""
+
+    piece: bytes
+    times: int
+    before: bytes = b""
+    announced: bool = True
+    """Whether the length is said before; else it comes in chunks."""
+
+
+Reply = Said | Refused | Body | Cut | Silent | Flood
 
 
 class Request(NamedTuple):
@@ -167,18 +179,20 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            match server.took(self.path, headers, data):
+            match reply := server.took(self.path, headers, data):
                 case Said(text, usage, cached):
                     self._send(200, completion(text, usage, cached))
                 case Refused(status, message, extra):
                     error = {"error": {"message": message, "type": "refused", "param": None, "code": None}}
                     self._send(status, json.dumps(error).encode(), extra)
-                case Body(body, mime):
-                    self._send(200, body, mime=mime)
+                case Body(body, mime, encoding):
+                    self._send(200, body, [("content-encoding", encoding)] if encoding else [], mime)
                 case Cut(after):
                     self._cut(after)
                 case Silent(drip):
                     self._silent(drip)
+                case Flood():
+                    self._flood(reply)
 
         def _send(
             self, status: int, body: bytes, extra: Sequence[tuple[str, str]] = (), mime: str = "application/json"
@@ -203,6 +217,19 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             self.connection.close()
+
+        def _flood(self, flood: Flood) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            length = len(flood.before) + len(flood.piece) * flood.times
+            self.send_header(
+                *(("content-length", str(length)) if flood.announced else ("transfer-encoding", "chunked"))
+            )
+            self.end_headers()
+            for piece in (flood.before, *repeat(flood.piece, flood.times)):
+                self.wfile.write(piece if flood.announced or not piece else b"%x\r\n%b\r\n" % (len(piece), piece))
+            if not flood.announced:
+                self.wfile.write(b"0\r\n\r\n")
 
         def _silent(self, drip: float | None) -> None:
             if drip is not None:

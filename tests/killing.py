@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 _TICKING = """
 import os, signal, sys
 from pathlib import Path
-from lab.task import Actor
+from lab.core.task import Actor
 from store.store import Store
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
 done = 0
@@ -25,7 +25,7 @@ def tick():
     if done == left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-store._connection().set_progress_handler(tick, 100)
+store.database.connection().set_progress_handler(tick, 100)
 {work}
 print(done)
 """

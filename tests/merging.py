@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.labels import Spot, answer_to
-from lab.stamp import uuid7
-from lab.study import Study, Unit
-from lab.task import Actor
+from lab.core.ids_and_clock import uuid7
+from lab.core.rating_sheet import FieldReference, answer_to
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 from store.schema import APPEND_ONLY
 from store.store import Store
 from tests.studies import label
@@ -41,10 +41,10 @@ def _plain(table: str, column: str, value: object) -> object:
     return value
 
 
-def say(store: Store, plan: Study, unit: Unit, who: str, spot: Spot, value: object, **said: Any) -> None:
+def say(store: Store, plan: Study, unit: Unit, who: str, spot: FieldReference, value: object, **said: Any) -> None:
     """Answers as a person would, superseding what stands."""
     by = Actor("human", who)
-    store.record_labels(
+    store.labels.record_each(
         plan, unit, by, 1,
         [lambda sheet: answer_to(sheet, replace(label(plan, unit, *spot, value, rater=by, **said), id=uuid7()))],
     )  # fmt: skip

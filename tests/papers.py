@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotators.protocols import protocol
-from annotators.studied import Studied
-from lab.adjudication import Adjudicated
-from lab.agreement import Agreement, How
-from lab.gathering import gathered
-from lab.label import Act
-from lab.records import Imported, numbered
-from lab.report import Cell, Number, Section, Table
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Study, Unit
-from lab.task import Actor, Persona, Task
-from lab.trace import AnyEvent, Ended, Source, Started, Step
-from lab.turn import Action, Observation, Proposed
+from annotators.studied import StudyData
+from lab.core.adjudication import Settlement
+from lab.core.agreement import Agreement, How
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.studies import frozen, label
 
@@ -33,7 +33,7 @@ class Rated:
     ) -> None:
         self.store = store
         self.units = {unit.id: unit for unit in units}
-        store.import_runs([run for run in runs if not store.holds(run.id)])
+        store.runs.add_all([run for run in runs if not store.runs.holds(run.id)])
         self.study: Study = frozen(store, units, protocol(of), **{"id": of, "raters": ("R1", "R2", "R3"), **plan})
 
     def say(self, unit: str, rater: str, answers: Mapping[Any, Any], run: int = 1, **changes: Any) -> None:
@@ -42,14 +42,14 @@ class Rated:
         of, study = self.units[unit], self.study
         if run > 1 and by.kind == "human":
             again = Assignment(study.id, study.version, rater, 90 + [*self.units].index(unit), unit, "repeat", run)
-            self.store.deal(study, [again])
+            self.store.studies.deal(study, [again])
         for place, value in answers.items():
             target, field = place if isinstance(place, tuple) else ("", place)
             said = {"rater": by, "run": run, **changes, **({"reason_missing": "cannot_judge"} if value == "?" else {})}
             one = label(study, of, target, field, None if value == "?" else value, **said)
-            self.store.record_label(study, of, one)
+            self.store.labels.record(study, of, one)
         if by.kind == "human":
-            self.store.record_act(Act(uuid7(), study.id, study.version, by, "commit", now(), unit, run))
+            self.store.labels.record_act(Act(uuid7(), study.id, study.version, by, "commit", now(), unit, run))
 
     def all_say(self, field: str, answers: Mapping[str, str]) -> None:
         """What R1, R2, ... say of each unit, a word each: `{"u1": "success failure -"}`, `-` for nothing."""
@@ -58,14 +58,14 @@ class Rated:
                 if word != "-":
                     self.say(unit, code, {field: word})
 
-    def settle(self, unit: str, what: Adjudicated, by: str = "A1") -> None:
+    def settle(self, unit: str, what: Settlement, by: str = "A1") -> None:
         """An adjudication by somebody who did not rate; nobody rates any more."""
-        if not self.store.locked(self.study):
+        if not self.store.studies.locked(self.study):
             study = self.study
-            self.store.record_act(Act(uuid7(), study.id, study.version, Actor("human", by), "locked", now()))
-        self.store.settle(self.study, self.units[unit], what, Actor("human", by))
+            self.store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", by), "locked", now()))
+        self.store.adjudications.settle(self.study, self.units[unit], what, Actor("human", by))
 
-    def studied(self, *beside: str, how: How | None = None) -> Studied:
+    def studied(self, *beside: str, how: How | None = None) -> StudyData:
         """The study as reports read it."""
         return gathered(self.store, self.study, how or How(), beside)
 

@@ -1,14 +1,14 @@
-"""The README's picture of Agreement: a study of a graph's items that three people and a judge rated, with slips."""
+"""The guides' picture of Agreement: a study of a graph's items that three people and a judge rated, with slips."""
 
 from __future__ import annotations
 
 import random
 
-from lab.cli import main
-from lab.label import Act, Label
-from lab.stamp import now, uuid7
-from lab.study import Study, Unit
-from lab.task import Actor
+from lab.cli.main import main
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 from store.store import Store
 
 PEOPLE = {"R1": 0.05, "R2": 0.07, "R3": 0.12}
@@ -23,8 +23,8 @@ def rate(store: Store) -> Study:
         raise SystemExit("pictures: the study of agreement was refused")
     if main(["study", "deal", "checked", "--db", str(store.path)]) != 0:
         raise SystemExit("pictures: the study of agreement is not dealt")
-    study = store.study("checked")
-    units = list(store.units(study))
+    study = store.studies.study("checked")
+    units = list(store.studies.units(study))
     for rater, slips in (*((Actor("human", code), slips) for code, slips in PEOPLE.items()), (JUDGE, SLIPS)):
         dice = random.Random(rater.id)
         for unit in units:
@@ -32,9 +32,11 @@ def rate(store: Store) -> Study:
                 continue
             said = [_label(study, unit, rater, target, dice.random() < slips) for target in range(len(unit.targets))]
             for label in said:
-                store.record_label(study, unit, label)
+                store.labels.record(study, unit, label)
             if rater.kind == "human":
-                store.hand_in(study, unit, Act(uuid7(), study.id, study.version, rater, "commit", now(), unit.id))
+                store.labels.hand_in(
+                    study, unit, Act(uuid7(), study.id, study.version, rater, "commit", now(), unit.id)
+                )
     return study
 
 

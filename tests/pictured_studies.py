@@ -1,4 +1,4 @@
-"""The README's pictures of studies: a graph's items, information units, two sets of instructions, a played task."""
+"""The guides' pictures of studies: a graph's items, information units, two sets of instructions, a played task."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from lab.cli import main
+from lab.cli.main import main
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
-from screens.rooms import Opening
+from screens.navigation import Opening
 from store.store import Store
 from tests.screens.play.test_play import Stage, answer_quiz, consent
 
@@ -73,7 +73,8 @@ def openings(store: Store, until: Waiting, settled: Drive) -> dict[str, tuple[Op
         "pairwise": ("pairs", ("1",)),
     }
     return {
-        name: (Opening("annotate", study=store.study(study)), drive(pressed)) for name, (study, pressed) in keys.items()
+        name: (Opening("annotate", study=store.studies.study(study)), drive(pressed))
+        for name, (study, pressed) in keys.items()
     }
 
 
@@ -89,7 +90,7 @@ async def _rated(until: Waiting, settled: Drive, keys: tuple[str, ...], pilot: P
 
 async def played(store: Store, size: tuple[int, int], until: Waiting, settled: Drive) -> str:
     """A participant's part up to the agent's first question, as an SVG."""
-    app = Stage(store, store.study("plays"))
+    app = Stage(store, store.studies.study("plays"))
     async with app.run_test(size=size) as pilot:
         wait = functools.partial(_wait, until)
         await consent(app, pilot, wait)

@@ -1,4 +1,4 @@
-"""Draws the README's pictures from the running app: `python -m tests.pictures docs` (`make pictures`).
+"""Draws the pictures of README and guides from the running app: `python -m tests.pictures docs` (`make pictures`).
 
 Each screen is driven in Textual's own Pilot at 120x40, exported, and rendered by a headless Chromium.
 """
@@ -23,32 +23,32 @@ from PIL import Image
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from lab.fork import Change, forked
-from lab.recording import to_demonstrate
-from lab.records import Kin
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import PERSON, Spec, brief_of
-from lab.turn import Action, Proposed
+from lab.core.demonstration import to_demonstrate
+from lab.core.run_records import RelatedRun
+from lab.core.settings import Settings
+from lab.core.step import Action, Proposed
+from lab.runs.fork import ForkChange, forked
+from lab.runs.session import Session
+from lab.runs.spec import PERSON, Spec, brief_of
 from screens.adjudicate.adjudicate import AdjudicateScreen
-from screens.adjudicate.pane import SettlePane
+from screens.adjudicate.settlement_pane import SettlePane
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
-from screens.phone.mirror import Mirror
-from screens.record.desk import Desk
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
 from screens.record.intent import Asking
+from screens.record.next_act import NextAct
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
-from screens.rooms import Opening
 from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
 from tests import pictured_agreement, pictured_studies
 from tests.endpoint import serving
-from tests.lab.test_model_agent import Brain
+from tests.lab.agents.test_model_agent import Brain
 from tests.simulators.phone.served.rig import AdbServer, Rig
 from tests.simulators.phone.served.rig import serving as phone_served
 
@@ -66,7 +66,7 @@ Drive = Callable[[Pilot[None]], Awaitable[None]]
 
 
 def main() -> None:
-    """Writes one PNG for each picture of the README into the folder named."""
+    """Writes one PNG for each picture of README and guides into the folder named."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tests.pictures FOLDER")
     out = Path(sys.argv[1]).absolute()
@@ -96,7 +96,7 @@ def main() -> None:
             "author": (Opening("author", ids[-1], task=library.task("usual_lunch")), _drafted),
             "sent": (Opening("replay", modelled, 7), functools.partial(_pressed, "p")),
             "family": (Opening("replay", family, 1), functools.partial(_pressed, "t")),
-            "compare": (Opening("home"), functools.partial(_compared, store.family(family))),
+            "compare": (Opening("home"), functools.partial(_compared, store.runs.family(family))),
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
@@ -149,7 +149,7 @@ def _headless(store: Store, task: str) -> str:
 
 
 def _modelled(store: Store, name: str) -> str:
-    """A run of a model: the rule agent speaking as one, from a server on this machine."""
+    """A run of a model: the playbook agent speaking as one, from a server on this machine."""
     brain = Brain(brief_of(library.task(name), library.persona(library.task(name).persona)))
     with serving(brain) as server:
         os.environ["HITLAB_MODEL_BASE"] = server.base
@@ -165,12 +165,12 @@ def _branched(store: Store, name: str) -> str:
     """A run and four forks of it, one of them a fork of a fork."""
     first = _headless(store, name)
     for run, at, change in (
-        (first, 0, Change(decision="reject", say="Not today, I fast.")),
-        (first, 0, Change(decision="accept", say="Yes, but with soy milk.")),
-        (first, 6, Change(action=Action("navigate_home"))),
-        (None, 9, Change(log="clean")),
+        (first, 0, ForkChange(decision="reject", say="Not today, I fast.")),
+        (first, 0, ForkChange(decision="accept", say="Yes, but with soy milk.")),
+        (first, 6, ForkChange(action=Action("navigate_home"))),
+        (None, 9, ForkChange(log="clean")),
     ):
-        parent = run or store.family(first)[-1].id
+        parent = run or store.runs.family(first)[-1].id
         session = forked(store, parent, at, change._replace(user="script"), person="D1")
         session.start()
         session.join()
@@ -203,7 +203,7 @@ async def _settling(pilot: Pilot[None]) -> None:
     await _still(pilot)
 
 
-async def _compared(kin: list[Kin], pilot: Pilot[None]) -> None:
+async def _compared(kin: list[RelatedRun], pilot: Pilot[None]) -> None:
     """A run, and the fork of it that did something else on the phone."""
     await _still(pilot)
     other = next(run for run in kin if run.forked is not None and ("action" in dict(run.forked.changes)))
@@ -280,14 +280,14 @@ def _mine(pilot: Pilot[None], steps: int) -> bool:
     screen = pilot.app.screen
     if not isinstance(screen, RecordScreen):
         return False
-    return any(desk.ready for desk in screen.query(Desk)) and screen.query_one(StepList).count == steps
+    return any(desk.ready for desk in screen.query(NextAct)) and screen.query_one(StepList).count == steps
 
 
 async def _drafted(pilot: Pilot[None]) -> None:
     """Begins from the task's own design, keeps the steps that two nodes were seen in, and opens a node's form."""
     screen = pilot.app.screen
     assert isinstance(screen, AuthorScreen)
-    await _until(pilot, lambda: screen.footage.app_name != "" or screen.footage.step is not None)
+    await _until(pilot, lambda: screen.apps.here != "" or screen.footage.step is not None)
     await pilot.press("enter", *("right",) * 6, "down", "down", "e", "right", "down", "e", "up", "enter")
     await _settled(pilot)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from lab.spec import brief_of
-from lab.study import Assignment, Play, Study, Unit, sample_sha
-from lab.task import Persona, Task
+from lab.core.ids_and_clock import now
+from lab.core.step import Reply
+from lab.core.study import Assignment, Play, Study, Unit, sample_sha
+from lab.core.task import Persona, Task
+from lab.runs.spec import brief_of
+from lab.studies.play_session import Participation
+from lab.studies.rating_session import RatingSession
 from simulators import library
 from store.store import Store
 
@@ -35,9 +39,34 @@ def frozen(store: Store, units: list[Unit], raters: tuple[str, ...] = ("P1", "P2
         Study("teas", 1, "Who drinks what", protocol("play"), raters, len(units), sample_sha(units), quiz=3, seed=4),
         **changes,
     )
-    store.freeze_study(study, units)
+    store.studies.freeze(study, units)
     people = [one for one in units if one.play is not None and one.play.user == "person"]
     for turn, rater in enumerate(raters):
         order = people[::-1] if turn % 2 else people
-        store.deal(study, [Assignment(study.id, 1, rater, at, one.id) for at, one in enumerate(order)])
+        store.studies.deal(study, [Assignment(study.id, 1, rater, at, one.id) for at, one in enumerate(order)])
     return study
+
+
+def play_to_end(part: Participation) -> None:
+    """Plays the one that comes next to its end; what is asked in it is accepted, each reply with two edits."""
+    session = part.session(part.where())
+    session.start()
+    while not session.join(0.005):
+        question = session.questions.waiting
+        if question is not None:
+            decision: Literal["accept"] | None = "accept" if question.kind == "propose" else None
+            reply = Reply(question.id, "mild", part.person, decision, now(), now(), now(), edits=2)
+            session.questions.answer(question, reply)
+
+
+def hand_in(part: Participation) -> None:
+    """Answers what is asked after a run, each question alike, and hands it in."""
+    here = part.where()
+    assert here.stage == "questions"
+    assert here.assignment is not None
+    rating = RatingSession(part.store, part.study, part.person)
+    rating.open(here.assignment)
+    assert rating.sheet is not None
+    for place in list(rating.sheet.unanswered):
+        rating.answer(place, "3")
+    rating.commit()

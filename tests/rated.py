@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lab.label import Act
-from lab.protocol import Protocol
-from lab.study import Study, Unit
-from lab.task import Actor
+from lab.core.label import Act
+from lab.core.protocol import Protocol
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 from store.store import Store
 from tests.studies import frozen, label
 
@@ -47,7 +47,7 @@ def rated(
         for unit, sheet in sheets.items():
             for (target, field), value in sheet.items():
                 answer = value if isinstance(value, Answer) else Answer(value)
-                store.record_label(
+                store.labels.record(
                     study, by_id[unit],
                     label(
                         study, by_id[unit], target, field, answer.value, rater=rater, run=run, cites=answer.cites,
@@ -63,7 +63,7 @@ def hand_in(store: Store, study: Study, rater: str, unit: str) -> None:
     """A sheet handed in."""
     at = "2026-04-01T10:00:00.000000+00:00"
     act = Act(f"in-{study.id}-{rater}-{unit}", study.id, study.version, Actor("human", rater), "commit", at, unit)
-    store.record_act(act)
+    store.labels.record_act(act)
 
 
 def _rater(name: str) -> tuple[Actor, int]:

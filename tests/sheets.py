@@ -12,11 +12,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from screens.phone.glyphs import TAIL
-from screens.phone.paint import BOLD, NOTHING
-from screens.phone.painter import Painter
-from screens.phone.shot import Shot, View
-from simulators.phone.shots import SCREENS, at
+from screens.mirror.glyphs import TAIL
+from screens.mirror.paint import BOLD, NOTHING
+from screens.mirror.painter import Painter
+from screens.mirror.shot import MirrorShot, MirrorView
+from simulators.phone.shots import SCREENS
+from simulators.phone.shots_phone import at
 from tests.pictures import shoot
 
 CELLS = (45, 25)
@@ -34,9 +35,9 @@ def painted(app: str, screen: str, args: dict[str, object]) -> str:
     """One screen's cells as spans, a character each: ink on paper."""
     seen = at(app, screen, args).observe()
     with Image.open(io.BytesIO(seen.png)) as image:
-        shot = Shot(image.convert("RGB").tobytes(), image.size, seen.tree)
+        shot = MirrorShot(image.convert("RGB").tobytes(), image.size, seen.tree)
     painter = Painter()
-    cells = painter.paint(shot, View(CELLS, zoom="wide")).cells
+    cells = painter.paint(shot, MirrorView(CELLS, zoom="wide")).cells
     lines = []
     for codes, inks, papers in zip(cells.codes.tolist(), cells.fg.tolist(), cells.bg.tolist(), strict=True):
         spans = []

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lab.records import Imported, numbered
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.turn import Action, Proposed
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators import library
 
 SECRET = "glass-heron-9"
 """The name of an agent, which no rater may see."""
+SCREEN = Observation(size=(1080, 2400), tree=UiTree((Node(Bounds(0, 0, 1080, 2400), text="Settings"),)))
 BARE = Task("bare", "general", instruction="Mute the phone.")
 
 Call = Callable[..., tuple[int, Any]]
@@ -27,14 +29,17 @@ def run(
     score: float | None = 1.0,
     by: Actor = Actor("model", SECRET),  # noqa: B008
     steps: int = 3,
+    blank: int = 0,
 ) -> Imported:
-    """A run of a built-in task (or of `BARE`) of so many taps."""
+    """A run of a built-in task (or of `BARE`) of so many taps; of the first `blank` screens nothing was recorded."""
     asked = library.task(task) if task else BARE
     persona = library.persona(asked.persona, asked.log) if asked.persona else None
     events: list[AnyEvent] = [
         Started(trace=id, task=asked, agent=by, persona=persona, at="2026-01-02T10:00:00.000000+00:00")
     ]
-    events += [Step(index=at, proposed=Proposed(Action("click", (9 * at, 20)))) for at in range(steps)]
+    for at in range(steps):
+        seen = Observation() if at < blank else SCREEN
+        events.append(Step(index=at, before=seen, proposed=Proposed(Action("click", (9 * at, 20)))))
     if status != "open":
         events.append(Ended(status=status, score=score))  # type: ignore[arg-type]
     return Imported(numbered(events), {}, [])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.label import Label
-from lab.protocol import Field, Option, Protocol
-from lab.study import Assignment, Study, Target, Unit, sample_sha
-from lab.task import Actor
+from lab.core.label import Label
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Assignment, Study, Target, Unit, sample_sha
+from lab.core.task import Actor
 from store.store import Store
 
 R1, R2 = Actor("human", "R1"), Actor("human", "R2")
@@ -36,8 +36,8 @@ def study(units: Sequence[Unit], protocol: Protocol = NODES, **changes: Any) -> 
 def frozen(store: Store, units: Sequence[Unit], protocol: Protocol = NODES, **changes: Any) -> Study:
     """A study in a file, every unit dealt to every rater in the same order."""
     plan = study(units, protocol, **changes)
-    store.freeze_study(plan, list(units))
-    store.deal(
+    store.studies.freeze(plan, list(units))
+    store.studies.deal(
         plan,
         [
             Assignment(plan.id, plan.version, rater, i, one.id, "pilot" if one.pilot else "main")

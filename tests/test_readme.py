@@ -1,56 +1,224 @@
-"""What the README shows is true: its commands are commands, its files load, its pictures are there."""
+"""What README, guides and the other documents show is true: commands, keys, files, settings, links and pictures."""
 
 from __future__ import annotations
 
+import ast
+import io
 import re
 import shlex
+from contextlib import redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from lab.cli import build_parser
-from lab.task import load_task
-from simulators.scripted import load_script
+from lab.cli.main import build_parser
+from lab.core.settings import Settings
+from lab.core.task import load_task
+from screens.keymap import named_bindings
+from simulators import library
+from simulators.phone.installed import APPS
+from simulators.users.scripted import load_script
+from store import schema
+from store.formats import formats, writers
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-COMMANDS = sorted({re.split("[#|>]", line)[0].strip() for _, body in BLOCKS for line in body.splitlines()})
-YAML = [body for language, body in BLOCKS if language == "yaml"]
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+USED = [ROOT / "README.md", *GUIDES]
+"""The pages for users; their commands are checked."""
+PAGES = [*USED, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")), *sorted((ROOT / "docs").glob("*.md"))]
+"""Every document; their links are checked."""
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("hitlab ")])
-def test_every_command_shown_is_a_command(command: str) -> None:
-    args = build_parser().parse_args(shlex.split(command)[1:])
-    assert args.run
+@cache
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def blocks_of(page: Path, language: str) -> list[str]:
+    """The code blocks of a page that are marked with a language; unmarked ones are commands."""
+    blocks = re.findall(r"^```([^\n]*)\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+    return [body for marked, body in blocks if marked == language]
+
+
+def commands_of(page: Path) -> list[str]:
+    """The lines of a page's command blocks, without comments, pipes and variables in front."""
+    lines = [re.split("[#|>]", line)[0].strip() for body in blocks_of(page, "") for line in body.splitlines()]
+    return [re.sub(r"^(?:HITLAB_\w+=\S+ )+", "", line) for line in lines]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@cache
+def subcommands(command: str) -> frozenset[str]:
+    """The words that may follow `hitlab`, or `hitlab COMMAND`, as its help lists them."""
+    printed = io.StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        build_parser().parse_args([*command.split(), "--help"])
+    listed = printed.getvalue().partition("\ncommands:\n")[2].partition("\n\n")[0]
+    return frozenset(re.findall(r"^    ([a-z]+)\b", listed, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", USED, ids=name_of)
+def test_every_command_shown_is_a_command(page: Path) -> None:
+    shown = [line for line in commands_of(page) if line.startswith("hitlab ")]
+    assert shown
+    parser = build_parser()
+    for line in shown:
+        try:
+            args = parser.parse_args(shlex.split(line)[1:])
+        except SystemExit as error:
+            pytest.fail(f"{name_of(page)}: {line}: exit {error.code}")
+        assert args.run, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_in_a_sentence_is_a_command(page: Path) -> None:
+    for line in re.findall(r"`hitlab ([a-z][^`]*)`", text_of(page)):
+        first, *rest = line.split()
+        assert first in subcommands(""), f"{name_of(page)}: hitlab {line}"
+        if subcommands(first) and rest:
+            assert rest[0] in subcommands(first), f"{name_of(page)}: hitlab {line}"
 
 
 def test_every_make_target_shown_is_there() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"`make (\w+)`", README)) | {line.split()[1] for line in COMMANDS if "make " in line[:5]}
+    lines = [line for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") for line in commands_of(page)]
+    targets = {target for page in PAGES for target in re.findall(r"`make (\w+)`", text_of(page))}
+    targets |= {line.split()[1] for line in lines if line.startswith("make ")}
     assert {"demo", "test"} <= targets
     for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
 def test_every_command_there_is_is_shown() -> None:
-    """In the README, or at least in its lists of what there is."""
-    actions = [action for action in build_parser()._actions if action.choices]
-    assert actions
-    for name in actions[0].choices or ():
-        assert re.search(rf"hitlab {name}\b", README), name
+    """In the README or in a guide."""
+    shown = "\n".join(text_of(page) for page in USED)
+    assert subcommands("")
+    for name in subcommands(""):
+        assert re.search(rf"hitlab {name}\b", shown), name
+
+
+def test_the_readme_is_short_and_names_every_guide() -> None:
+    readme = text_of(ROOT / "README.md")
+    assert len(readme.splitlines()) <= 250
+    for page in GUIDES:
+        if page.stem != "process":  # a part of agents.md, which names it
+            assert f"(docs/guides/{page.name})" in readme, page.name
 
 
 def test_the_files_shown_load(tmp_path: Path) -> None:
+    shown = blocks_of(ROOT / "docs" / "guides" / "participants.md", "yaml")
     task, script = tmp_path / "task.yaml", tmp_path / "script.yaml"
-    task.write_text(next(body for body in YAML if "kind:" in body), encoding="utf-8")
-    script.write_text(next(body for body in YAML if "replies:" in body), encoding="utf-8")
+    task.write_text(next(body for body in shown if "kind:" in body), encoding="utf-8")
+    script.write_text(next(body for body in shown if "replies:" in body), encoding="utf-8")
     assert load_task(task).checks
     assert len(load_script(script).replies) == 2
 
 
-def test_every_picture_shown_is_there() -> None:
-    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README)
-    assert pictures
-    for picture in pictures:
-        assert (ROOT / picture).is_file(), picture
+def test_every_setting_is_listed_with_its_default() -> None:
+    page = text_of(ROOT / "docs" / "guides" / "file.md")
+    rows = re.findall(r"^\| `(\w+)` \| (`[^`]*`|none) \|", page.partition("## Settings")[2], re.MULTILINE)
+    words = {"`true`": "True", "`false`": "False", "none": "None"}
+    shown = {name: ast.literal_eval(words.get(value, value.strip("`"))) for name, value in rows}
+    settings = Settings()
+    assert shown == {name: getattr(settings, name) for name in Settings.__struct_fields__}
+
+
+def guide(name: str) -> str:
+    return text_of(ROOT / "docs" / "guides" / name)
+
+
+def first_cells(text: str) -> set[str]:
+    """What stands as code in the first cells of a text's tables."""
+    return {
+        name for cell in re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE) for name in re.findall(r"`(\w[^`]*)`", cell)
+    }
+
+
+def test_every_table_of_the_file_is_listed() -> None:
+    listed = first_cells(guide("file.md").partition("## Keys")[0])
+    assert listed == set(schema.APPEND_ONLY)
+
+
+def test_every_format_is_listed() -> None:
+    imported, _, rest = guide("formats.md").partition("## What is exported")
+    assert set(re.findall(r"\| `(\w+)` \|$", imported, re.MULTILINE)) == set(formats())
+    assert first_cells(rest.partition("## Metrics")[0]) - {"hitlab export --format"} == set(writers())
+    assert len(formats()) == 15  # the pages say fifteen and seven
+    assert len(writers()) == 7
+
+
+def test_every_preset_is_listed_and_what_is_counted_is_there() -> None:
+    page = guide("annotators.md")
+    presets = {path.stem for path in (ROOT / "annotators" / "presets").glob("*.yaml")}
+    assert first_cells(page.partition("## Presets")[2].partition("\n## ")[0]) == presets
+    assert len(list((ROOT / "annotators" / "protocols").glob("*.yaml"))) == 21  # twenty-one
+    assert (len(library.tasks()), len(library.personas())) == (30, 4)  # thirty and four
+    assert len(APPS) == 17  # sixteen, and the launcher
+
+
+KEYS = {
+    "annotators.md": {"annotate", "answer"},
+    "agreement.md": {"adjudicate"},
+    "replay.md": {"author", "list", "replay"},
+    "debugging.md": {"run"},
+    "file.md": {"app", "home", "replay", "runs"},
+}
+"""The guides that hold tables of keys, and of which bindings (the part of their ids before the dot)."""
+NAMED = {"Esc": "escape", "PgDn": "pagedown", "?": "question_mark", "/": "slash", "+": "plus", ">": "greater_than_sign"}
+PALETTE = "ctrl+p"
+"""The one key shown that Textual binds itself."""
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name_of)
+def test_every_key_in_a_table_is_bound(page: Path) -> None:
+    tables = re.findall(r"^\| key \| what it does \|\n\|---\|---\|\n((?:\|.*\n)+)", text_of(page), re.MULTILINE)
+    assert bool(tables) == (page.name in KEYS)
+    wanted = KEYS.get(page.name, set())
+    of_these = [one for one in named_bindings().values() if one.id.partition(".")[0] in wanted]
+    bound = {PALETTE} | {key.strip() for one in of_these for key in one.keys.split(",")}
+    for table in tables:
+        for cell in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE):
+            for key in re.findall(r"`([^`]+)`", cell):
+                name = NAMED.get(key, key if len(key) == 1 else key.lower())
+                assert name in bound, f"{name_of(page)}: {key}"
+
+
+# -- links and pictures ---------------------------------------------------------------------------------------
+
+
+def targets_of(page: Path) -> list[str]:
+    """Where a page's links and pictures lead, but for the web."""
+    prose = re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose))
+    return [target for target in found if not re.match(r"https?://|mailto:", target)]
+
+
+@cache
+def anchors_of(page: Path) -> frozenset[str]:
+    """The anchors that a forge gives a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", text_of(page), re.MULTILINE)
+    return frozenset(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in targets_of(page):
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), f"{name_of(page)}: {target}"
+        assert there.is_relative_to(ROOT), f"{name_of(page)}: {target} leads out of the project"
+        if anchor:
+            assert anchor in anchors_of(there), f"{name_of(page)}: {target}"
+
+
+def test_every_picture_is_shown_and_described() -> None:
+    shown = set()
+    for page in PAGES:
+        for words, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text_of(page)):
+            assert words, f"{name_of(page)}: {target} has no description"
+            shown.add((page.parent / target).resolve())
+    assert shown == set((ROOT / "docs").glob("*.png"))

@@ -10,16 +10,16 @@ import msgspec
 from msgspec.structs import replace
 from PIL import Image
 
-from lab.design.revision import Design, first_draft, following, subject_of
-from lab.label import Act, Label
-from lab.records import Blob, Imported, Tombstone, numbered
-from lab.stamp import now, uuid7
-from lab.study import Given, Study
-from lab.task import Actor, InformationUnit, Task
-from lab.trace import AnyEvent, Ended, Source, Started, Step
-from lab.turn import Action, Observation, Proposed
-from lab.wire import encode
-from store.exporting import REVIEWED
+from lab.core.codec import encode
+from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.run_records import Blob, Imported, Tombstone, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.study import Given, Study
+from lab.core.task import Actor, InformationUnit, Task
+from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from store.run_export import REVIEWED
 from store.store import Store
 from tests.blind import Planted, planted
 from tests.demonstrations import demonstration, row
@@ -89,23 +89,23 @@ def fill(store: Store, folder: Path) -> Filled:
     gone: list[str] = []
     for name, place in PLACES.items():
         plant, run = standing(name, place)
-        store.import_run(run)
+        store.runs.add(run)
         gone += [word for word in plant.words if not word.startswith("0.")]
     own, shared, linked = noise(3), noise(5), noise(11)
     (folder / "linked.png").write_bytes(linked.data)
     model = Actor("model", "m")
-    store.import_run(small("run-own", P07, [own, shared], said="zothought"))
-    store.import_run(small("run-copy", model, [own], said="zocopied", source=Source(REVIEWED, "run-own")))
-    store.import_each(
+    store.runs.add(small("run-own", P07, [own, shared], said="zothought"))
+    store.runs.add(small("run-copy", model, [own], said="zocopied", source=Source(REVIEWED, "run-own")))
+    store.runs.add_each(
         [small("run-linked", P07, [linked._replace(path=str(folder / "linked.png"))], said="zolinkedrun")], link=True
     )
-    store.import_run(small("run-other", model, [shared], said="kethought"))
-    store.save_draft("run-user", "q0", "zotyped so far")
-    store.save_draft("run-other", "q0", "kereply so far")
+    store.runs.add(small("run-other", model, [shared], said="kethought"))
+    store.runs.save_draft("run-user", "q0", "zotyped so far")
+    store.runs.save_draft("run-other", "q0", "kereply so far")
     _proofread(store)
     _design(store)
     _study(store)
-    with store.erasing() as eraser:
+    with store.erasure.erasing() as eraser:
         eraser.bury(Tombstone("run-before", "redacted", P07, now(), "run-other"))
     runs = [*(f"run-{name}" for name in PLACES), "run-own", "run-copy", "run-linked"]
     gone += [*THEIRS, "zothought", "zocopied", "zolinkedrun"]
@@ -114,29 +114,29 @@ def fill(store: Store, folder: Path) -> Filled:
 
 def _proofread(store: Store) -> None:
     """A demonstration of another that they and R2 proofread, and they cleared."""
-    store.import_run(demonstration("run-demo"))
-    demo = store.proof("run-demo")
+    store.runs.add(demonstration("run-demo"))
+    demo = store.reviews.proof("run-demo")
     rows = [
         row(CODE, "reject", 0, "step", note="zoreview", trace="run-demo", new="reject"),
         row("R2", "reject", 0, "step", note="kereview", trace="run-demo", new="reject"),
     ]
     for one in rows:
-        store.append_reviews(demo, [one])
-    store.clear("run-demo", P07)
-    store.clear("run-demo", R2)
+        store.reviews.append(demo, [one])
+    store.reviews.clear("run-demo", P07)
+    store.reviews.clear("run-demo", R2)
 
 
 def _design(store: Store) -> None:
     """A design that they drafted and D01 went on with; they objected to another's, and it was drafted anew."""
     draft = Design(units=(InformationUnit("n", "The number", "kedraft"),), evidence={"units/n": ("run-user@1",)})
     mine = first_draft(subject_of(Task("own", "general", "", "Mine")), P07, draft, "zodraft of mine")
-    store.append_revision(mine)
-    store.append_revision(following(mine, "draft", D01, note="took back: zodraft of mine"))
+    store.designs.append(mine)
+    store.designs.append(following(mine, "draft", D01, note="took back: zodraft of mine"))
     first = first_draft(subject_of(Task("other", "general", "", "Theirs")), D01, draft)
     handed = following(first, "submit", D01)
     objected = following(handed, "object", P07, marks={"units/n": "zoobjection"}, note="zonoteof mine")
     for one in (first, handed, objected, following(objected, "draft", D01, design=draft)):
-        store.append_revision(one)
+        store.designs.append(one)
 
 
 def _study(store: Store) -> None:
@@ -151,19 +151,19 @@ def _study(store: Store) -> None:
     plan = frozen(store, units, raters=(CODE, "R2", "R3"), by=P07)
     for i, one in enumerate(units):
         quoting = i in (0, 2, 3, 4)
-        store.record_label(plan, one, _by(label(plan, one, "open", "state", "not_completed", note="zonotes"), P07))
-        store.record_label(plan, one, _by(label(plan, one, "open", "why", GUESS if i == 1 else "zovalue"), P07))
+        store.labels.record(plan, one, _by(label(plan, one, "open", "state", "not_completed", note="zonotes"), P07))
+        store.labels.record(plan, one, _by(label(plan, one, "open", "why", GUESS if i == 1 else "zovalue"), P07))
         said = "zonotes quoted" if quoting else "kenote"
-        store.record_label(plan, one, _by(label(plan, one, "open", "state", "completed", note=said), R2))
-        store.record_act(Act(uuid7(), plan.id, 1, P07, "picture", now(), one.id, detail={"place": "zodetail"}))
-        store.record_act(Act(uuid7(), plan.id, 1, R2, "picture", now(), one.id))
-    store.record_act(Act(uuid7(), plan.id, 1, P07, "quiz", now(), detail={"answers": ["zoquiz"]}))
-    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "released", now(), detail={"by": CODE}))
+        store.labels.record(plan, one, _by(label(plan, one, "open", "state", "completed", note=said), R2))
+        store.labels.record_act(Act(uuid7(), plan.id, 1, P07, "picture", now(), one.id, detail={"place": "zodetail"}))
+        store.labels.record_act(Act(uuid7(), plan.id, 1, R2, "picture", now(), one.id))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, P07, "quiz", now(), detail={"answers": ["zoquiz"]}))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "released", now(), detail={"by": CODE}))
     typed = {"item": ["open", "why"], "place": "zoplace", "drafts": [["open", "why", "note", "zotyped draft"]]}
-    store.record_act(Act(uuid7(), plan.id, 1, P07, "looked", now(), "other", detail=typed))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, P07, "looked", now(), "other", detail=typed))
     named = {"left": {CODE: 2, "R3": 1}, "also": [["kenamed", CODE]]}
-    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "dealt", now(), detail=named))
-    store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now(), detail={"left": {CODE: 2}}))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "dealt", now(), detail=named))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now(), detail={"left": {CODE: 2}}))
     _settled(store, plan)
 
 
@@ -179,7 +179,7 @@ def _settled(store: Store, plan: Study) -> None:
     quoted["reason"] = f"said so: {GUESS}"
     words = {"target": "open", "field": "why", "by_means": "adjudicator", "value": GUESS, "reason": "keword"}
     for by, detail in ((D01, told), (D01, quoted), (D01, words), (P07, {**quoted, "reason": "zosettled"})):
-        store.record_act(Act(uuid7(), plan.id, 1, by, "adjudicated", now(), "other", detail=detail))
+        store.labels.record_act(Act(uuid7(), plan.id, 1, by, "adjudicated", now(), "other", detail=detail))
 
 
 def _by(one: Label, rater: Actor) -> Label:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.ratings import Floats
-from lab.agreement import IntervalBy
+from lab.core.agreement import IntervalBy
 
 NOTHING = 1e-12
 """A difference of shares below this is none: sums of thirds never come out even."""
@@ -18,8 +18,11 @@ NOTHING = 1e-12
 FIRST_OF_SECOND = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 """The weights of a share whose sums are how many are so, and of how many."""
 
+AT_MOST = "it is the largest it can be"
+"""Why a value that is as large as it can be has no interval."""
 
-class Additive(NamedTuple):
+
+class AdditiveStatistic(NamedTuple):
     """`sums` (traces x p) are added over traces; `of` maps (..., p) of such sums to (...), nan where undefined.
 
     `why` says of the sums of all why there is no value. `most` is the largest value it can have where it is bounded
@@ -70,16 +73,18 @@ def ratio(above: Floats, below: Floats, least: float = 0.0) -> Floats:
     return out
 
 
-def undefined(name: str, traces: int, why: str, most: float | None = 1.0, least: float | None = None) -> Additive:
+def undefined(
+    name: str, traces: int, why: str, most: float | None = 1.0, least: float | None = None
+) -> AdditiveStatistic:
     """A statistic that has no value for a reason that no resample changes."""
 
     def nowhere(sums: Floats) -> Floats:
         return np.full(sums.shape[:-1], np.nan)
 
-    return Additive(name, np.zeros((traces, 1)), nowhere, lambda sums: why, most, least)
+    return AdditiveStatistic(name, np.zeros((traces, 1)), nowhere, lambda sums: why, most, least)
 
 
-def value_of(one: Additive) -> float | None:
+def value_of(one: AdditiveStatistic) -> float | None:
     """The value over all traces; None where it is undefined."""
     value = float(one.of(one.sums.sum(axis=0)))
     return value if np.isfinite(value) else None

@@ -10,17 +10,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.additive import NOTHING, AdditiveStatistic, over_traces, ratio, undefined
 from annotators.agreement.counts import ONE_CATEGORY, answers, counts, summed, too_few
-from annotators.agreement.ratings import Floats, Numbers, Ratings
-from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.weights import form
 
 _MOST_CELLS = 50_000_000
 """Most cells of a table of traces by different numbers: 400 MB."""
 
 
-def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
+def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStatistic:
     """Alpha; `level` nominal, ordinal, interval or ratio (the latter two by `ratings.scores`).
 
     An ordinal distance is that of the categories' mid-ranks among all answers, so it changes with each resample.
@@ -42,7 +42,7 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
 
-    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
 
 
 def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
@@ -74,7 +74,7 @@ def squared(scores: Floats, level: str) -> Floats:
     return np.divide(apart, together, out=np.zeros_like(apart), where=together != 0) ** 2
 
 
-def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places: int) -> Additive:
+def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places: int) -> AdditiveStatistic:
     """Sums: answers by category, then how often each two categories came together."""
     q = counted.shape[1]
     one, other = np.triu_indices(q, 1)
@@ -89,10 +89,10 @@ def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places
         expected = 2 * (margin[..., one] * margin[..., other] * (rank[..., one] - rank[..., other]) ** 2).sum(axis=-1)
         return _alpha(observed, expected, answers)
 
-    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=places)
+    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=places)
 
 
-def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "interval") -> Additive:
+def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] = "interval") -> AdditiveStatistic:
     """Krippendorff's alpha of numbers that are no declared categories."""
     name = f"krippendorff_alpha_{level}"
     traces = len(numbers.traces)
@@ -115,10 +115,10 @@ def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "inter
         alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
         return np.where(expected > NOTHING * answers * xx, alpha, np.nan)
 
-    return Additive(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(rated.sum()))
 
 
-def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> Additive:
+def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
     """As categories that are the different numbers which were said."""
     said = np.unique(values[np.isfinite(values)])
     if len(said) * max(traces, len(said)) > _MOST_CELLS:
@@ -141,4 +141,4 @@ def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int)
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
 
-    return Additive(name, sums, of, lambda sums: NO_SPREAD, places=len(values))
+    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, places=len(values))

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotators.agreement.case_inputs import Malformed, read
-from annotators.agreement.case_statistics import value_of_case
-from lab.errors import LabError
+import numpy as np
+
+from annotators.agreement import coefficients
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.counts import NO_ANSWERS, over
+from annotators.agreement.icc import icc, icc_a1_interval
+from annotators.agreement.intervals import estimate
+from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
+from annotators.agreement.numbers import mae, mse, pearson, spearman, within
+from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
+from annotators.agreement.weights import linear, quadratic
+from lab.core.agreement import How
+from lab.core.codec import read_file
+from lab.core.errors import LabError
+from lab.core.json_size import check_values
 
 _TOLERANCE = 5e-7
+_MOST = 1e12
+"""The largest number of a case: squares of larger ones say nothing."""
+_MOST_RATERS = 10_000
+_MOST_PLACES = 10_000_000
+_NO_FORM = "it has no closed form for these answers"
 
 
 class CaseFile(NamedTuple):
     """The cases of a file, each computed; values agree where they are no further apart than `tolerance`."""
 
     tolerance: float
-    cases: list[Computed]
+    cases: list[CaseResult]
 
 
-class Computed(NamedTuple):
+class CaseResult(NamedTuple):
     """One case: its value, or None where `undefined` says why; `expected` is the file's own number, None where none."""
 
     id: str
@@ -30,33 +52,372 @@ class Computed(NamedTuple):
     expected: float | None
 
 
+class MalformedCase(Exception):
+    """What is wrong with a case, in words that follow its name."""
+
+
+class Case(NamedTuple):
+    """One case as it was read.
+
+    `times` says how often each place of `ratings` came: a table of two raters is one place for each cell. `table` is
+    that table. `truth` is what most people said, beside the judge.
+    """
+
+    id: str
+    statistic: str
+    expected: float | None
+    ratings: Ratings
+    times: Floats
+    table: Floats | None = None
+    weights: Floats | None = None
+    truth: Ratings | None = None
+    identified: bool = True
+
+    @property
+    def numbers(self) -> NumericRatings:
+        """The same answers as numbers."""
+        one = self.ratings
+        if one.scores is None or self.table is not None or not self.identified:
+            raise MalformedCase("its answers are no numbers by rater")
+        values = np.where(one.codes >= 0, np.asarray(one.scores)[one.codes], np.nan)
+        return NumericRatings(one.field, values, one.raters, one.trace, one.traces, one.places)
+
+    @property
+    def unknown(self) -> MalformedCase:
+        return MalformedCase(f"no statistic {self.statistic!r} is known")
+
+
 def computed(path: Path) -> CaseFile:
     """Every case in the file's order. Raises LabError, which names file and case, where one cannot be read."""
-    document = _document(path)
-    cases = document.get("cases") if isinstance(document, dict) else document
+    try:
+        data = read_file(path, f"cases {path}")
+        check_values(data, f"cases {path}")
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise LabError("cases", f"{path}: it is no JSON ({error})") from None
+    named = document if isinstance(document, dict) else {"cases": document}
+    cases, tolerance = named.get("cases"), named.get("tolerance", _TOLERANCE)
     if not isinstance(cases, list):
         raise LabError("cases", f"{path}: cases is missing or no list")
-    tolerance = document.get("tolerance", _TOLERANCE) if isinstance(document, dict) else _TOLERANCE
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise LabError("cases", f"{path}: tolerance is no number from 0 to 1")
     return CaseFile(float(tolerance), [_computed(path, at, raw) for at, raw in enumerate(cases)])
 
 
-def _computed(path: Path, at: int, raw: Any) -> Computed:
-    name = raw.get("id") if isinstance(raw, dict) else None
+def _computed(path: Path, at: int, raw: Any) -> CaseResult:
     try:
         case = read(raw)
         value, why = value_of_case(case)
-    except Malformed as error:
+    except MalformedCase as error:
+        name = raw.get("id") if isinstance(raw, dict) else None
         where = f"case {name}" if isinstance(name, str) and name else f"case {at + 1}"
         raise LabError("cases", f"{path}: {where}: {error}") from None
-    return Computed(case.id, case.statistic, value, why, case.expected)
+    return CaseResult(case.id, case.statistic, value, why, case.expected)
 
 
-def _document(path: Path) -> Any:
+# -- what a case gives: a table, counts or answers -----------------------------------------------------------------
+
+
+def read(raw: Any) -> Case:
+    """One entry of `cases`; raises Malformed."""
+    if not isinstance(raw, dict):
+        raise MalformedCase("it is no object")
+    for key in ("id", "statistic", "input_form"):
+        if not isinstance(raw.get(key), str) or not raw[key]:
+            raise MalformedCase(f"{key} is missing or no text")
+    if "input" not in raw:
+        raise MalformedCase("input is missing")
+    expected = raw.get("expected")
+    if expected is not None and not _number(expected):
+        raise MalformedCase("expected is no number")
+    given, form = raw["input"], raw["input_form"].lower()
+    named = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
+    more = given if isinstance(given, Mapping) else {named: given}
+    order = next(filter(None, (one.get(key) for one in (more, raw) for key in ("order", "categories"))), None)
+    blank = Case(raw["id"], raw["statistic"], expected, _ratings([[0, 0]], None), np.ones(1))
+    for keys, reads in _READERS:
+        if all(key in more for key in keys):
+            return reads(blank, more, order)
+    if more is not given:
+        raise MalformedCase(f"no input_form {raw['input_form']!r} is known")
+    raise MalformedCase("input has neither table, nor a and b, nor trace and human")
+
+
+def _of_table(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
+    table, weights = _matrix(given["table"], "table"), None
+    q = len(table)
+    if table.shape[1] != q:
+        raise MalformedCase(f"its table is {q} x {table.shape[1]}, not square")
+    if given.get("weights") is not None:
+        weights = _matrix(given["weights"], "weights", least=None)
+        if weights.shape != table.shape:
+            raise MalformedCase(f"its weights are {weights.shape[0]} x {weights.shape[1]}, its table {q} x {q}")
+    cells = [[one, other] for one in range(q) for other in range(q)]
+    ratings = _ratings(cells, range(q))
+    return blank._replace(ratings=ratings, times=table.reshape(-1), table=table, weights=weights)
+
+
+def _of_counts(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
+    counted = _matrix(given["counts"], "counts")
+    if (counted != np.floor(counted)).any():
+        raise MalformedCase("its counts are no whole numbers")
+    raters = int(counted.sum(axis=1).max(initial=0))
+    if raters > _MOST_RATERS:
+        raise MalformedCase(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
+    each = [np.repeat(np.arange(len(row)), row).tolist() for row in counted.astype(int)]
+    ratings = _ratings([said + [None] * (max(raters, 1) - len(said)) for said in each], range(counted.shape[1]))
+    return blank._replace(ratings=ratings, times=np.ones(len(each)), identified=False)
+
+
+def _of_pairs(blank: Case, given: Mapping[str, Any], order: Any) -> Case:
+    one, other = (_list(given[key], key) for key in ("a", "b"))
+    if len(one) != len(other):
+        raise MalformedCase(f"a has {len(one)} answers, b has {len(other)}")
+    return _of_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
+
+
+def _of_answers(key: str, blank: Case, given: Mapping[str, Any], order: Any) -> Case:
+    ratings = _ratings(_list(given[key], "input"), None if order is None else _list(order, "order"))
+    return blank._replace(ratings=ratings, times=np.ones(len(ratings.codes)))
+
+
+def _of_traces(blank: Case, given: Mapping[str, Any], order: Any) -> Case:
+    traces, rows = _list(given["trace"], "trace"), _list(given["human"], "human")
+    judge = _list(given["llm"], "llm") if given.get("llm") is not None else [None] * len(rows)
+    if len(traces) != len(rows):
+        raise MalformedCase(f"trace has {len(traces)} entries, human has {len(rows)}")
+    if len(judge) != len(rows):
+        raise MalformedCase(f"llm has {len(judge)} answers, human has {len(rows)}")
+    for row in rows:
+        _list(row, "human")
+    declared = _list(order, "order") if order is not None else _sorted([*(x for row in rows for x in row), *judge])
+    names = list(dict.fromkeys(map(str, traces)))
+    trace = np.asarray([names.index(str(one)) for one in traces], np.int32)
+    most = [[_most(row), one] for row, one in zip(rows, judge, strict=True)]
+    people, truth = (
+        _ratings(some, declared)._replace(trace=trace, traces=tuple(names)) for some in (rows, most)
+    )  # fmt: skip
+    return blank._replace(ratings=people, times=np.ones(len(rows)), truth=truth)
+
+
+_FORMS = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
+"""By the beginning of `input_form`, what an input is that is no object."""
+_READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], Case]], ...] = (
+    (("table",), _of_table),
+    (("a", "b"), _of_pairs),
+    (("human", "trace"), _of_traces),
+    (("units",), partial(_of_answers, "units")),
+    (("ratings",), partial(_of_answers, "ratings")),
+    (("counts",), _of_counts),
+)
+"""What reads an input that has these names."""
+
+
+def _most(row: Sequence[Any]) -> Any:
+    """What more than half said."""
+    said = [one for one in row if one is not None]
+    return next((one for one in said if 2 * said.count(one) > len(said)), None)
+
+
+def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
+    """Rows of answers; each place is its own trace."""
+    if not rows:
+        raise MalformedCase("input is empty")
+    raters = len(_list(rows[0], "input"))
+    for at, row in enumerate(rows):
+        if len(_list(row, "input")) != raters:
+            raise MalformedCase(f"row {at + 1} has {len(row)} answers, the first has {raters}")
+    order = list(declared) if declared is not None else _sorted([x for row in rows for x in row])
+    at_of = {str(one): at for at, one in enumerate(order)}
+    if len(at_of) != len(order):
+        raise MalformedCase("order names an answer twice")
+    codes = np.full((len(rows), raters), -1, np.int16)
+    for (at, rater), said in ((place, rows[place[0]][place[1]]) for place in np.ndindex(codes.shape)):
+        if said is not None and str(said) not in at_of:
+            raise MalformedCase(f"row {at + 1} says {said!r}, which order does not name")
+        codes[at, rater] = -1 if said is None else at_of[str(said)]
+    scores = tuple(float(one) for one in order) if order and all(map(_number, order)) else None
+    names = tuple(str(at + 1) for at in range(len(rows)))
+    return Ratings(
+        "case", tuple(at_of), codes, tuple(f"R{at + 1}" for at in range(raters)),
+        np.arange(len(rows), dtype=np.int32), names, tuple(RatedItem(name, "") for name in names), scores,
+    )  # fmt: skip
+
+
+def _sorted(said: Sequence[Any]) -> list[Any]:
+    """The different answers in order: of numbers by size, else by letter."""
+    for one in said:
+        if one is not None and not isinstance(one, str | bool) and not _number(one):
+            raise MalformedCase(f"{one!r} is no answer")
+    values = list({str(one): one for one in said if one is not None}.values())
+    return sorted(values, key=None if all(map(_number, values)) else str)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise MalformedCase(f"{name} is no list")
+    return value
+
+
+def _matrix(value: Any, name: str, least: float | None = 0.0) -> Floats:
+    rows = _list(value, name)
+    if not rows or not all(isinstance(row, list) and row and len(row) == len(rows[0]) for row in rows):
+        raise MalformedCase(f"its {name} are no rows of one length")
+    for one in (one for row in rows for one in row):
+        if not _number(one) or (least is not None and one < least):
+            raise MalformedCase(f"its {name} hold {one!r}")
+    return np.asarray(rows, dtype=np.float64)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST
+
+
+# -- what a case asks for: a statistic, or its error, z or interval ------------------------------------------------
+
+_WEIGHTED: dict[str, Callable[[Ratings, Floats | None], AdditiveStatistic]] = {
+    "cohen_kappa": coefficients.cohen_kappa, "scott_pi": coefficients.scott_pi,
+    "fleiss_kappa": coefficients.fleiss_kappa,
+    "conger_kappa": coefficients.conger_kappa, "brennan_prediger": coefficients.brennan_prediger,
+    "gwet_ac": coefficients.gwet_ac, "gwet_ac1": coefficients.gwet_ac, "gwet_ac2": coefficients.gwet_ac,
+}  # fmt: skip
+_PLAIN: dict[str, Callable[[Ratings], AdditiveStatistic]] = {
+    "percent_agreement": coefficients.percent, "percent": coefficients.percent, "light_kappa": coefficients.light_kappa,
+    "percent_exact": coefficients.percent_exact, "percent_agreement_exact": coefficients.percent_exact,
+}  # fmt: skip
+_NUMBERS: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
+    "pearson": pearson, "pearson_r": pearson, "spearman": spearman, "spearman_rho": spearman, "mse": mse, "mae": mae,
+    **{f"icc_{form.lower().replace(',', '')}": partial(icc, form=form)
+       for form in ("1", "A,1", "C,1", "1,k", "A,k", "C,k")},
+}  # fmt: skip
+_ERRORS = {"fleiss_kappa": fleiss_error, "gwet_ac1": gwet_error, "gwet_ac": gwet_error}
+_JUDGED: tuple[Judged, ...] = ("accuracy", "precision", "recall", "f1")
+_BY_RATER = ("cohen_kappa", "scott_pi", "conger_kappa", "light_kappa")
+_NAME = re.compile(
+    r"(?P<base>\w+?)(_missing)?(_(?P<weights>weighted|linear|quadratic))?(_(?P<of>se|z|ci(?P<level>\d\d)_(?P<end>low|high)))?"
+)
+
+
+def value_of_case(case: Case) -> tuple[float | None, str]:
+    """What a case asks for, or None and why it is undefined; raises Malformed where no such statistic is known."""
+    said, _, rest = case.statistic.strip().partition(" ")
+    rest, name = rest.lower(), _NAME.fullmatch(said.lower())
+    if name is None:
+        raise case.unknown
+    one = _additive(case, name["base"], name["weights"] or "", rest)
+    total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
+    itself = float(one.of(total)) if total.any() or case.table is None else float("nan")
+    if not np.isfinite(itself):
+        return None, one.why(total) if case.table is None or total.any() else NO_ANSWERS
+    value: float | str | None = itself
+    if name["of"] == "z" and name["base"] == "fleiss_kappa":
+        value = fleiss_z(_each(case))
+    elif name["of"] == "se":
+        value = _error(case, one, name["base"], rest)
+    elif name["end"]:
+        value = _end(case, one, name["base"], name["end"], int(name["level"]) / 100)
+    elif name["of"]:
+        raise case.unknown
+    if isinstance(value, str):
+        return None, value
+    return (value, "") if value is not None and np.isfinite(value) else (None, _NO_FORM)
+
+
+def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
+    """The statistic of this name, over the answers of people, or of the judge beside what most of them said."""
+    if base in _BY_RATER and not case.identified:
+        raise MalformedCase(f"{base} needs to know which rater said what")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LabError("cases", f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise LabError("cases", f"{path}: it is no JSON ({error})") from None
+        for what in _JUDGED:
+            if what == base:
+                return judged(_of_two(case), what, _positive(case, rest))
+        ratings = _of_two(case) if "llm vs" in rest else case.ratings
+        if base in _WEIGHTED:
+            return _WEIGHTED[base](ratings, _weights(case, weights, rest))
+        if weights:
+            raise case.unknown
+        if base == "krippendorff_alpha":
+            base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
+        if base in _PLAIN:
+            return (
+                coefficients.percent_exact(ratings) if "exact" in rest and "percent" in base else _PLAIN[base](ratings)
+            )
+        if base in _NUMBERS:
+            return _NUMBERS[base](case.numbers)
+        if base.startswith("krippendorff_alpha_"):
+            return coefficients.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
+        if base == "share" and (band := re.search(r"within \+-\s*(\d*\.?\d+)", rest)):
+            return within(case.numbers, float(band[1]))
+    except ValueError as error:
+        raise MalformedCase(str(error).removeprefix("case: ")) from None
+    raise case.unknown
+
+
+def _of_two(case: Case) -> Ratings:
+    """Truth, which is what most people said, and the judge beside it."""
+    if case.truth is None and (len(case.ratings.raters) != 2 or not case.identified):
+        raise MalformedCase("it has no truth and judge")
+    return case.truth or case.ratings
+
+
+def _positive(case: Case, rest: str) -> str:
+    """The category that is named as positive; the last where it is named by no category's name."""
+    categories = _of_two(case).categories or ("",)
+    named = re.search(r"positive = (\w+)", rest)
+    return named[1] if named and named[1] in categories else categories[-1]
+
+
+def _weights(case: Case, name: str, rest: str) -> Floats | None:
+    if name in ("linear", "quadratic"):
+        return (linear if name == "linear" else quadratic)(len(case.ratings.categories))
+    if not name:
+        return None
+    if case.weights is None:
+        raise MalformedCase("its weights are missing")
+    if "disagreement" not in rest:
+        return case.weights
+    most = float(case.weights.max())
+    if not most:
+        raise MalformedCase("its weights are all 0")
+    return 1 - case.weights / most
+
+
+def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
+    """A standard error: over traces by the jackknife where that is named, else in closed form."""
+    if "jackknife" in rest:
+        return estimate(one, How()).standard_error
+    if base == "cohen_kappa":
+        return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
+    if base not in _ERRORS:
+        raise case.unknown
+    return _ERRORS[base](_each(case))
+
+
+def _table(case: Case) -> Floats:
+    """How often two raters said what, over places that both rated."""
+    if case.table is not None:
+        return case.table
+    q = len(case.ratings.categories)
+    both = case.ratings.codes[(case.ratings.codes >= 0).all(axis=1)]
+    table = np.zeros((q, q))
+    np.add.at(table, (both[:, 0], both[:, 1]), 1.0)
+    return table
+
+
+def _each(case: Case) -> Ratings:
+    """Every place written down as often as it came."""
+    times = np.rint(case.times).astype(int)
+    if np.abs(times - case.times).max(initial=0.0) > 1e-6:
+        raise MalformedCase("its table holds no whole numbers")
+    if times.sum() > _MOST_PLACES:
+        raise MalformedCase(f"its table counts {times.sum():,} items; {_MOST_PLACES:,} are the most")
+    return over(case.ratings, np.repeat(np.arange(len(times)), times))
+
+
+def _end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
+    """One end of an interval, or why there is none: of ICC(A,1) by F, of any other by the jackknife over traces."""
+    if base == "icc_a1":
+        both = icc_a1_interval(case.numbers, level)
+        return both if isinstance(both, str) else both[end == "high"]
+    interval = estimate(one, How(level=level))
+    return interval.no_interval or (interval.low if end == "low" else interval.high)

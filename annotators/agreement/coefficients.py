@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, Additive, ratio, undefined
+from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, AdditiveStatistic, ratio, undefined
 from annotators.agreement.alpha import krippendorff_alpha
 from annotators.agreement.counts import (
     NO_PAIR,
@@ -38,12 +38,12 @@ MOST_PAIRED = 20
 """Most raters of whom every two are compared for Light's kappa: sums for each pair are kept."""
 
 
-def percent(ratings: Ratings) -> Additive:
+def percent(ratings: Ratings) -> AdditiveStatistic:
     """Mean pairwise agreement over places that at least two raters rated."""
     return _share("percent", ratings, agreeing(counts(ratings)))
 
 
-def percent_exact(ratings: Ratings) -> Additive:
+def percent_exact(ratings: Ratings) -> AdditiveStatistic:
     """The share of places (two raters or more) at which all said the same."""
     counted = counts(ratings)
     return _share("percent_exact", ratings, _unanimous(counted))
@@ -56,11 +56,11 @@ def _unanimous(counted: Floats) -> Floats:
     return np.asarray(most == answers(counted), dtype=np.float64)
 
 
-def _share(name: str, ratings: Ratings, agreed: Floats) -> Additive:
+def _share(name: str, ratings: Ratings, agreed: Floats) -> AdditiveStatistic:
     rated = rated_twice(ratings)
     sums = summed(ratings, np.column_stack((agreed * rated, rated)))
     why = too_few(ratings)
-    return Additive(
+    return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
         places=int(rated.sum()), share=FIRST_OF_SECOND,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def _corrected(observed: Floats, expected: Floats) -> Floats:
     return ratio(observed - expected, 1 - expected, NOTHING)
 
 
-def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Cohen's kappa of exactly two raters, over places that both rated.
 
     `weights` (q x q) are of agreement: 1 is all. Sums: agreement, places, both margins.
@@ -90,10 +90,10 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
         expected = ratio(form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
         return _corrected(ratio(sums[..., 0], places), expected)
 
-    return Additive("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
+    return AdditiveStatistic("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
 
 
-def scott_pi(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def scott_pi(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Scott's pi of exactly two raters, over places that both rated."""
     kept = _two(ratings)
     if isinstance(kept, str):
@@ -108,14 +108,14 @@ def _two(ratings: Ratings) -> Ratings | str:
     return too_few(ratings) or over(ratings, both(ratings))
 
 
-def fleiss_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def fleiss_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Fleiss' kappa; with missing answers as Gwet generalises it."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
     return _by_margin("fleiss_kappa", ratings, weights, lambda share: form(share, w, share))
 
 
-def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Brennan and Prediger's: chance is all declared categories alike."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
@@ -123,7 +123,7 @@ def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> Additiv
     return _by_margin("brennan_prediger", ratings, weights, lambda share: np.full(share.shape[:-1], chance))
 
 
-def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """AC1; AC2 with weights. Chance depends on how many categories are declared."""
     q = len(ratings.categories)
     all_weights = float(q if weights is None else weights.sum())
@@ -133,7 +133,9 @@ def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> Additive:
     return _by_margin("gwet_ac", ratings, weights, lambda share: times * (share * (1 - share)).sum(axis=-1))
 
 
-def _by_margin(name: str, ratings: Ratings, weights: Floats | None, chance: Callable[[Floats], Floats]) -> Additive:
+def _by_margin(
+    name: str, ratings: Ratings, weights: Floats | None, chance: Callable[[Floats], Floats]
+) -> AdditiveStatistic:
     """What is corrected by a chance that the margin of all raters together gives.
 
     Sums: agreement and how many places two rated, then for each category the shares of raters who said it.
@@ -150,10 +152,10 @@ def _by_margin(name: str, ratings: Ratings, weights: Floats | None, chance: Call
         expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
         return _corrected(ratio(sums[..., 0], sums[..., 1]), expected)
 
-    return Additive(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
 
 
-def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
+def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Conger's kappa: chance is the mean over each two raters' own margins. A rater without answers is not counted.
 
     Sums: agreement and how many places two rated, then for each rater how often each category was said.
@@ -176,7 +178,9 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
         apart = form(together, w, together) - form(shares, w, shares).sum(axis=-1)
         return _corrected(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
 
-    return Additive("conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(
+        "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum())
+    )
 
 
 def _said(ratings: Ratings, rater: int) -> Floats:
@@ -185,7 +189,7 @@ def _said(ratings: Ratings, rater: int) -> Floats:
     return np.asarray(column[:, None] == np.arange(len(ratings.categories)), dtype=np.float64)
 
 
-def light_kappa(ratings: Ratings) -> Additive:
+def light_kappa(ratings: Ratings) -> AdditiveStatistic:
     """The mean of all pairs' Cohen's kappas.
 
     Pairs that share no place are left out; where one that does has no kappa there is no mean of them either.
@@ -195,7 +199,7 @@ def light_kappa(ratings: Ratings) -> Additive:
         why = f"more than {MOST_PAIRED} raters"
     if why:
         return undefined("light_kappa", len(ratings.traces), why, least=-1.0)
-    pairs: list[Additive] = []
+    pairs: list[AdditiveStatistic] = []
     names: list[str] = []
     for one, other in combinations(range(len(ratings.raters)), 2):
         pair = cohen_kappa(ratings._replace(codes=ratings.codes[:, [one, other]], raters=_names(ratings, one, other)))
@@ -215,7 +219,7 @@ def light_kappa(ratings: Ratings) -> Additive:
         none = [name for name, kappa in zip(names, each(sums), strict=True) if not np.isfinite(kappa)]
         return f"{ONE_CATEGORY} ({'; '.join(none)})" if none else NO_PAIR
 
-    return Additive(
+    return AdditiveStatistic(
         "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), of,
         undefined_for, least=-1.0, places=int(rated_twice(ratings).sum()),
     )  # fmt: skip

@@ -36,8 +36,8 @@ def agreeing(counted: Floats, weights: Floats | None = None) -> Floats:
 
 def rated_twice(ratings: Ratings) -> npt.NDArray[np.bool_]:
     """Which places two raters or more rated."""
-    there = ratings.codes >= 0
-    return np.asarray(there @ np.ones(there.shape[1], np.float32) >= 2)
+    there = (ratings.codes >= 0).view(np.int8)
+    return np.asarray(np.einsum("ij->i", there, dtype=np.int32) >= 2)  # in whole numbers: truths are no floats
 
 
 def too_few(ratings: Ratings) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.said import Ints, Said, ruled
+from annotators.agreement.answers import FieldAnswers, Ints, ruled
 from annotators.derived import (
     COMPLETED,
     NOT_COMPLETED,
@@ -20,13 +20,13 @@ from annotators.derived import (
     rubric_score,
     succeeded,
 )
-from annotators.studied import Studied
-from lab.label import Label
-from lab.labels import Sheet
-from lab.protocol import Field
-from lab.study import Unit
-from lab.task import Tdg
-from lab.wire import encode
+from annotators.studied import StudyData
+from lab.core.codec import encode
+from lab.core.label import Label
+from lab.core.protocol import Field
+from lab.core.rating_sheet import Sheet
+from lab.core.study import Unit
+from lab.core.task import Tdg
 
 Codes = npt.NDArray[np.int16]
 Name = Literal["apr", "ppr", "irr", "score", "decisions"]
@@ -48,7 +48,7 @@ class Nodes(NamedTuple):
 
 
 def after(
-    studied: Studied, field: Field, raters: tuple[int, ...], run: int, codes: Codes, said: Said
+    studied: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, said: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
     found: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
@@ -57,7 +57,7 @@ def after(
     return found
 
 
-def _after(studied: Studied, field: Field, codes: Codes, said: Said) -> tuple[Codes, Ints, tuple[str, ...]]:
+def _after(studied: StudyData, field: Field, codes: Codes, said: FieldAnswers) -> tuple[Codes, Ints, tuple[str, ...]]:
     names = said.reasons if "not_applicable" in said.reasons else (*said.reasons, "not_applicable")
     known = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
     if not {COMPLETED, NOT_COMPLETED} <= known.keys():
@@ -81,18 +81,18 @@ def _after(studied: Studied, field: Field, codes: Codes, said: Said) -> tuple[Co
     return codes, why, names
 
 
-def _rows_of_units(said: Said) -> dict[int, tuple[int, int]]:
+def _rows_of_units(said: FieldAnswers) -> dict[int, tuple[int, int]]:
     """Each unit's stretch of a field's places."""
-    found: dict[int, tuple[int, int]] = {}
+    rows: dict[int, tuple[int, int]] = {}
     for at, unit in enumerate(said.laid.unit.tolist()):
-        found[unit] = (found.get(unit, (at, at))[0], at + 1)
-    return found
+        rows[unit] = (rows.get(unit, (at, at))[0], at + 1)
+    return rows
 
 
 class _Deriving:
     """Paths of sheets, each pattern of answers on a graph worked out once."""
 
-    def __init__(self, studied: Studied, field: Field) -> None:
+    def __init__(self, studied: StudyData, field: Field) -> None:
         self.units = {one.id: one for one in studied.units}
         self.columns = studied.columns
         self.field = field
@@ -106,7 +106,7 @@ class _Deriving:
             self._graphs[unit] = (encode(tdg), tdg)
         return self._graphs[unit]
 
-    def sheet(self, unit: int, said: Said, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
+    def sheet(self, unit: int, said: FieldAnswers, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
         """What one rater's answers on one unit come to."""
         before: dict[str, str] = {}
         steps: dict[str, int] = {}
@@ -148,7 +148,7 @@ def _told(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int 
 # -- sheets anew -----------------------------------------------------------------------------------------------
 
 
-def sheets(studied: Studied, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
+def sheets(studied: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
     """The sheets of these raters as their standing labels make them, by unit and rater (indices); pilots left out."""
     columns = studied.columns
     units = {one.id: one for one in studied.units if not one.pilot}
@@ -164,7 +164,7 @@ def sheets(studied: Studied, raters: Sequence[int], run: int = 1) -> Iterator[tu
             yield at, rater, Sheet(studied.study.protocol, unit, labels)
 
 
-def _label(studied: Studied, unit: Unit, row: int) -> Label:
+def _label(studied: StudyData, unit: Unit, row: int) -> Label:
     columns = studied.columns
     value, reason, step = int(columns.value[row]), int(columns.reason[row]), int(columns.step[row])
     return Label(
@@ -176,13 +176,15 @@ def _label(studied: Studied, unit: Unit, row: int) -> Label:
     )  # fmt: skip
 
 
-def values_of(studied: Studied, name: Name, raters: Sequence[int], run: int = 1) -> dict[tuple[int, int], float | None]:
+def values_of(
+    studied: StudyData, name: Name, raters: Sequence[int], run: int = 1
+) -> dict[tuple[int, int], float | None]:
     """What follows from each sheet, by unit and rater (indices); None where nothing does."""
     find = _FOUND[name]
     return {(at, rater): find(studied, sheet) for at, rater, sheet in sheets(studied, raters, run)}
 
 
-def _path(studied: Studied, sheet: Sheet) -> TdgDerived:
+def _path(studied: StudyData, sheet: Sheet) -> TdgDerived:
     field = next(one.id for one in sheet.protocol.fields if one.option(COMPLETED))
     before: dict[str, str] = {}
     steps: dict[str, int] = {}
@@ -199,29 +201,29 @@ def _path(studied: Studied, sheet: Sheet) -> TdgDerived:
     return derive.path(at[sheet.unit.id], before, {id: step for id, step in steps.items() if id in before})
 
 
-def _apr(studied: Studied, sheet: Sheet) -> float | None:
+def _apr(studied: StudyData, sheet: Sheet) -> float | None:
     aligned = _path(studied, sheet).aligned
     return None if aligned is None else aligned.apr
 
 
-def _ppr(studied: Studied, sheet: Sheet) -> float | None:
+def _ppr(studied: StudyData, sheet: Sheet) -> float | None:
     aligned = _path(studied, sheet).aligned
     return None if aligned is None else aligned.ppr
 
 
-def _irr(studied: Studied, sheet: Sheet) -> float | None:
+def _irr(studied: StudyData, sheet: Sheet) -> float | None:
     case = studied.case(sheet.unit.runs[0]) if sheet.unit.runs else None
     return irr_derived(sheet.unit, sheet, succeeded(case.score) if case is not None else None).value
 
 
-def _score(studied: Studied, sheet: Sheet) -> float | None:
+def _score(studied: StudyData, sheet: Sheet) -> float | None:
     return rubric_score(sheet.unit, sheet)
 
 
-def _decisions(studied: Studied, sheet: Sheet) -> float | None:
+def _decisions(studied: StudyData, sheet: Sheet) -> float | None:
     return decisions_derived(sheet.unit, sheet).accuracy
 
 
-_FOUND: Mapping[Name, Callable[[Studied, Sheet], float | None]] = {
+_FOUND: Mapping[Name, Callable[[StudyData, Sheet], float | None]] = {
     "apr": _apr, "ppr": _ppr, "irr": _irr, "score": _score, "decisions": _decisions,
 }  # fmt: skip

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from annotators.agreement.ratings import Place
-from annotators.agreement.said import field_named, said_of
-from annotators.studied import Studied
-from lab.labels import target_of
-from lab.study import Unit
+from annotators.agreement.answers import answers_of, field_named
+from annotators.agreement.ratings import RatedItem
+from annotators.studied import StudyData
+from lab.core.rating_sheet import target_of
+from lab.core.study import Unit
 
 
-class Said(NamedTuple):
+class DisputedAnswer(NamedTuple):
     """What one rater said: `step` (from 0) is their evidence, `missing` whether it is a reason for no answer."""
 
     rater: str
@@ -28,16 +28,16 @@ class Dispute(NamedTuple):
     target: str
     about: str
     run: str
-    said: tuple[Said, ...]
+    said: tuple[DisputedAnswer, ...]
 
 
-def disputes(studied: Studied, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
+def disputes(studied: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
     """These places (unit, target) in their order, with the first rating of each rater, people before judges."""
     units = {unit.id: unit for unit in studied.units}
-    reader = _Reader(studied, field)
+    reader = _AnswerReader(studied, field)
     for unit, target in places:
         one = units[unit]
-        said = reader.at(Place(unit, target))
+        said = reader.at(RatedItem(unit, target))
         yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", said)
 
 
@@ -56,33 +56,35 @@ def _about(unit: Unit, target: str) -> str:
     return there.says if there is not None else target
 
 
-class _Reader:
+class _AnswerReader:
     """Reads who said what at a place: people before judges, of the first rating of each."""
 
-    def __init__(self, studied: Studied, field: str) -> None:
+    def __init__(self, studied: StudyData, field: str) -> None:
         self.columns = studied.columns
         self.raters = (*studied.people, *studied.judges)
-        self.told = said_of(studied, field_named(studied, field), self.raters, 1)
+        self.told = answers_of(studied, field_named(studied, field), self.raters, 1)
         self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
 
-    def at(self, place: Place) -> tuple[Said, ...]:
+    def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
         """What was said there; what was not asked, or not handed in, is left out."""
         row = self.rows.get(place)
         if row is None:
             return ()
         return _most_first([(at, one) for at in range(len(self.raters)) if (one := self._said(row, at)) is not None])
 
-    def _said(self, row: int, at: int) -> Said | None:
+    def _said(self, row: int, at: int) -> DisputedAnswer | None:
         told, columns = self.told, self.columns
         value, why, step = int(told.value[row, at]), int(told.why[row, at]), int(told.step[row, at])
         rater = columns.raters[self.raters[at]].id
         if value < 0:
-            return Said(rater, told.reasons[why].replace("_", " "), None, True) if told.gave[row, at] else None
+            return (
+                DisputedAnswer(rater, told.reasons[why].replace("_", " "), None, True) if told.gave[row, at] else None
+            )
         says = _word(columns.values[value]) if value < len(columns.values) else "no"
-        return Said(rater, says, step if step >= 0 else None)
+        return DisputedAnswer(rater, says, step if step >= 0 else None)
 
 
-def _most_first(said: Sequence[tuple[int, Said]]) -> tuple[Said, ...]:
+def _most_first(said: Sequence[tuple[int, DisputedAnswer]]) -> tuple[DisputedAnswer, ...]:
     """What most said comes first, those who said it beside one another."""
     counts: dict[tuple[str, bool], int] = {}
     for _, one in said:

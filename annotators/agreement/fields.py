@@ -8,25 +8,34 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.derivations import NOTHING_FOLLOWS, Name, after, values_of
-from annotators.agreement.ratings import Floats, Numbers, Place, Ratings
-from annotators.agreement.said import (
+from annotators.agreement.answers import (
     NOT_HANDED_IN,
     NOT_RATED,
+    FieldAnswers,
+    FieldPlaces,
     Ints,
-    Laid,
     Mask,
-    Said,
+    answers_of,
     field_named,
-    said_of,
+    places_of,
     sheets_of,
     units_laid,
 )
-from annotators.studied import Studied
-from lab.adjudication import Settled
-from lab.labels import Spot
-from lab.protocol import Field
-from lab.wire import encode
+from annotators.agreement.derivations import NOTHING_FOLLOWS, Name, after, values_of
+from annotators.agreement.ratings import (
+    NO_MAJORITY,
+    Floats,
+    MissingAnswers,
+    NumericRatings,
+    RatedItem,
+    Ratings,
+    missing_of_all,
+)
+from annotators.studied import StudyData
+from lab.core.adjudication import SignedSettlement
+from lab.core.codec import encode
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference
 
 Derived = Literal["", "before", "after"]
 Codes = npt.NDArray[np.int16]
@@ -38,109 +47,117 @@ TRUTH = "truth"
 
 
 def ratings_of(
-    studied: Studied, field: str, raters: Sequence[int] | None = None, *, kind: str = "", derived: Derived = "",
+    studied: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", derived: Derived = "",
     run: int = 1,
 ) -> Ratings:  # fmt: skip
     """What raters (indices of the columns'; default: the people) said in a nominal, ordinal or flag field.
 
     A flag that was not raised on a sheet that is handed in is `no`. `kind` keeps targets of that kind alone (fixed,
     flexible); `derived` `after` applies paths and the dependency rule, for tdg. Pilot units never count, nor does what
-    a rule answered. Of people those who answered nothing are no columns; what they were to answer is among `reasons`.
+    a rule answered. Of people those who answered nothing are no columns; what they were to answer is `missing`.
     Places are those at which anybody answered.
     """
     who = tuple(studied.people if raters is None else raters)
     key = ("ratings", field, who, raters is None, kind, derived == "after", run)
-    found: Ratings = studied.once(
+    ratings: Ratings = studied.once(
         key, lambda: _ratings(studied, field_named(studied, field), who, kind, derived, run, raters is None)
     )
-    return found._replace(derived=derived)
+    return ratings._replace(derived=derived)
 
 
 def _ratings(
-    studied: Studied, field: Field, raters: tuple[int, ...], kind: str, derived: Derived, run: int, people: bool
+    studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, derived: Derived, run: int, people: bool
 ) -> Ratings:
-    said = said_of(studied, field, raters, run)
+    said = answers_of(studied, field, raters, run)
     codes, why = codes_of(studied, field, said), said.why
     names = said.reasons
     if derived == "after":
         codes, why, names = after(studied, field, raters, run, codes, said)
-    kept = (codes >= 0).any(axis=1) & _of_kind(said.laid, kind)
-    reasons = _counted(why[_of_kind(said.laid, kind)], names)
+    wanted = _of_kind(said.laid, kind)
+    kept = (codes >= 0).any(axis=1) & wanted
+    missing = missing_of(studied, said.laid, raters, np.where(wanted[:, None], why, -1).astype(np.int32), names)
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(said.laid, kept)
     return Ratings(
         field.id, categories_of(studied, field), codes[kept][:, column],
         tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _picked(said.laid.places, kept), scores_of(field), reasons,
+        trace, traces, _picked(said.laid.places, kept), scores_of(field), missing,
     )  # fmt: skip
 
 
-def numbers_of(studied: Studied, field: str, raters: Sequence[int] | None = None, *, run: int = 1) -> Numbers:
+def numbers_of(studied: StudyData, field: str, raters: Sequence[int] | None = None, *, run: int = 1) -> NumericRatings:
     """What raters said in an interval or step field, or in an ordinal one whose options are numbers."""
     who = tuple(studied.people if raters is None else raters)
     key = ("numbers", field, who, raters is None, run)
-    found: Numbers = studied.once(key, lambda: _numbers(studied, field_named(studied, field), who, run, raters is None))
-    return found
+    numbers: NumericRatings = studied.once(
+        key, lambda: _numbers(studied, field_named(studied, field), who, run, raters is None)
+    )
+    return numbers
 
 
-def _numbers(studied: Studied, field: Field, raters: tuple[int, ...], run: int, people: bool) -> Numbers:
-    said = said_of(studied, field, raters, run)
+def _numbers(studied: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
+    said = answers_of(studied, field, raters, run)
     scores = scores_of(field)
     if scores is not None:
         of = np.array([*scores, np.nan])
         values = of[codes_of(studied, field, said)]
     else:
         values = np.array([*map(_number, studied.columns.values), np.nan, np.nan])[said.value]
-    return numbers_at(studied, field.id, values, said.laid, raters, _counted(said.why, said.reasons), people=people)
+    missing = missing_of(studied, said.laid, raters, said.why, said.reasons)
+    return numbers_at(studied, field.id, values, said.laid, raters, missing, people=people)
 
 
 def numbers_at(
-    studied: Studied, name: str, values: Floats, laid: Laid, raters: Sequence[int], reasons: dict[str, int], *,
+    studied: StudyData,
+    name: str,
+    values: Floats,
+    laid: FieldPlaces,
+    raters: Sequence[int],
+    missing: MissingAnswers,
+    *,
     people: bool,
-) -> Numbers:  # fmt: skip
+) -> NumericRatings:
     """Numbers at a field's places, without those at which nobody said one; of `people` only those who said any."""
     kept: Mask = np.asarray(~np.isnan(values).all(axis=1))
     column: Mask = np.asarray(~np.isnan(values).all(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(laid, kept)
     names = tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
-    return Numbers(name, values[kept][:, column], names, trace, traces, _picked(laid.places, kept), reasons)
+    return NumericRatings(name, values[kept][:, column], names, trace, traces, _picked(laid.places, kept), missing)
 
 
-def derived_numbers(studied: Studied, name: Name, raters: Sequence[int] | None = None, *, run: int = 1) -> Numbers:
+def derived_numbers(
+    studied: StudyData, name: Name, raters: Sequence[int] | None = None, *, run: int = 1
+) -> NumericRatings:
     """What follows from each rater's sheet of a unit: `apr` and `ppr`, `irr`, a rubric's `score`, right `decisions`."""
     who = tuple(studied.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    found: Numbers = studied.once(key, lambda: _derived(studied, name, who, run, raters is None))
+    found: NumericRatings = studied.once(key, lambda: _derived(studied, name, who, run, raters is None))
     return found
 
 
-def _derived(studied: Studied, name: Name, raters: tuple[int, ...], run: int, people: bool) -> Numbers:
+def _derived(studied: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
     laid = units_laid(studied)
     at = {unit: i for i, unit in enumerate(laid.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
     values = np.full((len(laid.places), len(raters)), np.nan)
-    nothing = 0
-    for (unit, rater), value in values_of(studied, name, raters, run).items():
-        if value is None:
-            nothing += 1
-        else:
-            values[at[unit], column[rater]] = value
+    reasons = (NOT_HANDED_IN, NOT_RATED, NOTHING_FOLLOWS)
     expected, handed = sheets_of(studied, raters, run)
     judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
-    open_ones = (expected & ~handed)[laid.unit]
-    counts = {
-        NOT_HANDED_IN: int(open_ones[:, ~judge].sum()), NOT_RATED: int(open_ones[:, judge].sum()),
-        NOTHING_FOLLOWS: nothing,
-    }  # fmt: skip
-    reasons = {reason: count for reason, count in sorted(counts.items()) if count}
-    return numbers_at(studied, name, values, laid, raters, reasons, people=people)
+    why = np.where((expected & ~handed)[laid.unit], np.where(judge, 1, 0), -1).astype(np.int32)
+    for (unit, rater), value in values_of(studied, name, raters, run).items():
+        if value is None:
+            why[at[unit], column[rater]] = reasons.index(NOTHING_FOLLOWS)
+        else:
+            values[at[unit], column[rater]] = value
+    missing = missing_of(studied, laid, raters, why, reasons)
+    return numbers_at(studied, name, values, laid, raters, missing, people=people)
 
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
-def categories_of(studied: Studied, field: Field) -> tuple[str, ...]:
+def categories_of(studied: StudyData, field: Field) -> tuple[str, ...]:
     """A field's answers in declared order; of a branch's all that any of its targets has, in their order.
 
     What a rule alone gives is none of them: nobody can choose it.
@@ -166,7 +183,7 @@ def scores_of(field: Field) -> tuple[float, ...] | None:
         return None
 
 
-def codes_of(studied: Studied, field: Field, said: Said) -> Codes:
+def codes_of(studied: StudyData, field: Field, said: FieldAnswers) -> Codes:
     """Answers as places in the list of categories."""
     known = {name: i for i, name in enumerate(categories_of(studied, field))}
     if field.kind == "flag":
@@ -176,23 +193,20 @@ def codes_of(studied: Studied, field: Field, said: Said) -> Codes:
     return np.array([*of, 0, -1], dtype=np.int16)[said.value]
 
 
-def _of_kind(laid: Laid, kind: str) -> Mask:
+def _of_kind(laid: FieldPlaces, kind: str) -> Mask:
     if not kind:
         return np.ones(len(laid.places), dtype=np.bool_)
     return np.fromiter((one == kind for one in laid.kinds), dtype=np.bool_, count=len(laid.kinds))
 
 
-def reasons_of(said: Said) -> dict[str, int]:
-    """How often an answer was to be given and was not, by why."""
-    return _counted(said.why, said.reasons)
+def missing_of(
+    studied: StudyData, laid: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
+) -> MissingAnswers:
+    """Which answers were to be given and were not, by `why` (places x raters)."""
+    return MissingAnswers.of(laid.places, [studied.columns.raters[one].id for one in raters], why, reasons)
 
 
-def _counted(why: Ints, names: Sequence[str]) -> dict[str, int]:
-    counts = np.bincount(why[why >= 0], minlength=len(names))
-    return {name: int(count) for name, count in sorted(zip(names, counts, strict=True)) if count}
-
-
-def _clusters(laid: Laid, kept: Mask) -> tuple[Ints, tuple[str, ...]]:
+def _clusters(laid: FieldPlaces, kept: Mask) -> tuple[Ints, tuple[str, ...]]:
     """The clusters of these places, without those that have none."""
     there = np.unique(laid.trace[kept])
     new = np.zeros(len(laid.traces), dtype=np.int32)
@@ -200,26 +214,27 @@ def _clusters(laid: Laid, kept: Mask) -> tuple[Ints, tuple[str, ...]]:
     return new[laid.trace[kept]], tuple(laid.traces[at] for at in there)
 
 
-def _picked(places: tuple[Place, ...], kept: Mask) -> tuple[Place, ...]:
+def _picked(places: tuple[RatedItem, ...], kept: Mask) -> tuple[RatedItem, ...]:
     return places if kept.all() else tuple(places[at] for at in np.flatnonzero(kept))
 
 
 # -- the truth -------------------------------------------------------------------------------------------------
 
 
-def truth_of(studied: Studied, ratings: Ratings) -> Ratings:
+def truth_of(studied: StudyData, ratings: Ratings) -> Ratings:
     """One column, `truth`, over the same places: what was adjudicated, else what more than half of the people said.
 
-    The people are those whose ratings these are, or all where they are a judge's. -1 where neither is so, and where
+    The people are those whose ratings were read, or all where they are a judge's. -1 where neither is so, and where
     reasons for having no answer outweigh. After derivation what most people's paths pass by stays -1, whatever was
     adjudicated there.
     """
     people = {studied.columns.raters[one].id: one for one in studied.people}
-    whose = [people[name] for name in ratings.raters if name in people]
-    if len(whose) != len(ratings.raters) or not whose:
+    read = ratings.missing.raters or ratings.raters
+    whose = [people[name] for name in read if name in people]
+    if len(whose) != len(read) or not whose:
         whose = list(studied.people)
     field = field_named(studied, ratings.field)
-    said = said_of(studied, field, tuple(whose), 1)
+    said = answers_of(studied, field, tuple(whose), 1)
     codes, gave = codes_of(studied, field, said), said.gave
     passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
@@ -231,8 +246,10 @@ def truth_of(studied: Studied, ratings: Ratings) -> Ratings:
     at = _places_in(studied, field, said.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
     _settle(studied, field, ratings, most, passed[at])
-    reasons = {"no_majority": int((most < 0).sum())} if (most < 0).any() else {}
-    return ratings._replace(codes=most[:, None], raters=(TRUTH,), reasons=reasons)
+    lacking = MissingAnswers.one_each(
+        ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
+    )
+    return ratings._replace(codes=most[:, None], raters=(TRUTH,), missing=lacking)
 
 
 def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
@@ -244,29 +261,31 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(studied: Studied, field: Field, ratings: Ratings, most: Codes, passed: Mask) -> None:
+def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, passed: Mask) -> None:
     """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
     if not studied.settled:
         return
     known = {name: i for i, name in enumerate(ratings.categories)}
     for at, place in enumerate(ratings.places):
-        settled = studied.settled.get((place.unit, Spot(place.target, field.id)))
+        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
         if settled is not None and not passed[at]:
             most[at] = known.get(_said_by(field, settled), -1)
 
 
-def _said_by(field: Field, settled: Settled) -> str:
+def _said_by(field: Field, settled: SignedSettlement) -> str:
     value = settled.what.value
     if field.kind == "flag" and isinstance(value, bool):
         return FLAG[value]
     return value if isinstance(value, str) else ""
 
 
-def _places_in(studied: Studied, field: Field, laid: Laid, places: tuple[Place, ...]) -> Ints:
+def _places_in(studied: StudyData, field: Field, laid: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
     """Which of a field's places these are."""
     if places is laid.places:
         return np.arange(len(places), dtype=np.int32)
-    known: dict[Place, int] = studied.once(("at", field.id), lambda: {place: i for i, place in enumerate(laid.places)})
+    known: dict[RatedItem, int] = studied.once(
+        ("at", field.id), lambda: {place: i for i, place in enumerate(laid.places)}
+    )
     return np.fromiter((known[place] for place in places), dtype=np.int32, count=len(places))
 
 
@@ -274,33 +293,95 @@ def _places_in(studied: Studied, field: Field, laid: Laid, places: tuple[Place, 
 
 
 def beside(one: Ratings, other: Ratings) -> Ratings:
-    """Both's columns over the places of the first; the `reasons` are those of both."""
+    """Both's columns over the places of the first, with what is missing of both."""
     if one.categories != other.categories:
         raise ValueError(f"{one.field} and {other.field} have different answers")
     codes = np.full((len(one.places), other.codes.shape[1]), -1, dtype=np.int16)
     if one.places is other.places or one.places == other.places:
         codes[:] = other.codes
     else:
-        known = {place: i for i, place in enumerate(other.places)}
-        at = np.fromiter((known.get(place, -1) for place in one.places), dtype=np.int64, count=len(one.places))
-        codes[at >= 0] = other.codes[at[at >= 0]]
-    reasons = {name: one.reasons.get(name, 0) + other.reasons.get(name, 0) for name in {*one.reasons, *other.reasons}}
+        here, there = _common(one, other)
+        codes[here] = other.codes[there]
     return one._replace(
-        codes=np.hstack([one.codes, codes]), raters=(*one.raters, *other.raters), reasons=dict(sorted(reasons.items()))
+        codes=np.hstack([one.codes, codes]), raters=(*one.raters, *other.raters),
+        missing=missing_of_all((one.missing, other.missing)),
+    )  # fmt: skip
+
+
+def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings:
+    """The same of numbers."""
+    here, there = _common(one, other)
+    values = np.full((len(one.places), other.values.shape[1]), np.nan)
+    values[here] = other.values[there]
+    return one._replace(
+        values=np.hstack([one.values, values]), raters=(*one.raters, *other.raters),
+        missing=missing_of_all((one.missing, other.missing)),
+    )  # fmt: skip
+
+
+def _common(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
+    """The rows of both at which the second has a place of the first."""
+    known = {place: i for i, place in enumerate(other.places)}
+    at = np.fromiter((known.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
+    here = np.flatnonzero(at >= 0).astype(np.int32)
+    return here, at[here]
+
+
+def against(truth: Ratings, answers: Ratings) -> Ratings:
+    """The truth and one rater's answers, two columns, over the places of the truth; both only where both stand.
+
+    What is missing is counted by item, also where the truth has no place: why there is no truth, else no answer.
+    """
+    two = beside(truth, answers)
+    both: Mask = np.asarray(two.there.all(axis=1))
+    return two._replace(codes=masked(two.codes, both), missing=_why_not_both(truth, answers, both))
+
+
+def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRatings:
+    """The same of numbers."""
+    two = numbers_beside(truth, answers)
+    both: Mask = np.asarray(two.there.all(axis=1))
+    values = np.where(both[:, None], two.values, np.nan)
+    return two._replace(values=values, missing=_why_not_both(truth, answers, both))
+
+
+def _why_not_both(truth: Ratings | NumericRatings, answers: Ratings | NumericRatings, both: Mask) -> MissingAnswers:
+    """By item why one of two does not stand there; an answer of which nothing is told was not given."""
+    right, given = truth.missing.by_place(), answers.missing.by_place()
+    places = dict.fromkeys((*_picked(truth.places, ~both), *right))
+    rows = [(place, right.get(place) or given.get(place, NOT_RATED)) for place in places]
+    return MissingAnswers.one_each(rows, by_item=True)
+
+
+def masked(codes: Codes, rows: Mask) -> Codes:
+    """Codes with the other rows missing."""
+    return np.where(rows[:, None], codes, np.int16(-1))
+
+
+def stacked(studied: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
+    """The first column of each, under these names, over every place that one of them has; in the study's order."""
+    order = {place: at for at, place in enumerate(places_of(studied, field_named(studied, parts[0][1].field)).places)}
+    found = {place for _, part in parts for place in part.places}
+    places = tuple(sorted(found, key=lambda place: order[place]))
+    row = {place: at for at, place in enumerate(places)}
+    codes = np.full((len(places), len(parts)), -1, dtype=np.int16)
+    for at, (_, part) in enumerate(parts):
+        if part.places:
+            codes[[row[place] for place in part.places], at] = part.codes[:, 0]
+    trace, traces = clusters_at(studied, places)
+    missing = missing_of_all([part.missing._replace(raters=(name,) * len(part.missing.raters)) for name, part in parts])
+    return parts[0][1]._replace(
+        codes=codes, raters=tuple(name for name, _ in parts), trace=trace, traces=traces, places=places, missing=missing
     )
 
 
-def numbers_beside(one: Numbers, other: Numbers) -> Numbers:
-    """The same of numbers."""
-    known = {place: i for i, place in enumerate(other.places)}
-    at = np.fromiter((known.get(place, -1) for place in one.places), dtype=np.int64, count=len(one.places))
-    values = np.full((len(one.places), other.values.shape[1]), np.nan)
-    values[at >= 0] = other.values[at[at >= 0]]
-    reasons = {name: one.reasons.get(name, 0) + other.reasons.get(name, 0) for name in {*one.reasons, *other.reasons}}
-    return one._replace(
-        values=np.hstack([one.values, values]), raters=(*one.raters, *other.raters),
-        reasons=dict(sorted(reasons.items())),
-    )  # fmt: skip
+def clusters_at(studied: StudyData, places: Sequence[RatedItem]) -> tuple[Ints, tuple[str, ...]]:
+    """The clusters of places, numbered as they come."""
+    cluster = {unit.id: unit.clustered for unit in studied.units}
+    names = [cluster.get(place.unit, place.unit) for place in places]
+    traces = tuple(dict.fromkeys(names))
+    at = {name: i for i, name in enumerate(traces)}
+    return np.array([at[name] for name in names], dtype=np.int32), traces
 
 
 def text_key(value: Any) -> bytes:

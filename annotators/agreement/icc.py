@@ -9,18 +9,19 @@ from typing import Literal
 
 import numpy as np
 
-from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
-from annotators.agreement.ratings import Floats, Numbers
-from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
-from annotators.agreement.student import f_quantile
+from annotators.agreement.additive import AT_MOST, NOTHING, AdditiveStatistic, over_traces, ratio, undefined
+from annotators.agreement.distributions import f_quantile
+from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.ratings import Floats, NumericRatings
 
 Icc = Literal["1", "A,1", "C,1", "1,k", "A,k", "C,k"]
 
 NO_FULL = "fewer than two items that all rated"
 NO_TWO = "fewer than two items that two rated"
+NO_FREEDOM = "no degrees of freedom are left for its interval"
 
 
-def icc(numbers: Numbers, form: Icc) -> Additive:
+def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """McGraw and Wong's intraclass correlation over places that all raters rated.
 
     The one-way forms need no rater twice: they are over places that two raters or more rated, as many as there are.
@@ -36,7 +37,7 @@ def _least(form: Icc) -> float | None:
     return -1.0 if form.endswith("1") else None
 
 
-def _one_way(name: str, numbers: Numbers, form: Icc) -> Additive:
+def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
     there = np.isfinite(numbers.values)
     rated = there.sum(axis=1) >= 2
@@ -55,12 +56,12 @@ def _one_way(name: str, numbers: Numbers, form: Icc) -> Additive:
         below = among + (each - 1) * within if form == "1" else among
         return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, 0.0), np.nan)
 
-    return Additive(
+    return AdditiveStatistic(
         name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO, least=_least(form), places=int(rated.sum())
     )
 
 
-def _two_way(name: str, numbers: Numbers, form: Icc) -> Additive:
+def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """Sums: places, x^2, (sum of a place)^2, and x of each rater."""
     kept = np.isfinite(numbers.values).all(axis=1)
     values = centred(numbers.values[kept])
@@ -78,7 +79,7 @@ def _two_way(name: str, numbers: Numbers, form: Icc) -> Additive:
         }[form]
         return np.where(spread, ratio(rows - rest, below, 0.0), np.nan)
 
-    return Additive(
+    return AdditiveStatistic(
         name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL, least=_least(form), places=int(kept.sum())
     )
 
@@ -99,20 +100,26 @@ def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     )
 
 
-def icc_a1_interval(numbers: Numbers, level: float = 0.95) -> tuple[float, float] | None:
-    """McGraw and Wong's interval of ICC(A,1) by F, over places that are independent; None where there is none."""
+def icc_a1_interval(numbers: NumericRatings, level: float = 0.95) -> tuple[float, float] | str:
+    """McGraw and Wong's interval of ICC(A,1) by F, over places that are independent; or why there is none."""
     one = icc(numbers, "A,1")
     sums = one.sums.sum(axis=0)
     value = float(one.of(sums))
-    if not np.isfinite(value) or value >= 1:
-        return None
+    if not np.isfinite(value):
+        return one.why(sums)
+    if value >= 1 - NOTHING:
+        return AT_MOST
     n, k = float(sums[0]), float(sums.shape[0] - 3)
     rows, raters, rest, _ = (float(part) for part in _squares(sums))
-    a = k * value / (n * (1 - value))
-    b = 1 + k * value * (n - 1) / (n * (1 - value))
-    freedom = (a * raters + b * rest) ** 2 / ((a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1)))
-    tail = (1 + level) / 2
+    of_raters = k * value / (n * (1 - value)) * raters
+    of_rest = (1 + k * value * (n - 1) / (n * (1 - value))) * rest
+    apart = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
+    whole = (of_raters + of_rest) ** 2
+    if whole <= NOTHING * apart:
+        return NO_FREEDOM
+    tail, freedom = (1 + level) / 2, whole / apart
     most, least = f_quantile(tail, n - 1, freedom), f_quantile(tail, freedom, n - 1)
     both = k * raters + (k * n - k - n) * rest
-    low = n * (rows - most * rest) / (most * both + n * rows)
-    return low, n * (least * rows - rest) / (both + n * least * rows)
+    if not np.isfinite(most) or most * both + n * rows <= 0 or both + n * least * rows <= 0:
+        return NO_FREEDOM
+    return n * (rows - most * rest) / (most * both + n * rows), n * (least * rows - rest) / (both + n * least * rows)

@@ -8,10 +8,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from annotators.agreement.additive import Additive, Estimate, value_of
+from annotators.agreement.additive import AT_MOST, AdditiveStatistic, Estimate, value_of
+from annotators.agreement.distributions import binomial_two_sided, t_quantile, wilson
 from annotators.agreement.ratings import Floats
-from annotators.agreement.student import binomial_two_sided, t_quantile, wilson
-from lab.agreement import How
+from lab.core.agreement import How
 
 __all__ = ["binomial_two_sided", "difference", "estimate", "t_quantile", "wilson"]
 
@@ -20,7 +20,6 @@ LEAST_TRACES = 3
 
 FEW_TRACES = "too few runs"
 SAME_IN_ALL = "no run differs from the rest"
-AT_MOST = "it is the largest it can be"
 
 LEANS = (-0.5, 0.15)
 """How far a t is freed of its skewness, over the root of n, on a log. With no bound at .15, two wrong answers in 200
@@ -32,7 +31,7 @@ _CELLS = 8_000_000
 """Most cells of one table of resamples by traces: 64 MB."""
 
 
-def estimate(one: Additive, how: How) -> Estimate:
+def estimate(one: AdditiveStatistic, how: How) -> Estimate:
     """A coefficient with its interval over traces; undefined values and intervals say why.
 
     The interval of a share is Wilson's where no trace has more than one of what is counted: each stands for itself, and
@@ -59,7 +58,7 @@ def estimate(one: Additive, how: How) -> Estimate:
     return Estimate(value, "", _inside(low, one), _inside(high, one), "", error)
 
 
-def _alone(one: Additive, sums: Floats) -> tuple[int, int] | None:
+def _alone(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
     """How many are so, of how many, where these are counts of which no trace has more than one; else None."""
     if one.share is None:
         return None
@@ -134,7 +133,9 @@ def _unskewed(t: float, skew: float) -> float:
     return t if abs(skew) < 1e-9 else 3 / skew * float(np.cbrt(1 + skew * (t - skew / 6)) - 1)
 
 
-def _bootstrapped(one: Additive, sums: Floats, value: float, without: Floats, how: How) -> tuple[float, float, str]:
+def _bootstrapped(
+    one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: How
+) -> tuple[float, float, str]:
     """Efron's BCa: the resamples' quantiles, at shares corrected for bias and for how the spread changes.
 
     Those of percentiles alone covered 90 to 97 % where these cover 92 to 97 % of what they claim to.
@@ -158,7 +159,7 @@ def _corrected(bias: float, changes: float, share: float) -> float:
     return NormalDist().cdf(bias + z / rest) if rest > 0 else float(z > 0)
 
 
-def resampled(one: Additive, sums: Floats, how: How) -> Floats:
+def resampled(one: AdditiveStatistic, sums: Floats, how: How) -> Floats:
     """(resamples): the value of each; the numbers of `draws`."""
     traces = len(sums)
     step = max(1, _CELLS // max(1, traces, sums.shape[1]))
@@ -177,7 +178,7 @@ def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
     return np.bincount(drawn + rows, minlength=resamples * traces).reshape(resamples, traces).astype(np.float64)
 
 
-def difference(one: Additive, other: Additive, how: How) -> Estimate:
+def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: How) -> Estimate:
     """`one` minus `other`, both over the same traces in the same order."""
     if len(one.sums) != len(other.sums):
         raise ValueError(f"{one.name} and {other.name} are not over the same traces")
@@ -185,7 +186,7 @@ def difference(one: Additive, other: Additive, how: How) -> Estimate:
         if value_of(each) is None:
             return Estimate(None, each.why(each.sums.sum(axis=0)))
     width = one.sums.shape[1]
-    together = Additive(
+    together = AdditiveStatistic(
         f"{one.name} - {other.name}",
         np.concatenate((one.sums, other.sums), axis=1),
         lambda sums: one.of(sums[..., :width]) - other.of(sums[..., width:]),
@@ -195,7 +196,7 @@ def difference(one: Additive, other: Additive, how: How) -> Estimate:
     return estimate(together, how)
 
 
-def _inside(value: float, one: Additive) -> float:
+def _inside(value: float, one: AdditiveStatistic) -> float:
     """No interval reaches beyond what a value can be."""
     value = value if one.least is None else max(one.least, value)
     return value if one.most is None else min(one.most, value)

@@ -26,6 +26,8 @@ def fleiss_z(ratings: Ratings) -> float | None:
     other = 1 - share
     both = float((share * other).sum())
     spread = both * both - float((share * other * (other - share)).sum())
+    if spread <= 0:
+        return None
     error = sqrt(2) * sqrt(spread) / (both * sqrt(len(counted) * raters[0] * (raters[0] - 1)))
     return kappa / error
 
@@ -82,4 +84,5 @@ def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
         return None
     margins = (w @ other)[:, None] + (one @ w)[None, :]
     inner = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
-    return sqrt((inner - (observed * chance - 2 * chance + observed) ** 2) / n) / (1 - chance) ** 2
+    spread = max(0.0, inner - (observed * chance - 2 * chance + observed) ** 2)
+    return sqrt(spread / n) / (1 - chance) ** 2

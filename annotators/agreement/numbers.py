@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, AdditiveStatistic, over_traces, ratio, undefined
 from annotators.agreement.alpha import alpha_numbers
 from annotators.agreement.counts import NO_ANSWERS
 from annotators.agreement.icc import Icc, icc, icc_a1_interval
+from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
 from annotators.agreement.ranks import joint, spearman_of
-from annotators.agreement.ratings import Floats, Numbers
-from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.ratings import Floats, NumericRatings
 
 __all__ = [
     "Icc", "alpha_numbers", "icc", "icc_a1_interval", "mae", "mean", "mse", "pearson", "spearman", "within",
@@ -26,7 +26,7 @@ _SLACK = 1e-9
 """How far beyond a band a difference of decimal numbers may seem to lie: .45 - .4 is more than .05 in a machine."""
 
 
-def _both(numbers: Numbers) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+def _both(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
     """Two columns over places where both stand, and the traces of those."""
     if len(numbers.raters) > 2:
         raise ValueError(f"{numbers.field}: two columns are compared, not {len(numbers.raters)}")
@@ -34,7 +34,7 @@ def _both(numbers: Numbers) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
     return numbers.values[kept, 0], numbers.values[kept, 1], numbers.trace[kept]
 
 
-def pearson(numbers: Numbers) -> Additive:
+def pearson(numbers: NumericRatings) -> AdditiveStatistic:
     """Of two columns, over places where both stand; as are all below."""
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
@@ -50,10 +50,10 @@ def pearson(numbers: Numbers) -> Additive:
         found = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
         return np.clip(found, -1.0, 1.0)
 
-    return Additive("pearson", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
+    return AdditiveStatistic("pearson", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
-def spearman(numbers: Numbers) -> Additive:
+def spearman(numbers: NumericRatings) -> AdditiveStatistic:
     """By mid-ranks, which are made anew from how often each pair of values came, in each resample too."""
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
@@ -64,25 +64,25 @@ def spearman(numbers: Numbers) -> Additive:
     def of(sums: Floats) -> Floats:
         return spearman_of(sums, one, other, column)
 
-    return Additive("spearman", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
+    return AdditiveStatistic("spearman", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
-def mse(numbers: Numbers) -> Additive:
+def mse(numbers: NumericRatings) -> AdditiveStatistic:
     """The mean squared difference."""
     return _error("mse", numbers, lambda apart: apart * apart, None)
 
 
-def mae(numbers: Numbers) -> Additive:
+def mae(numbers: NumericRatings) -> AdditiveStatistic:
     """The mean difference without its sign."""
     return _error("mae", numbers, np.abs, None)
 
 
-def within(numbers: Numbers, band: float = 0.05) -> Additive:
+def within(numbers: NumericRatings, band: float = 0.05) -> AdditiveStatistic:
     """The share within +- `band` (inclusive, 1e-9 slack)."""
     return _error(f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0)
 
 
-def _error(name: str, numbers: Numbers, of: Callable[[Floats], Floats], most: float | None) -> Additive:
+def _error(name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None) -> AdditiveStatistic:
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why, most, least=0.0)
@@ -97,7 +97,7 @@ def mean(
     name: str = "mean",
     most: float | None = None,
     least: float | None = None,
-) -> Additive:
+) -> AdditiveStatistic:
     """The mean of one column, nan left out; a share where it holds zeros and ones (`most` 1)."""
     there = np.isfinite(values)
     return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
@@ -105,9 +105,9 @@ def mean(
 
 def _mean(
     name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int, most: float | None, least: float | None
-) -> Additive:
+) -> AdditiveStatistic:
     sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)
-    return Additive(
+    return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: NO_ANSWERS, most, least, len(values),
         FIRST_OF_SECOND if most == 1 else None,
     )  # fmt: skip

@@ -8,32 +8,32 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement import coefficients, numbers
-from annotators.agreement.alike import apart, coded
+from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.derivations import NAMES
+from annotators.agreement.estimates import EstimateMaker
 from annotators.agreement.fields import (
     TRUTH,
     beside,
     derived_numbers,
+    missing_of,
     numbers_at,
     numbers_of,
     ratings_of,
-    reasons_of,
     truth_of,
 )
-from annotators.agreement.kinds import of_others
-from annotators.agreement.made import Maker, counted
-from annotators.agreement.ratings import Floats, Numbers, Ratings
-from annotators.agreement.said import field_named, said_of
-from annotators.studied import Studied
-from lab.agreement import Agreement
-from lab.errors import LabError
-from lab.protocol import Field
-from lab.report import Grid
+from annotators.agreement.ratings import Floats, NumericRatings, Ratings
+from annotators.agreement.similarity import apart, coded
+from annotators.agreement.statistics_by_kind import of_others, weighted
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.errors import LabError
+from lab.core.protocol import Field
+from lab.core.report import Grid
 
 CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
-def by_pairs(studied: Studied, field: str) -> list[Agreement]:
+def by_pairs(studied: StudyData, field: str) -> list[Agreement]:
     """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people.
 
     `field` may be what follows from answers (`apr`), too. Raises `LabError` where it is neither.
@@ -42,17 +42,16 @@ def by_pairs(studied: Studied, field: str) -> list[Agreement]:
         if name == field and studied.study.protocol.field(field) is None:
             return _of_numbers(studied, derived_numbers(studied, name), Field(name, name, "interval"))
     asked = _asked(studied, field)
-    found: list[Agreement] = []
+    numbers: list[Agreement] = []
     if asked.kind in CATEGORICAL:
         ratings = ratings_of(studied, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            names = (ratings.raters[pair[0]], ratings.raters[pair[1]])
-            found += _of_two(studied, asked, ratings._replace(codes=ratings.codes[:, pair], raters=names, reasons={}))
-        return found
+            numbers += _of_two(studied, asked, ratings.by(pair))
+        return numbers
     return _of_numbers(studied, numbers_like(studied, asked), asked)
 
 
-def _asked(studied: Studied, name: str) -> Field:
+def _asked(studied: StudyData, name: str) -> Field:
     """A field of the study; `LabError` where it asks none of that name, or it follows from others' answers."""
     if studied.study.protocol.field(name) is not None:
         return field_named(studied, name)
@@ -62,45 +61,44 @@ def _asked(studied: Studied, name: str) -> Field:
     raise LabError(f"question {name}", f"is not asked in {studied.study.name} (questions: {known}).")
 
 
-def _of_numbers(studied: Studied, these: Numbers, asked: Field) -> list[Agreement]:
-    found: list[Agreement] = []
+def _of_numbers(studied: StudyData, these: NumericRatings, asked: Field) -> list[Agreement]:
+    numbers: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
-        names = (these.raters[pair[0]], these.raters[pair[1]])
-        found += _numbers_of_two(studied, asked, these._replace(values=these.values[:, pair], raters=names, reasons={}))
-    return found
+        numbers += _numbers_of_two(studied, asked, these.by(pair))
+    return numbers
 
 
-def _of_two(studied: Studied, field: Field, two: Ratings) -> list[Agreement]:
-    maker = Maker(studied, field.id, counted(two), between=" and ".join(two.raters))
-    weights = coefficients.quadratic(len(two.categories)) if field.kind == "ordinal" else None
-    kappa = coefficients.cohen_kappa(two, weights)
-    return [
-        maker.of("cohen kappa" if weights is None else "weighted kappa", kappa),
-        maker.of("percent", coefficients.percent(two)),
-        maker.of("ac1", coefficients.gwet_ac(two)),
-    ]
+def _of_two(studied: StudyData, field: Field, two: Ratings) -> list[Agreement]:
+    maker = EstimateMaker(studied, field.id, two, between=" and ".join(two.raters))
+    kappa = maker.of("cohen kappa", coefficients.cohen_kappa(two))
+    others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]
+    if field.kind != "ordinal":
+        return [kappa, *others]
+    first, *more = maker.all(weighted(two))  # what stands first is drawn
+    return [first, kappa, *others, *more]
 
 
-def _numbers_of_two(studied: Studied, field: Field, two: Numbers) -> list[Agreement]:
-    maker = Maker(studied, field.id, counted(two), between=" and ".join(two.raters))
+def _numbers_of_two(studied: StudyData, field: Field, two: NumericRatings) -> list[Agreement]:
+    maker = EstimateMaker(studied, field.id, two, between=" and ".join(two.raters))
     if field.kind != "interval":
         return maker.all(of_others(studied, field, two))
     return [maker.of("icc(A,1)", numbers.icc(two, "A,1")), maker.of("mae", apart(two))]
 
 
-def numbers_like(studied: Studied, field: Field) -> Numbers:
+def numbers_like(studied: StudyData, field: Field) -> NumericRatings:
     """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
     if field.kind in ("interval", "step"):
         return numbers_of(studied, field.id)
-    said = said_of(studied, field, studied.people, 1)
+    said = answers_of(studied, field, studied.people, 1)
     values = coded(studied, field, said.value)
-    return numbers_at(studied, field.id, values, said.laid, studied.people, reasons_of(said), people=True)
+    missing = missing_of(studied, said.laid, studied.people, said.why, said.reasons)
+    return numbers_at(studied, field.id, values, said.laid, studied.people, missing, people=True)
 
 
 # -- which answers came together -------------------------------------------------------------------------------
 
 
-def confusion(studied: Studied, field: str, one: str = "", other: str = "") -> Grid:
+def confusion(studied: StudyData, field: str, one: str = "", other: str = "") -> Grid:
     """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
 
     Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
@@ -127,7 +125,7 @@ def _all_pairs(ratings: Ratings) -> Floats:
     return together / 2
 
 
-def _one(studied: Studied, field: str, name: str) -> Ratings:
+def _one(studied: StudyData, field: str, name: str) -> Ratings:
     if name == TRUTH:
         return truth_of(studied, ratings_of(studied, field))
     known = {one.id: at for at, one in enumerate(studied.columns.raters)}
@@ -136,7 +134,7 @@ def _one(studied: Studied, field: str, name: str) -> Ratings:
     return ratings_of(studied, field, [known[name]])
 
 
-def _two(studied: Studied, field: str, one: str, other: str) -> Ratings:
+def _two(studied: StudyData, field: str, one: str, other: str) -> Ratings:
     """Both's columns, at least over the places at which both answered; of two people those of all people's."""
     people = {studied.columns.raters[at].id for at in studied.people}
     others = {rater.id for at, rater in enumerate(studied.columns.raters) if at not in studied.people}
@@ -159,7 +157,7 @@ def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Gr
 
 
 def disagreeing(
-    studied: Studied, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
+    studied: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
     """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
     of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ.
@@ -203,7 +201,7 @@ def _split(values: Floats) -> Floats:
     return apart_ / np.maximum(pairs, 1)
 
 
-def _ranked(of: Ratings | Numbers, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
+def _ranked(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
     rows = np.flatnonzero(here)
     order = rows[np.argsort(-split[rows], kind="stable")]
     return [(of.places[at].unit, of.places[at].target) for at in order.tolist()]

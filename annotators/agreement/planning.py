@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import asinh, ceil, exp, log
 
-from annotators.agreement.made import MINUS
-from lab.agreement import Agreement
+from annotators.agreement.estimates import MINUS
+from lab.core.agreement import Agreement
 
 _UNBOUNDED = ("mae", "mse")
 

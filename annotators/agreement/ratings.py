@@ -2,19 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+NO_MAJORITY = "no_majority"
+"""Why an item has no truth: no more than half say the same, and nobody settled it."""
+
+_NONE: Ints = np.zeros(0, dtype=np.int32)
 
 
-class Place(NamedTuple):
+class RatedItem(NamedTuple):
     """An item: a target (empty: the unit itself) of a unit."""
 
     unit: str
     target: str
+
+
+class MissingAnswers(NamedTuple):
+    """The answers that were to be given and were not, one row each: where, whose, and why.
+
+    `place`, `rater` and `reason` (rows) index `places`, `raters` and `reasons`. `raters` are all whose answers were
+    read, also those who gave none. `by_item`: two columns are compared, and a row is an item that one of them lacks.
+    """
+
+    places: tuple[RatedItem, ...] = ()
+    raters: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    place: Ints = _NONE
+    rater: Ints = _NONE
+    reason: Ints = _NONE
+    by_item: bool = False
+
+    @classmethod
+    def of(
+        cls, places: tuple[RatedItem, ...], raters: Sequence[str], why: Ints, reasons: Sequence[str]
+    ) -> MissingAnswers:
+        """From `why` (places x raters), which indexes `reasons`; -1 where nothing is missing."""
+        place, rater = np.nonzero(why >= 0)
+        return cls(
+            places, tuple(raters), tuple(reasons), place.astype(np.int32), rater.astype(np.int32),
+            why[place, rater].astype(np.int32),
+        )  # fmt: skip
+
+    @classmethod
+    def one_each(
+        cls, rows: Iterable[tuple[RatedItem, str]], rater: str = "", *, by_item: bool = False
+    ) -> MissingAnswers:
+        """By place and reason, of one rater."""
+        rows = list(rows)
+        reasons = sorted({reason for _, reason in rows})
+        at = {name: i for i, name in enumerate(reasons)}
+        return cls(
+            tuple(place for place, _ in rows), (rater,), tuple(reasons), np.arange(len(rows), dtype=np.int32),
+            np.zeros(len(rows), dtype=np.int32), np.array([at[reason] for _, reason in rows], dtype=np.int32), by_item,
+        )  # fmt: skip
+
+    def counts(self) -> dict[str, int]:
+        """How many there are by reason, in the order of their names."""
+        each = np.bincount(self.reason, minlength=len(self.reasons)).tolist()
+        counts: dict[str, int] = {}
+        for name, many in zip(self.reasons, each, strict=True):
+            counts[name] = counts.get(name, 0) + many
+        return {name: many for name, many in sorted(counts.items()) if many}
+
+    def by_place(self) -> dict[RatedItem, str]:
+        """Why each place lacks an answer; of several reasons the first."""
+        found: dict[RatedItem, str] = {}
+        for place, reason in zip(self.place.tolist(), self.reason.tolist(), strict=True):
+            found.setdefault(self.places[place], self.reasons[reason])
+        return found
+
+    def at(self, kept: Callable[[RatedItem], bool]) -> MissingAnswers:
+        """Those at some places alone."""
+        known = np.zeros(len(self.places), dtype=np.bool_)
+        for at in np.unique(self.place).tolist():
+            known[at] = kept(self.places[at])
+        return self._rows(known[self.place])
+
+    def by(self, raters: Sequence[str]) -> MissingAnswers:
+        """Those of some raters alone, who become its raters in this order."""
+        new = np.full(len(self.raters), -1, dtype=np.int32)
+        for at, name in enumerate(self.raters):
+            new[at] = raters.index(name) if name in raters else -1
+        found = self._rows(new[self.rater] >= 0)
+        return found._replace(raters=tuple(raters), rater=new[found.rater])
+
+    def _rows(self, kept: npt.NDArray[np.bool_]) -> MissingAnswers:
+        return self._replace(place=self.place[kept], rater=self.rater[kept], reason=self.reason[kept])
+
+
+def missing_of_all(parts: Sequence[MissingAnswers]) -> MissingAnswers:
+    """Several columns' answers that are missing, side by side; each part's raters stay their own."""
+    missing = MissingAnswers()
+    for one in parts:
+        places, from_place = missing.places, 0
+        if one.places is not places:
+            places, from_place = (*places, *one.places), len(places)
+        missing = MissingAnswers(
+            places, (*missing.raters, *one.raters), (*missing.reasons, *one.reasons),
+            np.concatenate((missing.place, one.place + from_place)).astype(np.int32),
+            np.concatenate((missing.rater, one.rater + len(missing.raters))).astype(np.int32),
+            np.concatenate((missing.reason, one.reason + len(missing.reasons))).astype(np.int32),
+        )  # fmt: skip
+    return missing._replace(by_item=any(one.by_item for one in parts))
 
 
 class Ratings(NamedTuple):
@@ -22,7 +118,8 @@ class Ratings(NamedTuple):
 
     `codes` (places x raters, int16) index `categories`; -1 is missing. `trace` (places) indexes `traces`, the clusters.
     `scores` are the categories as numbers where they are ordered on a scale ("1" .. "5"); None where they are not.
-    `reasons` counts answers that were to be given and were not. `derived` is `after` once paths and dependencies apply.
+    `missing` are the answers that were to be given and were not, also at places at which nobody answered. `derived` is
+    `after` once paths and dependencies apply.
     """
 
     field: str
@@ -31,13 +128,28 @@ class Ratings(NamedTuple):
     raters: tuple[str, ...]
     trace: npt.NDArray[np.int32]
     traces: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[RatedItem, ...]
     scores: tuple[float, ...] | None = None
-    reasons: dict[str, int] = {}
+    missing: MissingAnswers = MissingAnswers()  # frozen
     derived: str = ""
 
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """(places x raters): who answered."""
+        return np.asarray(self.codes >= 0)
 
-class Numbers(NamedTuple):
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many answers are missing, by reason."""
+        return self.missing.counts()
+
+    def by(self, columns: Sequence[int]) -> Ratings:
+        """Some raters' columns alone, and what is missing of theirs."""
+        raters = tuple(self.raters[at] for at in columns)
+        return self._replace(codes=self.codes[:, list(columns)], raters=raters, missing=self.missing.by(raters))
+
+
+class NumericRatings(NamedTuple):
     """Answers that are numbers: `values` (places x raters, float64), nan where missing; the rest as in `Ratings`."""
 
     field: str
@@ -45,5 +157,20 @@ class Numbers(NamedTuple):
     raters: tuple[str, ...]
     trace: npt.NDArray[np.int32]
     traces: tuple[str, ...]
-    places: tuple[Place, ...]
-    reasons: dict[str, int] = {}
+    places: tuple[RatedItem, ...]
+    missing: MissingAnswers = MissingAnswers()  # frozen
+
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """(places x raters): who answered."""
+        return np.asarray(~np.isnan(self.values))
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many answers are missing, by reason."""
+        return self.missing.counts()
+
+    def by(self, columns: Sequence[int]) -> NumericRatings:
+        """Some raters' columns alone, and what is missing of theirs."""
+        raters = tuple(self.raters[at] for at in columns)
+        return self._replace(values=self.values[:, list(columns)], raters=raters, missing=self.missing.by(raters))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from lab.study import Study
-from lab.wire import encode
+from lab.core.codec import encode
+from lab.core.study import Study
 
 HERE = Path(__file__).parent
 

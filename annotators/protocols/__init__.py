@@ -6,8 +6,8 @@ import difflib
 from pathlib import Path
 
 from annotators.protocol import load_protocol
-from lab.errors import LabError
-from lab.protocol import Protocol
+from lab.core.errors import LabError
+from lab.core.protocol import Protocol
 
 HERE = Path(__file__).parent
 
@@ -22,12 +22,17 @@ def protocol(name: str) -> Protocol:
 
     A built-in name goes before a file of that name, so that no stray file in the working folder changes a study.
     """
+    return load_protocol(file_of(name))
+
+
+def file_of(name: str) -> Path:
+    """The file of a built-in protocol, or of one by its path; `LabError` where the name is neither."""
     files = _files()
     if name in files:
-        return load_protocol(files[name])
+        return files[name]
     path = Path(name)
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1 or path.is_file():
-        return load_protocol(path)
+        return path
     near = difflib.get_close_matches(name, files, n=3)
     nearest = f"; near it: {', '.join(near)}" if near else ""
     raise LabError(

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from annotators.studied import Studied
-from lab.columns import Columns
-from lab.report import Provenance
-from lab.wire import encode
+from annotators.studied import StudyData
+from lab.core.codec import encode
+from lab.core.label_columns import Columns
+from lab.core.report import Provenance
 
 
-def provenance(studied: Studied, code: str, platform: str) -> Provenance:
+def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
     """The provenance of a report about this study, by this program on this platform."""
     study, how = studied.study, studied.how
     booted = how.interval == "bootstrap"
@@ -38,7 +38,7 @@ def provenance(studied: Studied, code: str, platform: str) -> Provenance:
     )
 
 
-def labels_sha(studied: Studied) -> str:
+def labels_sha(studied: StudyData) -> str:
     """A hash of all that a report reads of people and judges: the labels that stand, sheets, and what was settled.
 
     It does not depend on the order in which rows came into a file: tables are sorted, and then the rows.

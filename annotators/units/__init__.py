@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from annotators.units.cards import lacks_person, person_cards, wordless
-from annotators.units.disagreements import Earlier, disagreement_units
+from annotators.units.disagreements import EarlierStudy, disagreement_units
 from annotators.units.lines import read_lines, set_units, text_units
 from annotators.units.pairs import pair_units
 from annotators.units.parts import question_units, step_units
 from annotators.units.runs import run_units
 from annotators.units.tasks import play_units, task_units
-from lab.case import Case
-from lab.design.revision import Design, Subject
-from lab.errors import LabError
-from lab.protocol import Protocol, Show
-from lab.study import Unit
-from lab.task import Persona, Task
+from lab.core.design import Design, Subject
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol, Show
+from lab.core.study import Unit
+from lab.core.task import Persona, Task
 
-__all__ = ["TERMS", "Earlier", "Terms", "read_lines", "units_for"]
+__all__ = ["TERMS", "EarlierStudy", "UnitTerms", "read_lines", "units_for"]
 
 
-class Terms(NamedTuple):
+class UnitTerms(NamedTuple):
     """How units are made where there is a choice.
 
     `conditions` are those that tasks are played in, as `Play.condition` names them; `agent`, `phone_seed` and `vary`
@@ -38,7 +38,7 @@ class Terms(NamedTuple):
     """
 
     conditions: tuple[str, ...] = ("person, no mirror",)
-    agent: str = "rule"
+    agent: str = "playbook"
     phone_seed: int = 0
     vary: int = 0
     steps: int | None = None
@@ -47,12 +47,12 @@ class Terms(NamedTuple):
     shows: tuple[Show, ...] = ()
 
 
-TERMS = Terms()
+TERMS = UnitTerms()
 
 
 def units_for(
     protocol: Protocol,
-    cases: Sequence[Case] = (),
+    cases: Sequence[MeasuredRun] = (),
     *,
     tasks: Sequence[Task] = (),
     lines: Sequence[tuple[str, Any]] = (),
@@ -60,9 +60,9 @@ def units_for(
     designs: Mapping[Subject, Design] = {},
     personas: Mapping[str, Persona] = {},
     pairs: Sequence[tuple[str, str]] = (),
-    past: Sequence[Case] = (),
-    earlier: Earlier | None = None,
-    terms: Terms = TERMS,
+    past: Sequence[MeasuredRun] = (),
+    earlier: EarlierStudy | None = None,
+    terms: UnitTerms = TERMS,
 ) -> list[Unit]:
     """Every unit that a protocol asks of these runs, tasks or lines, in their order; ids follow from what they are of.
 
@@ -122,7 +122,7 @@ def _once(ids: Sequence[str], what: str) -> None:
 
 
 def _with_people(
-    units: list[Unit], protocol: Protocol, cases: Iterable[tuple[Case, Case]], more: Collection[Show]
+    units: list[Unit], protocol: Protocol, cases: Iterable[tuple[MeasuredRun, MeasuredRun]], more: Collection[Show]
 ) -> list[Unit]:
     """Units with who the person is, where their run does not say so itself and the protocol shows it."""
     shows = {*protocol.shows, *more}
@@ -135,10 +135,10 @@ def _with_people(
     ]
 
 
-def _named(cases: Sequence[Case], personas: Mapping[str, Persona]) -> list[Case]:
+def _named(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]) -> list[MeasuredRun]:
     """Runs whose persona was not kept with them, with the one of that name."""
 
-    def persona(case: Case) -> Persona | None:
+    def persona(case: MeasuredRun) -> Persona | None:
         if not lacks_person(case):
             return case.persona
         return personas.get(case.persona.id if case.persona else case.task.persona, case.persona)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from lab.case import Case
-from lab.errors import LabError
-from lab.protocol import Protocol, Show
-from lab.study import Given
-from lab.task import LogEntry, Persona
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol, Show
+from lab.core.study import Given
+from lab.core.task import LogEntry, Persona
 
 _PAST = 20
 """How many past intents are shown, the newest: as many as FingerTip's models are given."""
@@ -20,46 +20,46 @@ def wordless(protocol: Protocol) -> bool:
     return not {"screens", "actions"} & set(protocol.shows)
 
 
-def cards(protocol: Protocol, case: Case, past: Sequence[Case] = ()) -> tuple[Given, ...]:
+def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = ()) -> tuple[Given, ...]:
     """Profile, time and place, what was told for the task, and what was done before: as far as they are shown."""
     shows, persona = set(protocol.shows), case.persona
-    found: list[Given] = []
+    rows: list[Given] = []
     if "instruction" in shows and case.task.instruction:
-        found.append(Given("What was asked", case.task.instruction))
-    found += person_cards(shows - {"log"}, persona)
+        rows.append(Given("What was asked", case.task.instruction))
+    rows += person_cards(shows - {"log"}, persona)
     if "context" in shows and (case.task.time or case.task.place):
-        found.append(Given("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
+        rows.append(Given("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
     if "policy" in shows and case.task.policy:
-        found.append(Given("Told for this task", case.task.policy))
+        rows.append(Given("Told for this task", case.task.policy))
     if "log" in shows:
         log = [entry.exposed for entry in persona.log] if persona is not None else []
         before = [*log, *(_intent(one) for one in earlier(case, past))]
         if before:
-            found.append(Given("Before", items=tuple(before)))
-    return tuple(found)
+            rows.append(Given("Before", items=tuple(before)))
+    return tuple(rows)
 
 
 def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Given, ...]:
     """Who a person is, and what they did before."""
-    found = []
+    rows = []
     if "persona" in shows and persona is not None and persona.facts:
-        found.append(Given("Profile", "\n".join(facts_of(persona.facts))))
+        rows.append(Given("Profile", "\n".join(facts_of(persona.facts))))
     if "log" in shows and persona is not None and persona.log:
-        found.append(Given("Before", items=tuple(entry.exposed for entry in persona.log)))
-    return tuple(found)
+        rows.append(Given("Before", items=tuple(entry.exposed for entry in persona.log)))
+    return tuple(rows)
 
 
-def lacks_person(case: Case) -> bool:
+def lacks_person(case: MeasuredRun) -> bool:
     """Whether a run does not itself say who it is for, though it may name them."""
     return case.persona is None or not (case.persona.facts or case.persona.log)
 
 
-def person_of(case: Case) -> str:
+def person_of(case: MeasuredRun) -> str:
     """The id of the person a run is for; empty where none is told."""
     return case.persona.id if case.persona is not None else case.task.persona
 
 
-def earlier(case: Case, past: Sequence[Case]) -> list[Case]:
+def earlier(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """The same person's runs that came before, the newest last."""
     person, time = person_of(case), case.task.time
     if not person or not time:
@@ -72,11 +72,11 @@ def earlier(case: Case, past: Sequence[Case]) -> list[Case]:
     return sorted(before, key=lambda one: (one.task.time, one.id))[-_PAST:]
 
 
-def _intent(case: Case) -> str:
+def _intent(case: MeasuredRun) -> str:
     return LogEntry(case.task.time, case.task.place, case.task.instruction).exposed
 
 
-def check_cards(case: Case, given: tuple[Given, ...]) -> None:
+def check_cards(case: MeasuredRun, given: tuple[Given, ...]) -> None:
     """Raises `LabError` where nothing is told of whom a run is about."""
     if not given:
         raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")

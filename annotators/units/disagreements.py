@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import current, target_of
-from lab.protocol import Field, Protocol
-from lab.study import Study, Target, Unit
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import current, target_of
+from lab.core.study import Study, Target, Unit
 
 
-class Earlier(NamedTuple):
+class EarlierStudy(NamedTuple):
     """Another study, and what its raters said: where they differ, the causes are asked."""
 
     study: Study
@@ -22,7 +22,7 @@ class Earlier(NamedTuple):
     labels: Sequence[Label]
 
 
-def disagreement_units(protocol: Protocol, earlier: Earlier | None) -> list[Unit]:
+def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list[Unit]:
     """A unit for each of the other study's units on which raters differ, its items those places.
 
     Choices alone are compared, first ratings alone, pilots left out. An item says how many gave which answer, and at
@@ -49,13 +49,13 @@ def disagreement_units(protocol: Protocol, earlier: Earlier | None) -> list[Unit
 def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Target]:
     choices = [field for field in protocol.fields if field.kind in ("nominal", "ordinal")]
     places = [target.id for target in unit.targets] or [""]
-    found = []
+    items = []
     for place in dict.fromkeys([*places, ""]):
         for field in choices:
             there = [label for label in labels if (label.target, label.field) == (place, field.id)]
             if len({label.value for label in there}) > 1:
-                found.append(_item(unit, field, place, there, len(choices) > 1))
-    return found
+                items.append(_item(unit, field, place, there, len(choices) > 1))
+    return items
 
 
 def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several: bool) -> Target:

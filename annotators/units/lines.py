@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from annotators.units.cards import facts_of
-from lab.errors import LabError
-from lab.label import Label
-from lab.protocol import Protocol
-from lab.rules import as_option, check_value
-from lab.study import Given, Gold, Unit
-from lab.task import Actor
-from lab.wire import convert, read_file, read_json
+from lab.core.codec import convert, read_file, read_json
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.label_rules import as_option, check_value
+from lab.core.protocol import Protocol
+from lab.core.study import Given, Gold, Unit
+from lab.core.task import Actor
 
 
 class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.case import Case
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Gold
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.study import Gold
 
 DONE = 0.99
 """A score above it is a success, as in KnowU-Bench; MemGUI-Bench's are 0 and 1."""
@@ -13,7 +13,7 @@ TIMEOUT = "execution_timeout"
 """The option that a run ended by its budget has by rule, where a protocol has it."""
 
 
-def failed(case: Case) -> bool | None:
+def failed(case: MeasuredRun) -> bool | None:
     """Whether a run failed: by what people settled, else its score, else its status; None where nothing tells.
 
     A run that was stopped by hand, or has not ended, and has no score, is neither.
@@ -24,9 +24,9 @@ def failed(case: Case) -> bool | None:
     return True if case.status in ("failed", "budget") else None
 
 
-def failures(cases: list[Case]) -> list[Case]:
+def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
     """Those that failed; `LabError` names a run of which nothing tells."""
-    found = []
+    words = []
     for case in cases:
         done = failed(case)
         if done is None:
@@ -36,13 +36,13 @@ def failures(cases: list[Case]) -> list[Case]:
                 "Rate it for success first, or leave it out.",
             )
         if done:
-            found.append(case)
-    if cases and not found:
+            words.append(case)
+    if cases and not words:
         raise LabError(f"run {cases[0].id}", "succeeded, and only failed runs are asked about.")
-    return found
+    return words
 
 
-def by_rule(protocol: Protocol, case: Case, beyond: float | None) -> tuple[Gold, ...]:
+def by_rule(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:
     """What a rule answers for a run: the timeout of one ended by its budget, the failure of one far beyond its way."""
     field = next((field for field in protocol.fields if (option := field.option(TIMEOUT)) and option.by_rule), None)
     if field is not None and case.status == "budget":
@@ -50,7 +50,7 @@ def by_rule(protocol: Protocol, case: Case, beyond: float | None) -> tuple[Gold,
     return _too_long(protocol, case, beyond) if beyond is not None else ()
 
 
-def _too_long(protocol: Protocol, case: Case, beyond: float) -> tuple[Gold, ...]:
+def _too_long(protocol: Protocol, case: MeasuredRun, beyond: float) -> tuple[Gold, ...]:
     field = next((field for field in protocol.fields if field.option("failure") is not None), None)
     if field is None:
         raise LabError(f"protocol {protocol.id}", "has no option `failure`, which a limit of golden steps would set.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from lab.case import Case
-from lab.design.revision import subject_of
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Unit
+from lab.core.design import subject_of
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.study import Unit
 
 
-def pair_units(protocol: Protocol, cases: Sequence[Case], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
+def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
     """The pairs that are named, else every two runs of one task by different agents, in the runs' order."""
     by_id = {case.id: case for case in cases}
     if pairs:
@@ -25,18 +25,18 @@ def pair_units(protocol: Protocol, cases: Sequence[Case], pairs: Sequence[tuple[
     ]
 
 
-def method_of(case: Case) -> str:
+def method_of(case: MeasuredRun) -> str:
     """Who made a run, as designers name it."""
     return case.source.model if case.source is not None and case.source.model else case.agent.id
 
 
-def _found(protocol: Protocol, by_id: dict[str, Case], id: str) -> Case:
+def _found(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:
     if id not in by_id:
         raise LabError(f"study by {protocol.id}", f"run {id} of a pair is not among the runs.")
     return by_id[id]
 
 
-def _pair(a: Case, b: Case) -> Unit:
+def _pair(a: MeasuredRun, b: MeasuredRun) -> Unit:
     if a.id == b.id:
         raise LabError(f"run {a.id}", "is paired with itself.")
     if subject_of(a.task) != subject_of(b.task):

@@ -6,13 +6,13 @@ import random
 from collections.abc import Sequence
 
 from annotators.units.cards import cards, wordless
-from lab.case import Case, CaseStep
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Given, Unit
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.protocol import Protocol
+from lab.core.study import Given, Unit
 
 
-def step_units(cases: Sequence[Case], most: int | None = None, seed: int = 0) -> list[Unit]:
+def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int = 0) -> list[Unit]:
     """Each run's steps in their order, or `most` of them, drawn from the seed and the run's id alone."""
     if most is not None and most < 1:
         raise LabError("steps", f"{most} a run is less than one.")
@@ -26,7 +26,7 @@ def step_units(cases: Sequence[Case], most: int | None = None, seed: int = 0) ->
     return units
 
 
-def question_units(protocol: Protocol, cases: Sequence[Case]) -> list[Unit]:
+def question_units(protocol: Protocol, cases: Sequence[MeasuredRun]) -> list[Unit]:
     """Every question that was replied to, with the reply as it was given and what it is held against."""
     return [
         _question(protocol, case, place, step)
@@ -36,7 +36,7 @@ def question_units(protocol: Protocol, cases: Sequence[Case]) -> list[Unit]:
     ]
 
 
-def _question(protocol: Protocol, case: Case, place: int, step: CaseStep) -> Unit:
+def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredStep) -> Unit:
     if step.question is None or step.reply is None:
         raise LabError(f"run {case.id}", f"asks nothing at step {place + 1}.")
     if "persona" in protocol.shows and (case.persona is None or not case.persona.facts):

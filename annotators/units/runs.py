@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from annotators.units.cards import cards, check_cards, person_of, wordless
 from annotators.units.outcomes import by_rule, failures
 from annotators.units.targets import designed, targets_of
-from lab.case import Case
-from lab.design.revision import Design, Subject
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Unit
-from lab.task import Tdg
+from lab.core.design import Design, Subject
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.study import Unit
+from lab.core.task import Tdg
 
 
 def run_units(
     protocol: Protocol,
-    cases: list[Case],
+    cases: list[MeasuredRun],
     references: Mapping[str, str] = {},
     designs: Mapping[Subject, Design] = {},
-    past: Sequence[Case] = (),
+    past: Sequence[MeasuredRun] = (),
     beyond: float | None = None,
 ) -> list[Unit]:
     """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked.
@@ -41,8 +41,8 @@ def run_units(
 
 def _unit(
     protocol: Protocol,
-    case: Case,
-    known: Mapping[str, Case],
+    case: MeasuredRun,
+    known: Mapping[str, MeasuredRun],
     references: Mapping[str, str],
     designs: Mapping[Subject, Design],
     beyond: float | None,
@@ -66,7 +66,7 @@ def _unit(
     )
 
 
-def _reference(case: Case, known: Mapping[str, Case], references: Mapping[str, str]) -> Case:
+def _reference(case: MeasuredRun, known: Mapping[str, MeasuredRun], references: Mapping[str, str]) -> MeasuredRun:
     """The run that this one is rated against: the one that is named, else the demonstration of its task."""
     if case.id in references:
         named = references[case.id]

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from lab.case import Case
-from lab.design.revision import SECTIONS, Design, Subject, subject_of
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Target
-from lab.task import Task, TdgNode
+from lab.core.design import SECTIONS, Design, Subject, subject_of
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.study import Target
+from lab.core.task import Task, TdgNode
 
 
 def designed(task: Task, designs: Mapping[Subject, Design]) -> Task:
@@ -27,7 +27,7 @@ def _holds(part: object) -> bool:
     return bool(getattr(part, "nodes", None) or getattr(part, "criteria", None) or (isinstance(part, tuple) and part))
 
 
-def targets_of(protocol: Protocol, case: Case, task: Task) -> tuple[Target, ...]:
+def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Target, ...]:
     """The targets of a run; `LabError` names the run whose task has none."""
     match protocol.targets:
         case "tdg nodes":
@@ -50,9 +50,9 @@ def targets_of(protocol: Protocol, case: Case, task: Task) -> tuple[Target, ...]
 
 def nodes_of(task: Task) -> list[Target]:
     """The nodes of a graph that something is done at; one that only holds alternatives stands by their nodes."""
-    found = [*_nodes(task.tdg.nodes, "")]
-    known = {target.id for target in found}
-    return [replace(one, requires=tuple(id for id in one.requires if id in known)) for one in found]
+    nodes = [*_nodes(task.tdg.nodes, "")]
+    known = {target.id for target in nodes}
+    return [replace(one, requires=tuple(id for id in one.requires if id in known)) for one in nodes]
 
 
 def _nodes(nodes: tuple[TdgNode, ...], way: str) -> Iterator[Target]:
@@ -71,7 +71,7 @@ def _information(task: Task) -> Iterator[Target]:
         yield Target(unit.id, unit.name, detail, "explicit" if unit.explicit else "implicit")
 
 
-def _branches(case: Case, task: Task) -> Iterator[Target]:
+def _branches(case: MeasuredRun, task: Task) -> Iterator[Target]:
     for branch in task.branches:
         if len(branch.options) < 2:
             raise LabError(
@@ -82,7 +82,7 @@ def _branches(case: Case, task: Task) -> Iterator[Target]:
         yield Target(branch.id, branch.ask, kind=f"depth {branch.depth}", options=branch.options)
 
 
-def _steps(protocol: Protocol, case: Case) -> tuple[Target, ...]:
+def _steps(protocol: Protocol, case: MeasuredRun) -> tuple[Target, ...]:
     if not case.steps:
         raise LabError(f"run {case.id}", "has no step.")
     told = "thoughts" in protocol.shows

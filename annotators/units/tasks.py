@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Play, Unit
-from lab.task import Persona, Task
+from lab.core.errors import LabError
+from lab.core.protocol import Protocol
+from lab.core.study import Play, Unit
+from lab.core.task import Persona, Task
 
 
 class Condition(NamedTuple):
@@ -29,13 +29,13 @@ CONDITIONS: Mapping[str, Condition] = {
 
 def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
     """A unit a task, each once, with no more of it than is shown."""
-    found: dict[str, Unit] = {}
+    by_task: dict[str, Unit] = {}
     for task in tasks:
         shown = _asked(task, protocol)
-        if task.id in found and found[task.id].task != shown:
+        if task.id in by_task and by_task[task.id].task != shown:
             raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
-        found[task.id] = Unit(task.id, task=shown)
-    return [*found.values()]
+        by_task[task.id] = Unit(task.id, task=shown)
+    return [*by_task.values()]
 
 
 def _asked(task: Task, protocol: Protocol) -> Task:
@@ -58,7 +58,7 @@ def play_units(
     tasks: Sequence[Task],
     personas: Mapping[str, Persona],
     conditions: Sequence[str],
-    agent: str = "rule",
+    agent: str = "playbook",
     seed: int = 0,
     vary: int = 0,
 ) -> list[Unit]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.plain import plain
-from lab.turn import Point
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.plain_text import plain
+from lab.core.step import Point
+from lab.core.ui_tree import Bounds, Node, UiTree
 
 SPACE = 1000
 """Places on the screen are told in thousandths of its width and height, 0 to 999."""
@@ -18,7 +18,7 @@ _LONGEST = 300
 """Characters of one element's words that are told."""
 
 
-class Element(NamedTuple):
+class ScreenElement(NamedTuple):
     """One thing on the screen: its number (from 1), what it is, its words, and where a touch reaches it, in pixels."""
 
     number: int
@@ -28,13 +28,13 @@ class Element(NamedTuple):
     at: Point
 
 
-def elements(tree: UiTree, size: Point) -> list[Element]:
+def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
     """What can be touched or read, in drawing order.
 
     The words inside something that is touched as a whole are its own; what lies under a later window is left out,
     and so are a keyboard's single letters: text is typed at once.
     """
-    found: list[Element] = []
+    elements_seen: list[ScreenElement] = []
     frames = [root.bounds for root in tree.roots]
     for place, root in enumerate(tree.roots):
         keyboard = _KEYBOARD.search(root.package) is not None
@@ -43,11 +43,11 @@ def elements(tree: UiTree, size: Point) -> list[Element]:
             at = _reach(node, root, frames[place + 1 :], size)
             if at is None or (keyboard and len(words) < 2):
                 continue
-            found.append(Element(len(found) + 1, _role(node), words, tuple(_state(node)), at))
-    return found
+            elements_seen.append(ScreenElement(len(elements_seen) + 1, _role(node), words, tuple(_state(node)), at))
+    return elements_seen
 
 
-def told(shown: Sequence[Element], size: Point, most: int = 200) -> list[str]:
+def told(shown: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
     """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out."""
     lines = []
     for element in shown[:most]:

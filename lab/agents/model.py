@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from lab.agents.elements import Element, elements
-from lab.agents.model_answer import Meant, Unusable, meant
+from lab.agents.elements import ScreenElement, elements
+from lab.agents.model_answer import ParsedAction, UnusableAnswer, meant
 from lab.agents.model_prompt import RULES, correction, situation
-from lab.errors import LabError
-from lab.llm import Llm, Message, Unanswered, terms
-from lab.plain import plain
-from lab.records import Blob
-from lab.seams import Brief, Screen
-from lab.settings import Settings
-from lab.task import Actor
-from lab.trace import Step
-from lab.turn import Action, Prompt, Proposed, Usage
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.run_records import Blob
+from lab.core.safe_images import open_picture
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action, Prompt, Proposed, Usage
+from lab.core.task import Actor
+from lab.core.trace import Step
+from lab.llm.client import Llm, Message, NoModelAnswer
 
 MOST_UNUSABLE = 3
 """Answers in a row without a usable action, each asked for twice, after which the run has failed."""
@@ -36,7 +36,7 @@ class ModelAgent:
         self.keep: Callable[[Blob], str] = lambda blob: blob.sha256
         self._llm = llm
         self._picture = picture
-        self._silent: Unanswered | None = None
+        self._silent: NoModelAnswer | None = None
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
@@ -65,18 +65,18 @@ class ModelAgent:
                 f"model {self.actor.name}", f"gave no usable action {MOST_UNUSABLE} times in a row: {reason}"
             )
 
-    def _asked(self, said: Conversation, shown: Sequence[Element], screen: Screen) -> Proposed:
+    def _asked(self, said: Conversation, shown: Sequence[ScreenElement], screen: Screen) -> Proposed:
         why = ""
         for last in (False, True):
             try:
                 answer = self._llm.ask(said.messages, self.stop)
-            except Unanswered as error:
+            except NoModelAnswer as error:
                 self._silent = error
                 return said.proposed(Action("other", text=why or error.sentence), error.usage)
             said.raw = answer.text
             try:
-                found = meant(answer.text, shown, screen.size)
-            except Unusable as unusable:
+                parsed = meant(answer.text, shown, screen.size)
+            except UnusableAnswer as unusable:
                 why = f"the model's answer cannot be used: {plain(str(unusable), lines=False)}"
                 if last:
                     return said.proposed(Action("other", text=why, raw=answer.text), answer.usage)
@@ -84,7 +84,7 @@ class ModelAgent:
                 said.add("assistant", answer.text)
                 said.add("user", correction(str(unusable)))
             else:
-                return said.proposed(found.action, answer.usage, found)
+                return said.proposed(parsed.action, answer.usage, parsed)
         raise AssertionError("unreachable")
 
 
@@ -114,7 +114,7 @@ class Conversation:
         self._before += self._written() + "\n\n"
         self.messages = []
 
-    def proposed(self, action: Action, usage: Usage, found: Meant | None = None) -> Proposed:
+    def proposed(self, action: Action, usage: Usage, found: ParsedAction | None = None) -> Proposed:
         """What came of it, with all that was sent and spent."""
         prompt = Prompt(self._before + self._written(), tuple(self._images))
         return Proposed(action, found.thought if found else "", prompt, raw=self.raw, usage=self._usage.plus(usage))
@@ -139,18 +139,6 @@ def _smaller(screen: Screen, longest: int) -> Blob:
     part = longest / max(width, height)
     size = max(1, round(width * part)), max(1, round(height * part))
     out = io.BytesIO()
-    with Image.open(io.BytesIO(screen.png)) as picture:
+    with open_picture(screen.png) as picture:
         picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "PNG")
     return Blob(out.getvalue(), "image/png")
-
-
-def model_agent(spec: str, settings: Settings) -> ModelAgent:
-    """The agent that `model:NAME` or `model+memory:NAME` stands for, on the terms that a person has set."""
-    kind, _, name = spec.partition(":")
-    llm = Llm(name, terms(settings))
-    llm.check()
-    if kind == "model+memory":
-        from lab.agents.model_memory import LearningAgent
-
-        return LearningAgent(name, llm, picture=settings.model_picture)
-    return ModelAgent(name, llm, picture=settings.model_picture)

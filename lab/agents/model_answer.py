@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from lab.agents.elements import SPACE, Element, in_pixels
-from lab.answers import objects_in
-from lab.turn import Action, ActionKind, Direction, Point
+from lab.agents.elements import SPACE, ScreenElement, in_pixels
+from lab.core.step import Action, ActionKind, Direction, Point
+from lab.llm.json_in_text import objects_in
 
 KINDS = frozenset(get_args(ActionKind)) - {"other"}
 
@@ -16,56 +16,58 @@ _AT = ("click", "double_tap", "long_press", "drag")
 _TEXT = ("input_text", "ask_user", "answer")
 
 
-class Unusable(Exception):
+class UnusableAnswer(Exception):
     """The answer holds no action that can be done; the message says why, for the model and for people."""
 
 
-class Meant(NamedTuple):
+class ParsedAction(NamedTuple):
     """What the model wants to do, and why, in its own words."""
 
     action: Action
     thought: str
 
 
-def meant(text: str, shown: Sequence[Element], size: Point) -> Meant:
-    """The first whole action in an answer; `Unusable` where there is none, or it names what is not there.
+def meant(text: str, shown: Sequence[ScreenElement], size: Point) -> ParsedAction:
+    """The first whole action in an answer; `UnusableAnswer` where there is none, or it names what is not there.
 
     Code fences, prose, thinking aloud, trailing commas and further objects around it are passed over: what comes
     after the first action was planned for a screen that nobody has seen.
     """
-    found = _first(text)
-    if found is None:
-        raise Unusable("there is no JSON object with an action in it")
-    inner = found.get("action")
-    fields = {**found, **inner} if isinstance(inner, dict) else found
+    decoded = _first(text)
+    if decoded is None:
+        raise UnusableAnswer("there is no JSON object with an action in it")
+    inner = decoded.get("action")
+    fields = {**decoded, **inner} if isinstance(inner, dict) else decoded
     kind = fields.get("kind") if isinstance(inner, dict) and "kind" in inner else fields.get("action")
     if isinstance(kind, dict):
         kind = None
     if not isinstance(kind, str) or kind not in KINDS:
         wrong = "it names no action" if kind is None else f"{kind!r} is no action"
-        raise Unusable(f"{wrong}; the actions are {', '.join(sorted(KINDS))}")
+        raise UnusableAnswer(f"{wrong}; the actions are {', '.join(sorted(KINDS))}")
     thought = fields.get("thought")
-    return Meant(_action(kind, fields, found, shown, size), thought.strip() if isinstance(thought, str) else "")
+    return ParsedAction(
+        _action(kind, fields, decoded, shown, size), thought.strip() if isinstance(thought, str) else ""
+    )
 
 
-def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[Element], size: Point) -> Action:
+def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[ScreenElement], size: Point) -> Action:
     at, by_number = _target(fields, "element", "at", shown, size)
     to, to_number = _target(fields, "to_element", "to", shown, size)
     text, direction, ms = fields.get("text"), fields.get("direction"), None
     if kind in _AT and at is None:
-        raise Unusable(f"{kind} needs an element's number, or a place as at")
+        raise UnusableAnswer(f"{kind} needs an element's number, or a place as at")
     if kind == "drag" and to is None:
-        raise Unusable("drag needs to_element, or a place as to")
+        raise UnusableAnswer("drag needs to_element, or a place as to")
     if kind in ("scroll", "swipe") and direction not in get_args(Direction) and to is None:
-        raise Unusable(f"{kind} needs a direction: up, down, left or right")
+        raise UnusableAnswer(f"{kind} needs a direction: up, down, left or right")
     if kind in _TEXT and not (isinstance(text, str) and text.strip()):
-        raise Unusable(f"{kind} needs a text")
+        raise UnusableAnswer(f"{kind} needs a text")
     app = fields.get("app")
     if kind == "open_app" and not (isinstance(app, str) and app.strip()):
-        raise Unusable("open_app needs the app's name as app")
+        raise UnusableAnswer("open_app needs the app's name as app")
     status = fields.get("status")
     if kind == "status" and status not in ("complete", "infeasible"):
-        raise Unusable("status needs a status: complete or infeasible")
+        raise UnusableAnswer("status needs a status: complete or infeasible")
     if kind == "wait":
         ms = _wait(fields.get("seconds", 1))
     named = by_number or to_number
@@ -84,7 +86,7 @@ def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[Elem
 
 
 def _target(
-    fields: Mapping[str, Any], number: str, place: str, shown: Sequence[Element], size: Point
+    fields: Mapping[str, Any], number: str, place: str, shown: Sequence[ScreenElement], size: Point
 ) -> tuple[Point | None, bool]:
     """One target in pixels, and whether it was named by an element's number."""
     named = fields.get(number)
@@ -93,7 +95,7 @@ def _target(
             named = int(named)
         if isinstance(named, bool) or not isinstance(named, int) or not 1 <= named <= len(shown):
             last = f"they go from 1 to {len(shown)}" if shown else "this screen has none"
-            raise Unusable(f"there is no element {_short(named)}; {last}")
+            raise UnusableAnswer(f"there is no element {_short(named)}; {last}")
         return shown[named - 1].at, True
     said = fields.get(place)
     if said is None:
@@ -101,16 +103,16 @@ def _target(
     if isinstance(said, dict):
         said = [said.get("x"), said.get("y")]
     if not (isinstance(said, list) and len(said) == 2 and all(_is_number(value) for value in said)):
-        raise Unusable(f"{place} is [x, y], not {_short(said)}")
+        raise UnusableAnswer(f"{place} is [x, y], not {_short(said)}")
     x, y = said
     if not (0 <= x <= SPACE and 0 <= y <= SPACE):
-        raise Unusable(f"{place} {_short(said)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
+        raise UnusableAnswer(f"{place} {_short(said)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
     return in_pixels(x, y, size), False
 
 
 def _wait(seconds: Any) -> int:
     if not _is_number(seconds) or not 0 < seconds * 1000 <= _MOST_MS:
-        raise Unusable(f"wait takes seconds above 0 and up to {_MOST_MS // 1000}, not {_short(seconds)}")
+        raise UnusableAnswer(f"wait takes seconds above 0 and up to {_MOST_MS // 1000}, not {_short(seconds)}")
     milliseconds: int = round(seconds * 1000)
     return milliseconds
 

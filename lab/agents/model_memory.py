@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from lab.agents.model import Conversation, ModelAgent
 from lab.agents.model_prompt import attempt
-from lab.llm import Llm, Unanswered
-from lab.plain import plain
-from lab.seams import Brief
-from lab.task import Actor
-from lab.trace import Step
+from lab.core.plain_text import plain
+from lab.core.seams import Brief
+from lab.core.task import Actor
+from lab.core.trace import Step
+from lab.llm.client import Llm, NoModelAnswer
 
 _LONGEST = 2_000
 """Characters of lessons that are told."""
@@ -44,7 +44,7 @@ class LearningAgent(ModelAgent):
             said.add("user", attempt(tried.brief, tried.steps, tried.status, self._learned.get(brief, "")))
             try:
                 answer = self._llm.ask(said.messages, self.stop)
-            except Unanswered as error:
+            except NoModelAnswer as error:
                 said.spend(error.usage)
                 said.aside(f"({error.sentence})")
             else:

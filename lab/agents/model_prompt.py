@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.agents.elements import SPACE, Element, told
-from lab.plain import plain
-from lab.seams import Brief, Screen
-from lab.trace import Step
-from lab.turn import Action
+from lab.agents.elements import SPACE, ScreenElement, told
+from lab.core.plain_text import plain
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action
+from lab.core.trace import Step
 
 VERSION = 1
 """Counts up whenever a word of what is told changes; the model is told it too, and so every run keeps it."""
@@ -61,7 +61,7 @@ may refuse: then end with status complete, having changed nothing."""
 
 
 def situation(
-    brief: Brief, screen: Screen, shown: Sequence[Element], history: Sequence[Step], lessons: str = ""
+    brief: Brief, screen: Screen, shown: Sequence[ScreenElement], history: Sequence[Step], lessons: str = ""
 ) -> str:
     """All that is told for one act; `lessons` are the model's own from earlier attempts."""
     where = ", ".join(plain(part, lines=False) for part in (screen.at or brief.time, brief.place) if part)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab.mailbox import Mailbox
-from lab.seams import Brief, Screen
-from lab.task import Actor
-from lab.trace import Step
-from lab.turn import Action, Proposed
+from lab.core.mailbox import Mailbox
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor
+from lab.core.trace import Step
 
 
 class PersonAgent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import os
 import shlex
 import shutil
 import tempfile
@@ -28,14 +29,14 @@ from lab.agents.process_lines import (
     proposed_of,
 )
 from lab.agents.process_pipes import Program
-from lab.errors import LabError
-from lab.plain import plain
-from lab.seams import Brief, Screen
-from lab.settings import load
-from lab.task import Actor
-from lab.trace import Step
-from lab.turn import Prompt, Proposed
-from lab.wire import encode, read_json
+from lab.core.codec import encode, read_json
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.seams import Brief, Screen
+from lab.core.settings import load
+from lab.core.step import Prompt, Proposed
+from lab.core.task import Actor
+from lab.core.trace import Step
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class ProcessAgent:
         except ValueError as error:
             raise LabError(what, f"is no command line ({error})", code=2) from error
         if not self._argv:
-            raise LabError("agent process:", "names no command", "For example: process:python my_agent.py", code=2)
+            raise LabError("agent process", "names no command", "For example: process:python my_agent.py", code=2)
         if shutil.which(self._argv[0]) is None:
             raise LabError(what, f"there is no program {self._argv[0]!r} to start", code=2)
         self.actor = Actor("script", f"process:{command}")
@@ -161,7 +162,7 @@ class ProcessAgent:
     def _file(self, png: bytes, name: str) -> Path:
         try:
             if self._pictures is None:
-                self._pictures = tempfile.TemporaryDirectory(prefix="hitlab-")
+                self._pictures = tempfile.TemporaryDirectory(prefix=f"hitlab-{os.getpid()}-")
             path = Path(self._pictures.name) / name
             path.write_bytes(png)
         except OSError as error:

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from lab.errors import LabError
-from lab.seams import Brief, Screen
-from lab.task import Kind
-from lab.trace import Step
-from lab.turn import Action, ActionKind, Direction, Point, Proposed, Usage
-from lab.uitree import FLAGS, Bounds, Flag, Node, UiTree
-from lab.wire import convert
+from lab.core.codec import convert
+from lab.core.errors import LabError
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action, ActionKind, Direction, Point, Proposed, Usage
+from lab.core.task import Kind
+from lab.core.trace import Step
+from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
 
 PROTOCOL = 1
 """The version of these lines; a program that speaks another is refused with a sentence."""

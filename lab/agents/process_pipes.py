@@ -13,9 +13,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import IO
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.seams import Withdrawn
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.seams import WaitCancelled
+from lab.core.secret_keys import without_keys
 
 MOST_LINE = 1024 * 1024
 """Bytes of the longest line that is read."""
@@ -74,7 +75,7 @@ class Program:
     def ask(self, lines: bytes, seconds: float, stop: threading.Event) -> bytes:
         """Writes lines and waits for the one that answers them, returned without its line feed.
 
-        Raises `LabError` when none comes in time, it is too long, or more than one comes, and `Withdrawn` once
+        Raises `LabError` when none comes in time, it is too long, or more than one comes, and `WaitCancelled` once
         `stop` is set.
         """
         self._take_stray()
@@ -114,8 +115,11 @@ class Program:
                 stream.close()
 
     def complaint(self) -> str:
-        """The last lines of its standard error, in plain characters; empty where it said nothing."""
-        lines = [line.strip() for line in self._err.decode("utf-8", "backslashreplace").splitlines()]
+        """The last lines of its standard error, in plain characters and without keys; empty where it said nothing."""
+        said = self._err.decode("utf-8", "backslashreplace")
+        if len(self._err) >= MOST_KEPT:
+            said = (said.split(maxsplit=1) or [""])[-1]  # it may begin in the middle of a key
+        lines = [line.strip() for line in without_keys(said).splitlines()]
         told = [line for line in lines if line.strip("~^ ")]
         return plain(" / ".join(told[-2:])[-400:], lines=False)
 
@@ -127,7 +131,7 @@ class Program:
         """Reads and writes until `ready`; False when the deadline comes first."""
         while not ready():
             if stop.is_set():
-                raise Withdrawn
+                raise WaitCancelled
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
@@ -144,16 +148,16 @@ class Program:
         if writing:
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
         try:
-            found = self._selector.select(wait)
+            ready = self._selector.select(wait)
         finally:
             if writing:
                 self._selector.unregister(self._stdin)
-        for key, _ in found:
+        for key, _ in ready:
             if key.fileobj is self._stdin:
                 self._write()
             else:
                 self._read(self._stdout if key.fileobj is self._stdout else self._stderr)
-        return bool(found)
+        return bool(ready)
 
     def _write(self) -> None:
         try:
@@ -270,7 +274,7 @@ class Program:
 
 def _once(data: bytes | bytearray, words: str = "It began") -> str:
     """The beginning of what stood there, as a sentence."""
-    text = bytes(data[:200]).strip().decode("utf-8", "backslashreplace")
+    text = without_keys(bytes(data[:4096]).strip().decode("utf-8", "backslashreplace"))
     return f'{words}: "{plain(text[:80], lines=False)}".'
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.seams import Brief, Screen
-from lab.task import Actor
-from lab.trace import Step
-from lab.turn import Action, Proposed
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor
+from lab.core.trace import Step
 
 
 class RecordedAgent:

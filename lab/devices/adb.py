@@ -8,23 +8,24 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from lab.devices import attaching
-from lab.devices.acting import Acting
-from lab.devices.bridge import Server
+from lab.core.errors import LabError
+from lab.core.password_redaction import tree_without
+from lab.core.seams import Frame, Screen, Trouble
+from lab.core.step import Action, Point
+from lab.core.trace import DeviceInfo
+from lab.core.ui_tree import UiTree
+from lab.devices import selection
+from lab.devices.actions import ActionRunner
+from lab.devices.adb_server import Server
 from lab.devices.dump import Dumper
-from lab.devices.glance import glance
-from lab.devices.line import Held
-from lab.devices.looking import Looker
+from lab.devices.observation import ScreenObserver
+from lab.devices.screen_watch import ScreenWatch
 from lab.devices.shell import Shell
-from lab.devices.stream import Stream
+from lab.devices.socket_io import SocketSet
+from lab.devices.stream import FrameStream
+from lab.devices.system_state import glance
 from lab.devices.tracker import Tracker
 from lab.devices.videos import Videos
-from lab.errors import LabError
-from lab.hiding import tree_without
-from lab.seams import Frame, Screen, Trouble
-from lab.trace import DeviceInfo
-from lab.turn import Action, Point
-from lab.uitree import UiTree
 
 if TYPE_CHECKING:
     from lab.devices.harness import Harness
@@ -33,7 +34,7 @@ Via = Literal["auto", "screencap", "scrcpy"]
 
 
 class AdbPhone:
-    """One phone on adb's line; implements `lab.seams.Device` and `lab.seams.Attached`.
+    """One phone on adb's line; implements `Device`, `Attached` and `Turning` of `lab.core.seams`.
 
     `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
     the video in pixels (0: the phone's own), `harness` a served phone's, `patience` the seconds that each thing
@@ -52,23 +53,27 @@ class AdbPhone:
         patience: float = 10.0,
     ) -> None:
         self._server = server or Server.named()
-        self.serial = attaching.attach(self._server, serial, patience)
+        self.serial = selection.attach(self._server, serial, patience)
         self._harness = harness
         self._closed = threading.Event()
-        self._lines = Held()
+        self._lines = SocketSet()
         self._told: Callable[[Trouble | None], None] = lambda trouble: None
         packets = "shell_v2" in self._server.features(self.serial)
         self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
         glanced = glance(self.shell)
-        self._info = attaching.describe(self.shell, self.serial, glanced.size)
+        self._info = selection.describe(self.shell, self.serial, glanced.size)
         self._size = self._looked = glanced.size or (0, 0)
         self._tree = UiTree()
         self._observing = threading.Event()
         self._dumper = Dumper(self.shell)
-        self._looker = Looker(self.shell, self._dumper, glanced)
-        self._videos = Videos(self._open, self.shell, via, fps, video)
-        self._acting = Acting(self.shell, self._dumper, self._videos)
-        self._tracker = Tracker(self._server, self.serial, self._tell)
+        self._telling = threading.RLock()
+        self._troubles: dict[str, Trouble | None] = {"line": None, "screen": None}
+        self._screen = ScreenWatch(self.shell, lambda trouble: self._tell(screen=trouble))
+        self._screen.start()
+        self._looker = ScreenObserver(self.shell, self._dumper, self._screen, glanced)
+        self._videos = Videos(self._open, self.shell, via, fps, video, lambda: self._screen.state.panel)
+        self._acting = ActionRunner(self.shell, self._dumper, self._videos)
+        self._tracker = Tracker(self._server, self.serial, lambda trouble: self._tell(line=trouble, screen=None))
 
     # -- who and where it is ---------------------------------------------------------------------------------
 
@@ -108,8 +113,18 @@ class AdbPhone:
     @on_line.setter
     def on_line(self, told: Callable[[Trouble | None], None]) -> None:
         self._told = told
-        if self._tracker.trouble is not None:
-            told(self._tracker.trouble)
+        trouble = self._trouble or self._tracker.trouble
+        if trouble is not None:
+            told(trouble)
+
+    @property
+    def on_posture(self) -> Callable[[str, str], None]:
+        """What is told when the phone is turned, or shown on another display, on a thread of the phone's."""
+        return self._screen.on_posture
+
+    @on_posture.setter
+    def on_posture(self, told: Callable[[str, str], None]) -> None:
+        self._screen.on_posture = told
 
     # -- what it shows ---------------------------------------------------------------------------------------
 
@@ -117,7 +132,8 @@ class AdbPhone:
         """A lossless picture and the tree that belongs to it, empty where uiautomator gives none."""
         self._observing.set()
         try:
-            screen = self._looker.observe()
+            with self._away_first():
+                screen = self._looker.observe()
         finally:
             self._observing.clear()
         self._size = self._looked = screen.size
@@ -130,8 +146,8 @@ class AdbPhone:
         About once a second the same frame again where the phone still answers; `Trouble` where it does not.
         """
         try:
-            with self._videos.source(self._away) as source:
-                stream = Stream(source, self._space, self._dump_aside, self._ping)
+            with self._away_first(), self._videos.source(self._away) as source:
+                stream = FrameStream(source, self._space, self._dump_aside, self._ping)
                 yield from stream.frames(lambda: stop.is_set() or self._closed.is_set())
         except Trouble:
             if not self._closed.is_set():
@@ -157,7 +173,9 @@ class AdbPhone:
 
     def perform(self, action: Action) -> None:
         """Does one action; a `LabError` that is no `Trouble` where it is refused for good."""
-        self._acting.perform(action, self._looked, self._tree)
+        with self._away_first():
+            self._screen.check()
+            self._acting.perform(action, self._looked, self._tree)
 
     def snapshot(self) -> dict[str, Any] | None:
         """A served phone's state, by its harness; None of a real phone."""
@@ -174,6 +192,7 @@ class AdbPhone:
         if self._closed.is_set():
             return
         self._closed.set()
+        self._screen.close()
         self._videos.close()
         self._lines.close()
         self._tracker.close()
@@ -186,9 +205,30 @@ class AdbPhone:
         return self._server.open(self.serial, service, seconds, self._lines)
 
     def _away(self) -> bool:
-        return self._tracker.trouble is not None
+        return self._tracker.ask() is not None
 
-    def _tell(self, trouble: Trouble | None) -> None:
-        if not self._closed.is_set():
+    @contextlib.contextmanager
+    def _away_first(self) -> Iterator[None]:
+        """Says of any trouble that the phone is away, where it is: a cut line looks like a failed screenshot."""
+        try:
+            yield
+        except Trouble as trouble:
+            away = None if self._closed.is_set() else self._tracker.ask()
+            if away is None:
+                raise
+            raise Trouble(away.title, away.message, away.hint, sent=trouble.sent) from trouble
+
+    @property
+    def _trouble(self) -> Trouble | None:
+        return self._troubles["line"] or self._troubles["screen"]
+
+    def _tell(self, **changed: Trouble | None) -> None:
+        """Tells of what keeps a run from going on, its line before its screen, where that reads otherwise now."""
+        with self._telling:
+            before = self._trouble
+            self._troubles.update(changed)
+            now = self._trouble
+        same = (now and now.sentence) == (before and before.sentence)
+        if not self._closed.is_set() and not same:
             with contextlib.suppress(LabError):  # whoever listens keeps what fails with it; the line is followed on
-                self._told(trouble)
+                self._told(now)

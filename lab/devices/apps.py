@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
 from lab.devices.known_apps import packages as known_packages
-from lab.devices.shell import Ran, Shell, line_of
-from lab.errors import LabError
-from lab.plain import plain
+from lab.devices.shell import Shell, ShellResult, line_of
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import App
+    from lab.devices.scrcpy import InstalledApp
 
 _PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
-_COMPONENT = re.compile(r"([A-Za-z][\w.]*)/([\w.$]+)")
+_COMPONENT = re.compile(r"(?<![\w.])([A-Za-z][\w.]*+)/([\w.$]+)")
 _LAUNCHABLE = "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
 _SHOWN = 6
 
@@ -27,7 +27,7 @@ class Apps:
     """
 
     def __init__(
-        self, shell: Shell, labelled: Callable[[], Sequence[App] | None], tap_icon: Callable[[str], bool]
+        self, shell: Shell, labelled: Callable[[], Sequence[InstalledApp] | None], tap_icon: Callable[[str], bool]
     ) -> None:
         self._shell = shell
         self._labelled = labelled
@@ -72,11 +72,11 @@ class Apps:
 
     def _launchable(self) -> list[str]:
         """Packages that the launcher shows; all there are where the phone cannot say (before Android 7)."""
-        found = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 5.0).out)]
-        if not found:
+        components = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 5.0).out)]
+        if not components:
             listed = self._shell.run("pm list packages", 5.0).out
-            found = [line.removeprefix("package:").strip() for line in listed.splitlines()]
-        return list(dict.fromkeys(found))
+            components = [line.removeprefix("package:").strip() for line in listed.splitlines()]
+        return list(dict.fromkeys(components))
 
     def _installed(self, package: str) -> bool:
         ran = self._shell.run(line_of("pm", "path", package))
@@ -88,9 +88,9 @@ class Apps:
             line_of("cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
                     "android.intent.category.LAUNCHER", package)
         )  # fmt: skip
-        found = _COMPONENT.findall(asked.out)
-        if found and found[-1][0] == package:
-            self._start("/".join(found[-1]))
+        components = _COMPONENT.findall(asked.out)
+        if components and components[-1][0] == package:
+            self._start("/".join(components[-1]))
             return
         ran = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 10.0)
         if ran.code or "monkey aborted" in ran.out + ran.err:
@@ -133,6 +133,6 @@ def _fits(package: str, name: str) -> bool:
     return bool(wanted) and (wanted in own or wanted == "".join(own))
 
 
-def _error(ran: Ran) -> str:
+def _error(ran: ShellResult) -> str:
     lines = [line.strip() for line in (ran.out + "\n" + ran.err).splitlines() if "Error" in line]
     return plain(lines[-1], lines=False)[:200] if lines else ran.said

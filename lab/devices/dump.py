@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 
+from lab.core.plain_text import plain
+from lab.core.ui_tree import UiTree
 from lab.devices.hierarchy import tree_of, whole
 from lab.devices.shell import Shell
-from lab.plain import plain
-from lab.uitree import UiTree
 
 _REST = 10.0
 """Seconds that uiautomator itself waits for a screen to come to rest."""

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from lab.errors import LabError
-from lab.seams import Trouble
-from lab.wire import decode, encode
+from lab.core.codec import decode, encode
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
+from lab.core.secret_keys import without_keys
 
 _ADDRESS = re.compile(r"(?:http://)?(127\.0\.0\.1|localhost):(\d{1,5})/?")
 _PATIENCE = 15.0
@@ -17,7 +18,7 @@ _MOST = 64 << 20
 _TITLE = "the phone's harness"
 
 
-class _Said(NamedTuple):
+class _HarnessRefusal(NamedTuple):
     """A refusal in the harness's own words."""
 
     title: str
@@ -32,13 +33,13 @@ class Harness:
     """
 
     def __init__(self, url: str, token: str, patience: float = _PATIENCE) -> None:
-        found = _ADDRESS.fullmatch(url.strip())
-        if found is None or not 0 < int(found[2]) < 1 << 16:
+        match = _ADDRESS.fullmatch(url.strip())
+        if match is None or not 0 < int(match[2]) < 1 << 16:
             raise LabError(_TITLE, f"{url!r} is no address on this machine.", "It is as http://127.0.0.1:8500.")
         if not token or not token.isascii() or not token.isprintable():
             raise LabError(_TITLE, "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN.")
-        self.url = f"http://{found[1]}:{found[2]}"
-        self._host, self._port = found[1], int(found[2])
+        self.url = f"http://{match[1]}:{match[2]}"
+        self._host, self._port = match[1], int(match[2])
         self._token, self._patience = token, patience
 
     def health(self) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class Harness:
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Trouble(
-                _TITLE, f"{self.url} does not answer ({why}).", "Is `hitlab phone` running?", sent=sent
+                _TITLE, f"{self.url} does not answer ({without_keys(why)}).", "Is `hitlab phone` running?", sent=sent
             ) from error
         finally:
             line.close()
@@ -87,12 +88,12 @@ class Harness:
             raise LabError(_TITLE, f"{self.url} answers more than a phone holds.")
         if answer.status != http.client.OK:
             self._refuse(answer.status, data)
-        found: dict[str, Any] = decode(data, dict[str, Any], f"answer of {self.url}")
-        return found
+        reply: dict[str, Any] = decode(data, dict[str, Any], f"answer of {self.url}")
+        return reply
 
     def _refuse(self, status: int, data: bytes) -> NoReturn:
         try:
-            said = _Said(**decode(data, dict[str, str], "refusal"))
+            said = _HarnessRefusal(**decode(data, dict[str, str], "refusal"))
         except (LabError, TypeError):
             raise LabError(_TITLE, f"{self.url} answers with {status}; it is no phone's harness.") from None
         if status == http.client.UNAUTHORIZED:

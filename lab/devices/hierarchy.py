@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from lab.errors import LabError
-from lab.uitree import UiTree
+from lab.core.errors import LabError
+from lab.core.ui_tree import UiTree
 
 _ENDS = (b"</displays>", b"<displays />", b"<displays/>", b"</hierarchy>")
 _PAIR = re.compile(

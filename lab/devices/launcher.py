@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lab.devices.fingers import HOME, Fingers
-from lab.turn import Direction, Point
-from lab.uitree import Node, UiTree
+from lab.core.step import Direction, Point
+from lab.core.ui_tree import Node, UiTree
+from lab.devices.touch_input import HOME, Fingers
 
 _PAGES, _ROWS = 4, 10
 _MS = 250
 
 
-class Looking(NamedTuple):
+class LauncherAccess(NamedTuple):
     """What is needed to look around: the screen's nodes, a hand, the screen's size."""
 
     tree: Callable[[], UiTree | None]
@@ -21,7 +21,7 @@ class Looking(NamedTuple):
     size: Point
 
 
-def tap_icon(name: str, looking: Looking) -> bool:
+def tap_icon(name: str, looking: LauncherAccess) -> bool:
     """Goes home and taps the icon called `name`; False where none is on its pages, the home screen in front again."""
     for direction, most in (("left", _PAGES), ("up", _ROWS)):
         looking.fingers.key(HOME)
@@ -50,7 +50,7 @@ def _icon(tree: UiTree, name: str) -> Node | None:
     return None
 
 
-def _swipe(direction: Direction, looking: Looking) -> None:
+def _swipe(direction: Direction, looking: LauncherAccess) -> None:
     wide, high = looking.size
     middle = wide // 2, high * 5 // 8
     to = (wide // 10, middle[1]) if direction == "left" else (middle[0], high // 4)

@@ -8,21 +8,21 @@ import threading
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from lab.devices import scrcpy_wire as wire
-from lab.devices.line import Deadline, exactly, hang_up
-from lab.devices.scrcpy_apps import App, apps
-from lab.devices.scrcpy_control import Control
-from lab.devices.scrcpy_line import WHO
-from lab.devices.scrcpy_log import Log
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
+from lab.core.step import Point
+from lab.devices import scrcpy_codec
+from lab.devices.scrcpy_apps import InstalledApp, apps
+from lab.devices.scrcpy_control import ControlSocket
+from lab.devices.scrcpy_log import ServerLog
 from lab.devices.scrcpy_push import push
 from lab.devices.scrcpy_server import PLACE, command, find
-from lab.devices.scrcpy_video import Picture, Video
+from lab.devices.scrcpy_stream import WHO
+from lab.devices.scrcpy_video import DecodedFrame, VideoSocket
 from lab.devices.shell import Open
-from lab.errors import LabError
-from lab.seams import Trouble
-from lab.turn import Point
+from lab.devices.socket_io import Deadline, exactly, hang_up
 
-__all__ = ["App", "Open", "Picture", "Scrcpy", "apps"]
+__all__ = ["DecodedFrame", "InstalledApp", "Open", "Scrcpy", "apps"]
 
 _AGAIN = 0.05
 _ENDING = 1.0
@@ -46,14 +46,14 @@ class Scrcpy:
     A phone that refuses touches says so only afterwards: the next touch, key or text then raises a `LabError`.
     """
 
-    def __init__(self, opened: _Opened, speech: wire.Speech, log: Log) -> None:
+    def __init__(self, opened: _Opened, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
         self.name = opened.name
         """What the phone calls itself."""
         self.speech = speech
         self._log = log
         self._closed = False
-        self._control = Control(opened.control) if opened.control else None
-        self._video = Video(opened.video, speech, opened.size) if opened.video and opened.size else None
+        self._control = ControlSocket(opened.control) if opened.control else None
+        self._video = VideoSocket(opened.video, speech, opened.size) if opened.video and opened.size else None
 
     @classmethod
     def start(
@@ -73,19 +73,19 @@ class Scrcpy:
         `max_size` bounds the video's longer side, 0 bounds neither it nor `max_fps`. A `LabError` where there is no
         server that is understood; `Trouble` where the phone does not do it within `seconds`.
         """
-        found = find(jar)
+        server = find(jar)
         deadline = Deadline(seconds)
         scid = secrets.randbits(31)
         place = PLACE.format(scid=scid)
-        push(open, found.read(), place, deadline)
+        push(open, server.read(), place, deadline)
         line = command(
-            place, found.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
+            place, server.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
             video_codec="h264", video_bit_rate=bit_rate, clipboard_autosync=False,
         )  # fmt: skip
-        log = Log(open(f"shell,pty:{line}", deadline.left))  # what runs on a terminal ends with it
+        log = ServerLog(open(f"shell,pty:{line}", deadline.left))  # what runs on a terminal ends with it
         try:
             return cls(
-                _greeted(open, found.speech, scid, log, deadline, video=video, control=control), found.speech, log
+                _greeted(open, server.speech, scid, log, deadline, video=video, control=control), server.speech, log
             )
         except Trouble as error:
             explained = log.explained(error)
@@ -111,13 +111,13 @@ class Scrcpy:
         ends = [end for end in (self._video, self._control) if end]
         return not (self._closed or self._log.ended.is_set() or any(end.trouble for end in ends))
 
-    def newest(self, after: int = -1, seconds: float = 1.0) -> Picture | None:
+    def newest(self, after: int = -1, seconds: float = 1.0) -> DecodedFrame | None:
         """The newest picture whose number is above `after`; None where the screen did not change for `seconds`."""
         if self._video is None:
             raise LabError(WHO, "this session has no video.")
         return self._video.newest(after, seconds)
 
-    def pictures(self, stop: threading.Event) -> Iterator[Picture]:
+    def pictures(self, stop: threading.Event) -> Iterator[DecodedFrame]:
         """Each newest picture as it comes, older ones dropped, until `stop` is set; `Trouble` where it breaks."""
         after = -1
         while not stop.is_set():
@@ -126,29 +126,29 @@ class Scrcpy:
                 after = picture.number
                 yield picture
 
-    def touch(self, x: float, y: float, kind: wire.Touch, space: Point, *, pointer: int = 0) -> None:
+    def touch(self, x: float, y: float, kind: scrcpy_codec.Touch, space: Point, *, pointer: int = 0) -> None:
         """A finger at a place of `space`: the phone's own pixels, as it is turned now."""
         at, size = self._place(x, y, space)
-        self._say(wire.touch(kind, at, size, pointer=pointer))
+        self._say(scrcpy_codec.touch(kind, at, size, pointer=pointer))
 
     def scroll(self, x: float, y: float, horizontal: float, vertical: float, space: Point) -> None:
         """A turn of a mouse's wheel there, in notches; above 0 is right and up."""
         at, size = self._place(x, y, space)
-        self._say(wire.scroll(at, size, horizontal, vertical, self.speech.notches))
+        self._say(scrcpy_codec.scroll(at, size, horizontal, vertical, self.speech.notches))
 
     def key(self, code: int, kind: Literal["press", "down", "up"] = "press", meta: int = 0) -> None:
         """An Android key, by its `KeyEvent.KEYCODE_...` number."""
         if kind == "press":
-            self._say(wire.key("down", code, meta=meta), wire.key("up", code, meta=meta))
+            self._say(scrcpy_codec.key("down", code, meta=meta), scrcpy_codec.key("up", code, meta=meta))
         else:
-            self._say(wire.key(kind, code, meta=meta))
+            self._say(scrcpy_codec.key(kind, code, meta=meta))
 
     def text(self, text: str) -> None:
         """Types what a keyboard's keys have: printable ASCII; a `LabError` for more than that, which `paste` can."""
         if not (text.isascii() and text.isprintable()):
             raise LabError(WHO, "only printable ASCII can be typed key by key.")
         if text:
-            self._say(*wire.text(text))
+            self._say(*scrcpy_codec.text(text))
 
     def paste(self, text: str, *, seconds: float = 3.0) -> None:
         """Puts text of any script on the phone's clipboard and pastes it; returns once the phone has said so."""
@@ -167,25 +167,25 @@ class Scrcpy:
 
     def back(self) -> None:
         """Back; a phone whose screen is off wakes instead."""
-        self._say(wire.back("down"), wire.back("up"))
+        self._say(scrcpy_codec.back("down"), scrcpy_codec.back("up"))
 
     def rotate(self) -> None:
         """Turns the phone to its other side (portrait, landscape)."""
-        self._say(wire.rotate())
+        self._say(scrcpy_codec.rotate())
 
     def display_power(self, on: bool) -> None:
         """Lights or darkens the phone's own screen; its pictures go on."""
-        self._say(wire.display_power(on, self.speech))
+        self._say(scrcpy_codec.display_power(on, self.speech))
 
     def expand(self, panel: Literal["notifications", "settings", ""]) -> None:
         """Pulls a panel down; the empty word puts all away."""
-        self._say(wire.panel(panel))
+        self._say(scrcpy_codec.panel(panel))
 
     def start_app(self, name: str) -> None:
         """Starts an app by package; `?words` by label; a leading `+` stops it first. The phone says nothing of it."""
         if not self.speech.starts_apps:
             raise LabError(WHO, f"its server {self.version} starts no apps.")
-        self._say(wire.start_app(name))
+        self._say(scrcpy_codec.start_app(name))
 
     def close(self) -> None:
         """Ends the server on the phone, the sockets and the threads; safe twice, from any thread."""
@@ -195,7 +195,7 @@ class Scrcpy:
                 end.close()
         self._log.close(_ENDING)
 
-    def _hand(self) -> Control:
+    def _hand(self) -> ControlSocket:
         if self._control is None:
             raise LabError(WHO, "this session has no control.")
         return self._control
@@ -226,14 +226,21 @@ class Scrcpy:
 
 
 def _greeted(
-    open: Open, speech: wire.Speech, scid: int, log: Log, deadline: Deadline, *, video: bool, control: bool
+    open: Open,
+    speech: scrcpy_codec.Speech,
+    scid: int,
+    log: ServerLog,
+    deadline: Deadline,
+    *,
+    video: bool,
+    control: bool,
 ) -> _Opened:
     """Connects video first, then control, and reads what the server says of itself before all else."""
     lines: list[socket.socket] = []
     try:
         for _ in range(video + control):
             lines.append(_connected(open, f"localabstract:scrcpy_{scid:08x}", log, deadline, first=not lines))
-        name = wire.name(exactly(lines[0], wire.NAME, deadline, WHO, sent=True))
+        name = scrcpy_codec.name(exactly(lines[0], scrcpy_codec.NAME, deadline, WHO, sent=True))
         size = _video_size(lines[0], speech, deadline) if video else None
         return _Opened(name, lines[0] if video else None, size, lines[-1] if control else None)
     except BaseException:
@@ -242,7 +249,7 @@ def _greeted(
         raise
 
 
-def _connected(open: Open, service: str, log: Log, deadline: Deadline, *, first: bool) -> socket.socket:
+def _connected(open: Open, service: str, log: ServerLog, deadline: Deadline, *, first: bool) -> socket.socket:
     """A socket to the server, tried until it listens; the `first` is one only once a byte has come over it."""
     while True:
         try:
@@ -262,11 +269,11 @@ def _connected(open: Open, service: str, log: Log, deadline: Deadline, *, first:
                 raise
 
 
-def _video_size(line: socket.socket, speech: wire.Speech, deadline: Deadline) -> Point:
-    wire.codec(exactly(line, 4, deadline, WHO, sent=True))
+def _video_size(line: socket.socket, speech: scrcpy_codec.Speech, deadline: Deadline) -> Point:
+    scrcpy_codec.codec(exactly(line, 4, deadline, WHO, sent=True))
     if not speech.sessions:
-        return wire.size(exactly(line, 8, deadline, WHO, sent=True))
-    session = wire.header(exactly(line, wire.HEADER, deadline, WHO, sent=True), sessions=True)
-    if not isinstance(session, wire.Session):
+        return scrcpy_codec.size(exactly(line, 8, deadline, WHO, sent=True))
+    session = scrcpy_codec.header(exactly(line, scrcpy_codec.HEADER, deadline, WHO, sent=True), sessions=True)
+    if not isinstance(session, scrcpy_codec.SizeChange):
         raise Trouble(WHO, "wrong frame header: a packet before the video's size.")
     return session.size

@@ -6,22 +6,22 @@ import re
 import secrets
 from typing import NamedTuple
 
-from lab.devices.line import Deadline, hang_up, rest
-from lab.devices.scrcpy_line import WHO
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
 from lab.devices.scrcpy_push import push
 from lab.devices.scrcpy_server import PLACE, command, find
+from lab.devices.scrcpy_stream import WHO
 from lab.devices.shell import Open
-from lab.errors import LabError
-from lab.plain import plain
-from lab.seams import Trouble
+from lab.devices.socket_io import Deadline, hang_up, rest
 
 _MOST = 1 << 20
 _APP = re.compile(r" ([*-]) (.*?) {1,}([A-Za-z]\w*(?:\.\w+)+)")
-_LABEL = re.compile(r" ([*-]) (.{30,})")
+_LABEL = re.compile(r" ([*-]) (.+)")
 _PACKAGE = re.compile(r" {30,}([A-Za-z]\w*(?:\.\w+)+)")
 
 
-class App(NamedTuple):
+class InstalledApp(NamedTuple):
     """One app: its `label` on the launcher, its `package`, and whether it came with the phone."""
 
     label: str
@@ -29,17 +29,17 @@ class App(NamedTuple):
     system: bool
 
 
-def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[App]:
+def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledApp]:
     """The phone's apps; `LabError` where no server that lists them is here, `Trouble` where the phone does not."""
-    found = find(jar)
-    if not found.speech.starts_apps:
+    server = find(jar)
+    if not server.speech.starts_apps:
         hint = "`hitlab device scrcpy` fetches one that does."
-        raise LabError(WHO, f"its server {found.speech.version} lists no apps.", hint)
+        raise LabError(WHO, f"its server {server.speech.version} lists no apps.", hint)
     deadline = Deadline(seconds)
     scid = secrets.randbits(31)
     place = PLACE.format(scid=scid)
-    push(open, found.read(), place, deadline)
-    line = open(f"exec:{command(place, found.speech, scid, list_apps=True)}", deadline.left)
+    push(open, server.read(), place, deadline)
+    line = open(f"exec:{command(place, server.speech, scid, list_apps=True)}", deadline.left)
     try:
         said = rest(line, _MOST, deadline, WHO, sent=True)
     finally:
@@ -51,14 +51,14 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[App]:
     return listed(text)
 
 
-def listed(text: str) -> list[App]:
-    """The apps in what the server printed (LogUtils.java): a label of 30 characters or more has its package below."""
+def listed(text: str) -> list[InstalledApp]:
+    """The apps in what the server printed (LogUtils.java): a label of 30 UTF-16 units or more has its package below."""
     lines = text.partition("List of apps:\n")[2].split("\n")
-    found = []
+    rows = []
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         long, package = _LABEL.fullmatch(line), _PACKAGE.fullmatch(below)
         if long and package:
-            found.append(App(long[2].strip(), package[1], long[1] == "*"))
+            rows.append(InstalledApp(long[2].strip(), package[1], long[1] == "*"))
         elif app := _APP.fullmatch(line):
-            found.append(App(app[2].strip(), app[3], app[1] == "*"))
-    return found
+            rows.append(InstalledApp(app[2].strip(), app[3], app[1] == "*"))
+    return rows

@@ -7,15 +7,15 @@ import socket
 import threading
 from collections.abc import Callable
 
-from lab.devices.line import Deadline, hang_up, send
-from lab.devices.scrcpy_line import WHO, after_silence, over, the_rest
-from lab.devices.scrcpy_wire import Acknowledged, Clipboard, Ignored, get_clipboard, set_clipboard, told
-from lab.seams import Trouble
+from lab.core.seams import Trouble
+from lab.devices.scrcpy_codec import Clipboard, ClipboardAck, UnknownMessage, get_clipboard, set_clipboard, told
+from lab.devices.scrcpy_stream import WHO, after_silence, over, the_rest
+from lab.devices.socket_io import Deadline, hang_up, send
 
 _SEND = 5.0
 
 
-class Control:
+class ControlSocket:
     """A control socket: `say` sends, a thread hears what comes back."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -85,7 +85,7 @@ class Control:
         try:
             while (message := self._message()) is not None:
                 with self._change:
-                    if isinstance(message, Acknowledged):
+                    if isinstance(message, ClipboardAck):
                         self._acknowledged = max(self._acknowledged, message.sequence)
                     elif isinstance(message, Clipboard):
                         self._copied, self._copies = message.text, self._copies + 1
@@ -95,7 +95,7 @@ class Control:
         finally:
             self._end(trouble)
 
-    def _message(self) -> Clipboard | Acknowledged | Ignored | None:
+    def _message(self) -> Clipboard | ClipboardAck | UnknownMessage | None:
         kind = after_silence(self._line, 1)
         if not kind:
             return None

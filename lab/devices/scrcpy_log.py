@@ -7,10 +7,10 @@ import re
 import socket
 import threading
 
-from lab.devices.line import Deadline, broken, hang_up
-from lab.devices.scrcpy_line import WHO
-from lab.plain import plain
-from lab.seams import Trouble
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
+from lab.devices.scrcpy_stream import WHO
+from lab.devices.socket_io import Deadline, broken, hang_up
 
 _KEPT = 1 << 14
 _CHUNK = 1 << 12
@@ -23,7 +23,7 @@ _TELLING = re.compile(
 )
 
 
-class Log:
+class ServerLog:
     """Reads the shell that a server runs in until it ends; `ended` is set then.
 
     `denied` is set each time that the phone lets nobody touch it by adb: the server says so here, and nowhere else.

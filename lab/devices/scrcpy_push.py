@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 import time
 
-from lab.devices.line import Deadline, exactly, hang_up, send
-from lab.devices.scrcpy_line import WHO
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
+from lab.devices.scrcpy_stream import WHO
 from lab.devices.shell import Open
-from lab.plain import plain
-from lab.seams import Trouble
+from lab.devices.socket_io import Deadline, exactly, hang_up, send
 
 _CHUNK = 1 << 16
 _MODE = 0o100644

@@ -15,21 +15,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from lab.devices.line import Deadline
-from lab.devices.scrcpy_server import cache
-from lab.errors import LabError
-from lab.plain import plain
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.devices.scrcpy_server import PINNED, cache
+from lab.devices.socket_io import Deadline
 
 RELEASES = "https://github.com/Genymobile/scrcpy/releases/download"
 """The project's own release page; below it lies vX.Y/scrcpy-server-vX.Y."""
-
-PINNED = {
-    "3.3.3": "7e70323ba7f259649dd4acce97ac4fefbae8102b2c6d91e2e7be613fd5354be0",
-    "3.3.4": "8588238c9a5a00aa542906b6ec7e6d5541d9ffb9b5d0f6e1bc0e365e2303079e",
-    "4.0": "84924bd564a1eb6089c872c7521f968058977f91f5ff02514a8c74aff3210f3a",
-    "4.1": "deacb991ed2509715160ffdc7907e47b4160eb30d1566217e9047fd5b8850cae",
-}
-"""SHA-256 of each server that is fetched, as scrcpy's own build notes and several projects that pin it name it."""
 
 DEFAULT = "3.3.4"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -12,19 +13,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.devices.scrcpy_wire import Speech, speech
-from lab.errors import LabError
-from lab.plain import plain
-from lab.settings import folder
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import folder
+from lab.devices.scrcpy_codec import Speech, speech
 
 FETCH = "`hitlab device scrcpy` fetches one."
 PLACE = "/data/local/tmp/hitlab-scrcpy-{scid:08x}.jar"
 """Where the jar lies on the phone while a session lasts: a name of its own, so that no other scrcpy is disturbed."""
 
+PINNED = {
+    "3.3.3": "7e70323ba7f259649dd4acce97ac4fefbae8102b2c6d91e2e7be613fd5354be0",
+    "3.3.4": "8588238c9a5a00aa542906b6ec7e6d5541d9ffb9b5d0f6e1bc0e365e2303079e",
+    "4.0": "84924bd564a1eb6089c872c7521f968058977f91f5ff02514a8c74aff3210f3a",
+    "4.1": "deacb991ed2509715160ffdc7907e47b4160eb30d1566217e9047fd5b8850cae",
+}
+"""SHA-256 of each server that is fetched, as scrcpy's own build notes and several projects that pin it name it."""
+
 _LARGEST = 1 << 23
 _LARGEST_DEX = 1 << 25
 _SAID = re.compile(rb"The server version \((\d+(?:\.\d+){1,3})\) does not match")
 """The compiler has folded the version into this sentence of Server.java (2.x to 4.x: Options.java)."""
+_FETCHED = "fetched"
 _NAMED = re.compile(r"-v(\d+(?:\.\d+){1,3})(?:\.jar|\.apk)?$")
 _SHARES = (
     "/usr/local/share",
@@ -43,8 +53,11 @@ class Jar(NamedTuple):
     source: str
 
     def read(self) -> bytes:
-        """The whole file; `LabError` where it cannot be read any more."""
-        return _read(self.path)
+        """The whole file; `LabError` where it cannot be read any more, or a fetched one is not what was fetched."""
+        data = _read(self.path)
+        if self.source == _FETCHED:
+            _check_pinned(self.path, data)
+        return data
 
 
 def find(named: str = "", env: Mapping[str, str] = os.environ) -> Jar:
@@ -66,10 +79,17 @@ def find(named: str = "", env: Mapping[str, str] = os.environ) -> Jar:
     refused: LabError | None = None
     for path, source in places(env):
         try:
+            if source == _FETCHED:
+                _check_pinned(path, _read(path))
             return Jar(path, speech(version_of(path)), source)
         except LabError as error:
             refused = refused or LabError("scrcpy", f"{path}: {error.message}", FETCH)
     raise refused or LabError("scrcpy", "there is no scrcpy server on this machine.", FETCH)
+
+
+def wished(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether somebody named a server, or fetched one."""
+    return bool(env.get("SCRCPY_SERVER_PATH")) or any(source == _FETCHED for _, source in places(env))
 
 
 def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
@@ -81,7 +101,17 @@ def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
             yield path, "installed scrcpy"
     for path in sorted(cache(env).glob("scrcpy-server-v*"), key=_newest_first):
         if path.is_file() and _NAMED.search(path.name):
-            yield path, "fetched"
+            yield path, _FETCHED
+
+
+def _check_pinned(path: Path, data: bytes) -> None:
+    """Raises `LabError` where a file of the cache is not the one whose hash is pinned for its version."""
+    named = _NAMED.search(path.name)
+    wanted = PINNED.get(named[1]) if named else None
+    got = hashlib.sha256(data).hexdigest()
+    if got != wanted:
+        reason = f"has the SHA-256 {got}, not {wanted}" if wanted else "is of no version that is pinned"
+        raise LabError("scrcpy", f"{path} {reason}.", f"Delete it. {FETCH}")
 
 
 def cache(env: Mapping[str, str] = os.environ) -> Path:

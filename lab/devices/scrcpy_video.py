@@ -8,11 +8,11 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from lab.devices.line import hang_up
-from lab.devices.scrcpy_line import WHO, after_silence, over, the_rest
-from lab.devices.scrcpy_wire import HEADER, Packet, Speech, header
-from lab.seams import Trouble
-from lab.turn import Point
+from lab.core.seams import Trouble
+from lab.core.step import Point
+from lab.devices.scrcpy_codec import HEADER, FrameHeader, Speech, header
+from lab.devices.scrcpy_stream import WHO, after_silence, over, the_rest
+from lab.devices.socket_io import hang_up
 
 if TYPE_CHECKING:
     import av
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_SCALERS = 4
 
 
-class Picture:
+class DecodedFrame:
     """One decoded frame; `number` counts up, `pts` is the phone's microseconds, `at` monotonic seconds."""
 
     __slots__ = ("_frame", "_scalers", "at", "number", "pts", "size")
@@ -120,7 +120,7 @@ class Decoder:
         return self._context
 
 
-class Video:
+class VideoSocket:
     """A video socket after its codec meta, being read until it ends; `size` is the video's now."""
 
     def __init__(self, line: socket.socket, speech: Speech, size: Point) -> None:
@@ -129,7 +129,7 @@ class Video:
         self._speech = speech
         self._scalers = Scalers()
         self._decoder = Decoder()
-        self._newest: Picture | None = None
+        self._newest: DecodedFrame | None = None
         self._trouble: Trouble | None = None
         self._change = threading.Condition()
         self._thread = threading.Thread(target=self._read, name="scrcpy-video", daemon=True)
@@ -140,7 +140,7 @@ class Video:
         """Why no more will come; None while all is well."""
         return self._trouble
 
-    def newest(self, after: int, seconds: float) -> Picture | None:
+    def newest(self, after: int, seconds: float) -> DecodedFrame | None:
         """The newest picture whose number is above `after`; None where none came within `seconds`."""
 
         def come() -> bool:
@@ -182,7 +182,7 @@ class Video:
         if len(data) < HEADER:
             raise Trouble(WHO, "the video broke off.", sent=True)
         packet = header(data, self._speech.sessions)
-        if not isinstance(packet, Packet):
+        if not isinstance(packet, FrameHeader):
             self.size = packet.size
             self._decoder = Decoder()
             return True
@@ -198,7 +198,7 @@ class Video:
     def _keep(self, frame: av.VideoFrame, pts: int) -> None:
         with self._change:
             number = self._newest.number + 1 if self._newest is not None else 0
-            self._newest = Picture(frame, self._scalers, number, pts, time.monotonic())
+            self._newest = DecodedFrame(frame, self._scalers, number, pts, time.monotonic())
             if not self._speech.sessions:
                 self.size = self._newest.size
             self._change.notify_all()

@@ -6,9 +6,10 @@ import io
 import struct
 from typing import NamedTuple
 
+from lab.core.safe_images import open_picture
+from lab.core.seams import Trouble
+from lab.core.step import Point
 from lab.devices.shell import Shell
-from lab.seams import Trouble
-from lab.turn import Point
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
@@ -16,13 +17,15 @@ _WARNING = 4096
 """Bytes of warnings that a phone with several displays may print before its picture."""
 _MOST = 128 << 20
 _LARGEST = 16384
+_DARK, _MOSTLY = 16, 0.5
+"""Pixels for each byte of a PNG that may be all black, and the share of such a picture that is."""
 _OTHER_SHAPE = 0.01
 """By how much two screens' width for their height may differ and be one, for sizes are rounded."""
 _BYTES = {1: 4, 2: 4, 3: 3, 4: 2, 5: 4}
 """Bytes per pixel of Android's pixel formats: RGBA_8888, RGBX_8888, RGB_888, RGB_565, BGRA_8888."""
 
 
-class Raw(NamedTuple):
+class RawScreen(NamedTuple):
     """Pixels as the phone holds them; `format` is one of Android's (see `_BYTES`)."""
 
     size: Point
@@ -42,9 +45,25 @@ class Raw(NamedTuple):
         return pixels[:, 2::-1].tobytes() if self.format == 5 else pixels[:, :3].tobytes()
 
 
-def png(shell: Shell) -> bytes:
-    """A screenshot as a whole PNG file; `Trouble` where the phone gives none."""
-    return checked(shell.raw("screencap -p 2>/dev/null", most=_MOST), shell.who)
+def png(shell: Shell, panel: str = "") -> bytes:
+    """A screenshot as a whole PNG file, of that physical display; `Trouble` where the phone gives none."""
+    return checked(shell.raw(f"screencap -p{_of(panel)} 2>/dev/null", most=_MOST), shell.who)
+
+
+def _of(panel: str) -> str:
+    return f" -d {panel}" if panel.isdigit() else ""
+
+
+def is_dark(data: bytes) -> bool:
+    """Whether a PNG is black but for its bars; one that holds much cannot be."""
+    size = png_size(data)
+    if len(data) > size[0] * size[1] // _DARK:
+        return False
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        black = picture.convert("L").resize((32, 64), Image.Resampling.BOX).histogram()
+    return sum(black[:8]) > _MOSTLY * 32 * 64
 
 
 def checked(data: bytes, who: str) -> bytes:
@@ -80,15 +99,15 @@ def scaled(data: bytes, size: Point | None) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
-    with Image.open(io.BytesIO(data)) as picture:
+    with open_picture(data) as picture:
         picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "PNG", compress_level=1)
     return out.getvalue()
 
 
-def raw(shell: Shell) -> Raw:
+def raw(shell: Shell, panel: str = "") -> RawScreen:
     """The screen's pixels, by way of a PNG where their format is another; `Trouble` where none come whole."""
-    data = shell.raw("screencap 2>/dev/null", most=_MOST)
-    return _decoded(png(shell)) if _is_deep(data) else parsed(data, shell.who)
+    data = shell.raw(f"screencap{_of(panel)} 2>/dev/null", most=_MOST)
+    return _decoded(png(shell, panel)) if _is_deep(data) else parsed(data, shell.who)
 
 
 def _is_deep(data: bytes) -> bool:
@@ -99,14 +118,12 @@ def _is_deep(data: bytes) -> bool:
     return 0 < width <= _LARGEST and 0 < height <= _LARGEST and format in (22, 43)
 
 
-def _decoded(data: bytes) -> Raw:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as picture:
-        return Raw(picture.size, 3, picture.convert("RGB").tobytes())
+def _decoded(data: bytes) -> RawScreen:
+    with open_picture(data) as picture:
+        return RawScreen(picture.size, 3, picture.convert("RGB").tobytes())
 
 
-def parsed(data: bytes, who: str) -> Raw:
+def parsed(data: bytes, who: str) -> RawScreen:
     """What raw screencap gave: width, height, format, on Android 9 and later a colour space, then the pixels."""
     if len(data) < 16:
         raise Trouble(who, "its screenshot failed.")
@@ -116,5 +133,5 @@ def parsed(data: bytes, who: str) -> Raw:
     count = width * height * _BYTES[format]
     for head in (16, 12):
         if len(data) == head + count:
-            return Raw((width, height), format, data[head:])
+            return RawScreen((width, height), format, data[head:])
     raise Trouble(who, "its screenshot was cut short." if len(data) < 12 + count else "its screenshot is no picture.")

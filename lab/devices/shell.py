@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from lab.devices.line import Deadline, exactly, hang_up, rest, send
-from lab.errors import LabError
-from lab.plain import plain
-from lab.seams import Trouble
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
+from lab.devices.socket_io import Deadline, exactly, hang_up, rest, send
 
 Open: TypeAlias = Callable[[str, float], socket.socket]
 """Opens one adb service of a phone within so many seconds, or raises `Trouble`."""
@@ -22,7 +22,7 @@ _CODE = re.compile(rb"\r?\n?hitlab:exit:(\d+)\r?\n?\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./:=@,+-]+")
 
 
-class Ran(NamedTuple):
+class ShellResult(NamedTuple):
     """What a command on the phone came to: its exit code, standard output and standard error as text."""
 
     code: int
@@ -48,7 +48,7 @@ class Shell:
         self.patience = patience
         self._packets = packets
 
-    def run(self, command: str, more: float = 0.0) -> Ran:
+    def run(self, command: str, more: float = 0.0) -> ShellResult:
         """Runs a command line of the phone's shell, whatever its exit code; it may take `more` seconds than others.
 
         `Trouble` where it does not end in time.
@@ -74,14 +74,14 @@ class Shell:
         finally:
             hang_up(line)
 
-    def _run_bare(self, command: str, deadline: Deadline) -> Ran:
+    def _run_bare(self, command: str, deadline: Deadline) -> ShellResult:
         data = self._raw(f"({command}) 2>&1; code=$?; echo; echo hitlab:exit:$code", deadline)
-        found = _CODE.search(data)
-        if found is None:
+        match = _CODE.search(data)
+        if match is None:
             raise Trouble(self.who, "broke off in the middle of an answer.", sent=True)
-        return Ran(int(found[1]), _text(data[: found.start()]), "")
+        return ShellResult(int(match[1]), _text(data[: match.start()]), "")
 
-    def _read(self, line: socket.socket, deadline: Deadline) -> Ran:
+    def _read(self, line: socket.socket, deadline: Deadline) -> ShellResult:
         streams = {_OUT: bytearray(), _ERR: bytearray()}
         while True:
             head = exactly(line, 5, deadline, self.who, sent=True)
@@ -90,7 +90,7 @@ class Shell:
                 raise Trouble(self.who, "its shell answers nonsense.", sent=True)
             data = exactly(line, size, deadline, self.who, sent=True)
             if head[0] == _EXIT:
-                return Ran(data[0] if data else 0, _text(streams[_OUT]), _text(streams[_ERR]))
+                return ShellResult(data[0] if data else 0, _text(streams[_OUT]), _text(streams[_ERR]))
             streams[head[0]] += data
             if len(streams[head[0]]) > _MOST:
                 raise Trouble(self.who, f"answered more than {_MOST:,} bytes.", sent=True)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from lab.devices.aside import Aside
-from lab.devices.source import Decoded, Seen, Source
-from lab.seams import Frame
-from lab.turn import Point
-from lab.uitree import UiTree
+from lab.core.seams import Frame
+from lab.core.step import Point
+from lab.core.ui_tree import UiTree
+from lab.devices.side_thread import SideThread
+from lab.devices.video_source import DecodedPicture, PictureSource, VideoPicture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ _CELL, _NOISE, _CLEAR = 8, 6, 100
 """Pixels of the squares whose mean colours are compared, by how much noise changes those (of 255), and any pixel."""
 
 
-class Stream:
+class FrameStream:
     """One stream of frames. `dump` takes the tree (None where it cannot be had now), `ping` asks for a sign of life.
 
     `space` gives the phone's own pixels for a picture of that size, turned as it is.
@@ -37,17 +37,17 @@ class Stream:
 
     def __init__(
         self,
-        source: Source,
+        source: PictureSource,
         space: Callable[[Point], Point],
         dump: Callable[[], UiTree | None],
         ping: Callable[[], None],
     ) -> None:
         self._source, self._space, self._ping = source, space, ping
         self._dumping = _Dumping(dump)
-        self._pinging: Aside[float] = Aside("adb sign of life")
+        self._pinging: SideThread[float] = SideThread("adb sign of life")
         self._number = -1
         self._shown: Frame | None = None
-        self._first: Decoded | None = None
+        self._first: DecodedPicture | None = None
         """The first picture of this number: noise is told from change by it, and a slow fade is change at last."""
 
     def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
@@ -62,17 +62,17 @@ class Stream:
             elif (frame := self._again()) is not None:
                 yield self._show(frame)
 
-    def _changed(self, seen: Seen) -> Frame:
+    def _changed(self, seen: VideoPicture) -> Frame:
         """The frame of a picture; it keeps number and tree where it is the last one but for noise."""
         shown, pixels = self._shown, seen.pixels
         if shown is not None and shown.size == seen.size and self._noise(pixels):
             return shown._replace(pixels=pixels, at=seen.at)
         self._number += 1
-        self._first = pixels if isinstance(pixels, Decoded) else None
+        self._first = pixels if isinstance(pixels, DecodedPicture) else None
         self._dumping.changed(seen.at)
         return Frame(pixels, seen.size, None, seen.at, self._number, self._space(seen.size))
 
-    def _noise(self, pixels: bytes | Decoded) -> bool:
+    def _noise(self, pixels: bytes | DecodedPicture) -> bool:
         """Whether a picture is the first of this number but for a video's coding."""
         if self._first is None or isinstance(pixels, bytes):
             return False
@@ -109,7 +109,7 @@ class _Dumping:
 
     def __init__(self, dump: Callable[[], UiTree | None]) -> None:
         self._dump = dump
-        self._aside: Aside[UiTree] = Aside("adb dump")
+        self._aside: SideThread[UiTree] = SideThread("adb dump")
         self._wanted = False
         self._changed = 0.0
         self._began, self._ended = 0.0, 0.0

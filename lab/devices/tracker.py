@@ -1,4 +1,4 @@
-"""Follows one phone's state as the adb server tells it, and brings back what can be brought back."""
+"""Follows one phone's state at the adb server, and brings back what can be brought back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from lab.devices.bridge import Server
-from lab.devices.line import hang_up
-from lab.devices.states import away, is_address
-from lab.errors import LabError
-from lab.seams import Trouble
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
+from lab.devices.adb_server import Server
+from lab.devices.adb_states import away, is_address
+from lab.devices.socket_io import hang_up
 
 _TICK = 0.25
 _FIRST, _AGAIN = 0.1, 1.0
@@ -30,7 +30,9 @@ ON_LINE = "device"
 class Tracker:
     """`tell` is called on a thread of its own: with why the phone is away, when that changes, and None once it is back.
 
-    A server that was killed is started again; a phone at an address is connected to again.
+    A server that was killed is started again; a phone at an address is connected to again. What the server tells on its
+    tracking socket only wakes the thread, and the state is asked for: adb 29, which Debian and Ubuntu ship, tells late
+    or never that a phone is offline.
     """
 
     def __init__(self, server: Server, serial: str, tell: Callable[[Trouble | None], None]) -> None:
@@ -43,6 +45,11 @@ class Tracker:
         self._away_since = 0.0
         self._thread = threading.Thread(target=self._run, name=f"adb {serial}", daemon=True)
         self._thread.start()
+
+    def ask(self) -> Trouble | None:
+        """Why the phone is away, as the server says now; what was known before where the server does not answer."""
+        state = self._listed()
+        return self._trouble_of(state) if state else self.trouble
 
     def close(self) -> None:
         """Ends the thread; nothing is told any more."""
@@ -71,10 +78,11 @@ class Tracker:
             self._line = line
         try:
             while not self._closed.is_set():
-                if _speaks(line):
-                    state = self._state(line)
-                    self._note(None if state == ON_LINE else away(self._serial, state), state)
-                elif self.trouble is not None and is_address(self._serial):
+                silent = not _speaks(line)
+                told = "" if silent else self._state(line)
+                if state := self._listed() or told:
+                    self._note(self._trouble_of(state), state)
+                if silent and self.trouble is not None and is_address(self._serial):
                     self._bring_back()
         finally:
             hang_up(line)
@@ -99,7 +107,14 @@ class Tracker:
             self._closed.wait(_AGAIN)
 
     def _listed(self) -> str:
-        return next((phone.state for phone in self._server.phones() if phone.serial == self._serial), "gone")
+        """The phone's state, as the server says when it is asked; empty where it does not answer."""
+        try:
+            return next((phone.state for phone in self._server.phones() if phone.serial == self._serial), "gone")
+        except Trouble:
+            return ""
+
+    def _trouble_of(self, state: str) -> Trouble | None:
+        return None if state == ON_LINE else away(self._serial, state)
 
     def _note(self, trouble: Trouble | None, state: str = "") -> None:
         """Keeps why the phone is away; told are only those states that a phone does not just go through."""

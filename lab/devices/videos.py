@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
 from lab.devices.shell import Open, Shell
-from lab.devices.source import Captures, Failures, Source, Video
-from lab.errors import LabError
-from lab.seams import Trouble
+from lab.devices.video_source import Captures, Failures, PictureSource, VideoSource
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import App, Scrcpy
+    from lab.devices.scrcpy import InstalledApp, Scrcpy
 
 _NO_SERVER = "no scrcpy server: `hitlab device scrcpy` fetches one"
 _MOST_WORDS = 80
@@ -26,13 +26,20 @@ _COPY, _TAKEN = 0.5, 1.0
 class Videos:
     """Chooses between scrcpy and screencap, and falls back where scrcpy breaks again and again.
 
-    `via` "scrcpy" never falls back, "screencap" never tries; `video` is the longer side in pixels, 0 the phone's own.
+    `via` "scrcpy" never falls back, "screencap" never tries; `video` is the longer side in pixels, 0 the phone's own;
+    `panel` is the physical display that screencap is told.
     """
 
     def __init__(
-        self, open: Open, shell: Shell, via: Literal["auto", "screencap", "scrcpy"], fps: int, video: int
+        self,
+        open: Open,
+        shell: Shell,
+        via: Literal["auto", "screencap", "scrcpy"],
+        fps: int,
+        video: int,
+        panel: Callable[[], str] = str,
     ) -> None:
-        self._open, self._shell = open, shell
+        self._open, self._shell, self._panel = open, shell, panel
         self._wanted, self._fps, self._size = via, fps, video
         self._lock = threading.Lock()
         self._session: Scrcpy | None = None
@@ -40,7 +47,7 @@ class Videos:
         self._failures = Failures()
         self._plan, self._why = _planned(via)
         self._closed = False
-        self._source: Source | None = None
+        self._source: PictureSource | None = None
 
     @property
     def via(self) -> str:
@@ -56,7 +63,7 @@ class Videos:
         return session if session is not None and session.alive else None
 
     @contextmanager
-    def source(self, away: Callable[[], bool]) -> Iterator[Source]:
+    def source(self, away: Callable[[], bool]) -> Iterator[PictureSource]:
         """Where one stream has its pictures from; a session is started with the first and ended with the last.
 
         Trouble in it counts against scrcpy, but not where the phone is `away`.
@@ -66,11 +73,11 @@ class Videos:
         try:
             yield source
         except Trouble as trouble:
-            if isinstance(source, Video) and not away():
+            if isinstance(source, VideoSource) and not away():
                 self._count(trouble, time.monotonic() - began)
             raise
         finally:
-            if isinstance(source, Video):
+            if isinstance(source, VideoSource):
                 self._leave()
 
     def paste(self, text: str, secret: bool) -> bool:
@@ -96,7 +103,7 @@ class Videos:
             session.close()
         return True
 
-    def labels(self) -> Sequence[App] | None:
+    def labels(self) -> Sequence[InstalledApp] | None:
         """The phone's apps with their labels; None where no server is found, or it does not list them."""
         from lab.devices.scrcpy_apps import apps
 
@@ -112,10 +119,10 @@ class Videos:
         if session is not None:
             session.close()
 
-    def _opened(self, away: Callable[[], bool]) -> Source:
+    def _opened(self, away: Callable[[], bool]) -> PictureSource:
         if not self._why:
             try:
-                return Video(self._enter())
+                return VideoSource(self._enter())
             except Trouble as trouble:
                 if not away():
                     self._count(trouble, 0.0)
@@ -124,7 +131,7 @@ class Videos:
                 if self._wanted == "scrcpy":
                     raise
                 self._why = _in_short(error)
-        return Captures(self._shell, self._fps, self._why)
+        return Captures(self._shell, self._fps, self._why, self._panel)
 
     def _enter(self) -> Scrcpy:
         """The running session, or a new one, with one stream more."""

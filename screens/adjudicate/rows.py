@@ -8,45 +8,42 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.study import Unit
-from screens.adjudicate.chair import Case, Voice
-from screens.adjudicate.words import Draft, dispute_words, queue_heading, voice_words
-from screens.annotate.words import Way
-from screens.lines import Lines
+from lab.core.study import Unit
+from lab.studies.adjudication import ItemAnswers, MaskedAnswer
+from lab.studies.sheet_wording import Wording
+from screens.adjudicate.words import SettlementDraft, dispute_words, queue_heading, voice_words
+from screens.widgets.lines import LineList
+from screens.widgets.table import RowList
 
 if TYPE_CHECKING:
-    from annotators.adjudication import Dispute
+    from annotators.adjudication import DisputedPlace
 
 
-class Disputes(Lines):
+class DisputeList(RowList["DisputedPlace"]):
     """What is open, units that move the result most first; below it what is settled."""
 
     HELP = """\
 # To be settled
 
 Each line is an item on which people did not all give the same answer, **≠** open, **✓** settled. Runs that move the
-agreement of the study most come first: *moves* is by how much Krippendorff's alpha of the question would change without
-that run. **Enter** opens an item. `hitlab adjudicate STUDY --majority --reason TEXT` settles all that have a majority.
+agreement of the study most come first: *moves* is by how much Krippendorff's alpha of the question would change
+without that run. **{list.open}** opens an item. `hitlab adjudicate STUDY --majority --reason TEXT` settles all that
+have a majority.
 """
     heading_rows = 1
     empty = "Reading what people said ..."
 
     def __init__(self) -> None:
-        super().__init__(id="adjudicate-queue", classes="pane")
-        self.rows: list[Dispute] = []
-        self.way: Way | None = None
+        super().__init__("adjudicate-queue")
+        self.way: Wording | None = None
         self._units: Mapping[str, Unit] = {}
         self._numbers: dict[str, int] = {}
 
-    def show(self, rows: list[Dispute], units: Mapping[str, Unit], way: Way) -> None:
+    def show(self, rows: list[DisputedPlace], units: Mapping[str, Unit], way: Wording) -> None:
         """Lists these."""
-        self.rows, self._units, self.way = rows, units, way
+        self._units, self.way = units, way
         self._numbers = {id: number for number, id in enumerate(units, 1)}
-        self.changed()
-
-    @property
-    def count(self) -> int:
-        return len(self.rows)
+        self.set_rows(rows)
 
     def heading(self, width: int) -> Content:
         return queue_heading(self.way, width) if self.way is not None and self.rows else Content("")
@@ -57,53 +54,47 @@ that run. **Enter** opens an item. `hitlab adjudicate STUDY --majority --reason 
         return dispute_words(self.way, self._units[row.unit], self._numbers[row.unit], row, width)
 
 
-class Voices(Lines, inherit_bindings=False):
+class AnswerList(RowList[MaskedAnswer], inherit_bindings=False):
     """Everybody's answer to one item; judges' below people's, where they are shown."""
 
     HELP = """\
 # Answers side by side
 
 Each line is one rater's answer, with the step it rests on, flags, how sure they were, and **✎** for a note, which
-stands below. Raters are letters, shuffled anew in each run, until all of its items are decided. **↑** **↓** go from one
-to the next, and the run beside goes to the step of that answer; **←** **→** are its steps.
+stands below. Raters are letters, shuffled anew in each run, until all of its items are decided. **{list.up}**
+**{list.down}** go from one to the next, and the run beside goes to the step of that answer;
+**{annotate.previous_step}** **{annotate.next_step}** are its steps.
 
-A digit chooses what is right, `m` what most say, `0` that there is no right answer; **Enter** then asks why, and
-settles. `d` says that it was discussed and for how long, `c` that the rater under the cursor changed their mind. `J`
-lays judges' answers beside people's. `z` leaves a settled item unsettled again. What raters said never changes.
+A digit chooses what is right, **{adjudicate.majority}** what most say, **{adjudicate.0}** that there is no right
+answer; **{adjudicate.settle}** then asks why, and settles. The reason of the item before stands there already:
+**{adjudicate.settle}** takes it, typing replaces it. **{adjudicate.discussed}** says that it was discussed and for how
+long, **{adjudicate.moved}** that the rater under the cursor changed their mind. **{adjudicate.judges}** lays judges'
+answers beside people's. **{adjudicate.withdraw}** leaves a settled item unsettled again. What raters said never
+changes.
 """
     # Enter settles the item, whichever answer the cursor is on.
     BINDINGS: ClassVar[list[BindingType]] = [
-        key for key in Lines.BINDINGS if isinstance(key, Binding) and key.id != "list.open"
+        key for key in LineList.BINDINGS if isinstance(key, Binding) and key.id != "list.open"
     ]
 
     def __init__(self) -> None:
-        super().__init__(id="adjudicate-said", classes="pane")
-        self.case: Case | None = None
-        self.voices: list[Voice] = []
-        self._way: Way | None = None
-        self._draft = Draft()
+        super().__init__("adjudicate-said")
+        self.case: ItemAnswers | None = None
+        self._way: Wording | None = None
+        self._draft = SettlementDraft()
 
-    def show(self, case: Case, way: Way, draft: Draft, *, judges: bool) -> None:
+    def show(self, case: ItemAnswers, way: Wording, draft: SettlementDraft, *, judges: bool) -> None:
         """Shows who says what; the cursor stays on its line where the item is the same."""
         same = self.case is not None and (self.case.unit.id, self.case.spot) == (case.unit.id, case.spot)
         self.case, self._way, self._draft = case, way, draft
-        self.voices = [*case.voices, *(case.judges if judges else ())]
-        self.empty = "Nobody's answer is handed in." if not self.voices else ""
-        self.changed()
+        voices = [*case.voices, *(case.judges if judges else ())]
+        self.empty = "Nobody's answer is handed in." if not voices else ""
+        self.set_rows(voices)
         if not same:
             self.go(0)
 
-    @property
-    def count(self) -> int:
-        return len(self.voices)
-
-    @property
-    def current(self) -> Voice | None:
-        """The rater under the cursor."""
-        return self.voices[self.cursor] if self.voices else None
-
     def paint(self, index: int, width: int) -> Content:
-        voice = self.voices[index]
+        voice = self.rows[index]
         assert self.case is not None
         assert self._way is not None
         return voice_words(self._way, self.case, voice, self._draft.moves.get(voice.mask), width)

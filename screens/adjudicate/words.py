@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
-from lab.adjudication import Adjudicated, Means, Move, so_many
-from lab.label import Missing
-from lab.labels import MISSING, Spot, target_of
-from lab.plain import plain
-from lab.protocol import Field, Protocol
-from lab.rounded import rounded
-from lab.study import Study, Unit
-from screens.adjudicate.chair import Case, Voice
-from screens.annotate.items import Item
-from screens.annotate.words import Way, place_words, value_words
-from screens.describe import one_line, short_id
+from lab.core.adjudication import Means, Move, Settlement, so_many
+from lab.core.label import Missing
+from lab.core.plain_text import plain
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import MISSING, FieldReference, target_of
+from lab.core.rounding import rounded
+from lab.core.study import Study, Unit
+from lab.runs.descriptions import one_line, short_id
+from lab.studies.adjudication import ItemAnswers, MaskedAnswer
+from lab.studies.sheet_items import SheetItem
+from lab.studies.sheet_wording import Wording
+from screens.annotate.sheet_text import place_words, value_words
+from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
 
 if TYPE_CHECKING:
-    from annotators.adjudication import Count, Dispute
-
-MUTED = "$foreground-muted"
+    from annotators.adjudication import AnswerCount, DisputedPlace
 
 
 @dataclass
-class Draft:
+class SettlementDraft:
     """What was chosen for an item and is not settled yet; it stays while another item is looked at."""
 
     value: Any = None
@@ -44,15 +44,15 @@ class Draft:
         return self.value is not None or self.missing is not None
 
 
-def item_at(protocol: Protocol, unit: Unit, spot: Spot) -> Item:
+def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
     """A place as a line of the sheet would be about it."""
     asked = protocol.field(spot.field)
     assert asked is not None
     numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
-    return Item(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
+    return SheetItem(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
 
 
-def said_words(way: Way, item: Item, value: Any, missing: str | None) -> str:
+def said_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
     """An answer, or the reason for none."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
 
@@ -60,14 +60,14 @@ def said_words(way: Way, item: Item, value: Any, missing: str | None) -> str:
 # -- the queue ---------------------------------------------------------------------------------------------------
 
 
-def dispute_words(way: Way, unit: Unit, number: int, dispute: Dispute, width: int) -> Content:
+def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace, width: int) -> Content:
     """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves.
 
     The run is named by its id, or by its `number` in the study where there is less room.
     """
     item = item_at(way.protocol, unit, dispute.spot)
     done = dispute.settled
-    sign, style = ("✓", "$text-success") if done is not None else ("≠", "$text-warning")
+    sign, style = ("✓", SUCCESS) if done is not None else ("≠", WARNING)
     moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
     answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
     columns = _columns(way.protocol, width)
@@ -91,19 +91,19 @@ def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
     return (_ID if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
 
 
-def queue_heading(way: Way, width: int) -> Content:
+def queue_heading(way: Wording, width: int) -> Content:
     """What stands above these columns."""
     sizes = _columns(way.protocol, width)
     first = "".join(f"{name:<{size}}  " for name, size in zip(("in", "question"), sizes, strict=True) if size)
     return Content.styled(f"  {first}{'item':<{max(1, width - len(first) - 17)}}answers{'moves':>8}", MUTED)
 
 
-def counts_words(way: Way, item: Item, counts: tuple[Count, ...]) -> str:
+def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
     return ", ".join(so_many(one.people, said_words(way, item, one.value, one.reason)) for one in counts)
 
 
-def settled_words(way: Way, item: Item, what: Adjudicated) -> str:
+def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
     """What is settled, and how."""
     return f"{said_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
 
@@ -113,14 +113,14 @@ _MEANS: Mapping[Means, str] = {
 }  # fmt: skip
 
 
-def _called(way: Way, asked: Field) -> str:
+def _called(way: Wording, asked: Field) -> str:
     return plain(way.protocol.said(way.locale, f"{asked.id}.says", asked.shown), lines=False)
 
 
 # -- one item ----------------------------------------------------------------------------------------------------
 
 
-def case_words(way: Way, case: Case) -> Content:
+def case_words(way: Wording, case: ItemAnswers) -> Content:
     """The item in full and what is asked."""
     item = item_at(way.protocol, case.unit, case.spot)
     parts: list[tuple[str, str]] = []
@@ -129,11 +129,11 @@ def case_words(way: Way, case: Case) -> Content:
         if item.target.detail:
             parts.append((f"\n{plain(item.target.detail)}", ""))
         parts.append(("\n", ""))
-    parts.append((way.ask(item), "$text-accent" if item.target is not None else "bold"))
+    parts.append((way.ask(item), ACCENT if item.target is not None else "bold"))
     return Content.assemble(*parts)
 
 
-def voice_words(way: Way, case: Case, voice: Voice, moved: Move | None, width: int) -> Content:
+def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Move | None, width: int) -> Content:
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     said, label = voice.said, voice.said.label
@@ -150,12 +150,12 @@ def voice_words(way: Way, case: Case, voice: Voice, moved: Move | None, width: i
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
-def _flag(way: Way, id: str) -> str:
+def _flag(way: Wording, id: str) -> str:
     found = way.protocol.field(id)
     return way.flag(found) if found is not None else id
 
 
-def beside_words(way: Way, case: Case, voice: Voice | None, draft: Draft) -> Content:
+def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, draft: SettlementDraft) -> Content:
     """What the rater under the cursor noted; then how the item stands: what is chosen, or settled and why."""
     parts: list[tuple[str, str]] = []
     label = voice.said.label if voice is not None else None
@@ -165,7 +165,7 @@ def beside_words(way: Way, case: Case, voice: Voice | None, draft: Draft) -> Con
         parts.append((f"{voice.called} points at the guide: {plain(label.cites)}\n", MUTED))
     item = item_at(way.protocol, case.unit, case.spot)
     if case.closed:
-        parts.append((f"{plain(case.closed, lines=False)}\n", "$text-warning"))
+        parts.append((f"{plain(case.closed, lines=False)}\n", WARNING))
     if case.settled is not None:
         parts += _settled(way, case, item)
     if draft.chosen or draft.moves or draft.minutes is not None:
@@ -173,28 +173,28 @@ def beside_words(way: Way, case: Case, voice: Voice | None, draft: Draft) -> Con
     return Content.assemble(*parts)
 
 
-def _settled(way: Way, case: Case, item: Item) -> list[tuple[str, str]]:
+def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str, str]]:
     assert case.settled is not None
     what = case.settled.what
     minutes = f", {what.minutes:g} min" if what.minutes is not None else ""
-    parts = [("Settled: ", "$text-success"), (f"{settled_words(way, item, what)}{minutes}\n", "bold")]
+    parts = [("Settled: ", SUCCESS), (f"{settled_words(way, item, what)}{minutes}\n", "bold")]
     parts.append((f"{plain(what.reason)}\n", ""))
     if what.judges_seen:
         parts.append(("after judges' answers were looked at\n", MUTED))
     return parts + _moved(way, item, {case.called(move.rater): move for move in what.moves})
 
 
-def _chosen(way: Way, item: Item, draft: Draft) -> list[tuple[str, str]]:
+def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
     answer = said_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
-    parts = [("Not settled yet: ", "$text-warning"), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
+    parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
     parts += _moved(way, item, draft.moves)
     if draft.reason:
         parts.append((f"{plain(draft.reason)}\n", ""))
     return parts
 
 
-def _moved(way: Way, item: Item, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
+def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
     found = []
     for who, move in moves.items():
         why = ", ".join(plain(part, lines=False) for part in (move.code, move.why) if part)
@@ -203,7 +203,7 @@ def _moved(way: Way, item: Item, moves: Mapping[str, Move]) -> list[tuple[str, s
     return found
 
 
-def _value(way: Way, item: Item, value: Any) -> str:
+def _value(way: Wording, item: SheetItem, value: Any) -> str:
     return said_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
 
 

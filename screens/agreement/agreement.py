@@ -8,25 +8,27 @@ from textual import on
 from textual.actions import SkipAction
 from textual.binding import BindingType
 
-from lab.plain import plain
-from lab.rounded import count
-from lab.study import Study
+from lab.core.plain_text import plain
+from lab.core.rounding import count
+from lab.core.study import Study
+from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
+from screens.agreement.computation import AgreementComputation, Ask
 from screens.agreement.grid import Confusion
 from screens.agreement.keys import KEYS
-from screens.agreement.reading import Ask, Reading
-from screens.agreement.rows import View
-from screens.agreement.shown import BOOTSTRAP, JACKKNIFE, Shown
-from screens.agreement.table import Fields, Pairs
-from screens.describe import one_line
-from screens.lines import Lines
+from screens.agreement.numbers_pane import BOOTSTRAP, JACKKNIFE, NumbersLayout
+from screens.agreement.rows import NumberFilter
+from screens.agreement.table import FieldNumbers, RaterPairs
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.widgets.lines import LineList
 
 _LOOK = 5.0
 """Seconds between two looks whether answers came in."""
-NONE_OPEN = "No study is open: a on a study in Home (F2) opens its agreement."
+NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
 
 
-class AgreementScreen(Shown):
+class AgreementScreen(NumbersLayout):
     """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
 
     BINDING_GROUP_TITLE = "Agreement"
@@ -38,7 +40,7 @@ class AgreementScreen(Shown):
         if self.study is not None:
             self._begin()
         else:
-            self.fields.empty = NONE_OPEN
+            self.fields.empty = with_keys(self, NONE_OPEN)
             self.tell()
 
     def on_screen_resume(self) -> None:
@@ -52,7 +54,7 @@ class AgreementScreen(Shown):
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if other:
-            self.agreements, self.view, self.how = [], View(), JACKKNIFE
+            self.agreements, self.view, self.how = [], NumberFilter(), JACKKNIFE
         if self.is_mounted:
             if other:
                 self.remove_class("-listing")
@@ -79,8 +81,8 @@ class AgreementScreen(Shown):
         if self.is_current and not self.counting:
             self.reading.look()
 
-    @on(Reading.Counted)
-    def _counted(self, message: Reading.Counted) -> None:
+    @on(AgreementComputation.Counted)
+    def _counted(self, message: AgreementComputation.Counted) -> None:
         if message.serial != self.reading.serial:
             return
         self.counting = message.last
@@ -92,8 +94,8 @@ class AgreementScreen(Shown):
         self.lay_out()
         self._look()
 
-    @on(Reading.Gathered)
-    def _gathered(self, message: Reading.Gathered) -> None:
+    @on(AgreementComputation.Gathered)
+    def _gathered(self, message: AgreementComputation.Gathered) -> None:
         if message.serial == self.reading.serial:
             raters = count(message.people, "rater")
             judges = f", {count(message.judges, 'judge')}" if message.judges else ""
@@ -101,14 +103,14 @@ class AgreementScreen(Shown):
             self._read = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
             self.tell()
 
-    @on(Reading.Grown)
-    def _grown(self, message: Reading.Grown) -> None:
+    @on(AgreementComputation.Grown)
+    def _grown(self, message: AgreementComputation.Grown) -> None:
         if message.serial == self.reading.serial:
             self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
             self.tell()
 
-    @on(Reading.Refused)
-    def _refused(self, message: Reading.Refused) -> None:
+    @on(AgreementComputation.Refused)
+    def _refused(self, message: AgreementComputation.Refused) -> None:
         if message.serial != self.reading.serial:
             return
         if message.ask is None:
@@ -117,16 +119,16 @@ class AgreementScreen(Shown):
             self.fields.refresh()
         else:
             self.reading.done()
-            self._app.report(message.error)
+            lab_of(self).report(message.error)
         self.tell()
 
     # -- items -----------------------------------------------------------------------------------------------
 
-    @on(Lines.Chosen, "#agreement-fields")
-    @on(Lines.Chosen, "#agreement-pairs")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#agreement-fields")
+    @on(LineList.Chosen, "#agreement-pairs")
+    def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        lines = cast("Fields | Pairs", message.lines)
+        lines = cast("FieldNumbers | RaterPairs", message.lines)
         one = lines.current
         if one is not None:
             self._list(Ask(one.field, *rows.raters_of(one), listed=True))
@@ -153,8 +155,8 @@ class AgreementScreen(Shown):
         cell = f"  {one_line(ask.cell[0], 30)} × {one_line(ask.cell[1], 30)}" if ask.cell else ""
         return f"Items  {one_line(ask.field, 40)}{of}{cell}"
 
-    @on(Reading.Listed)
-    def _listed(self, message: Reading.Listed) -> None:
+    @on(AgreementComputation.Listed)
+    def _listed(self, message: AgreementComputation.Listed) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.done()
@@ -168,21 +170,21 @@ class AgreementScreen(Shown):
         self.items.entitle(self._listed_words(message.ask), more)
         self.tell()
 
-    @on(Lines.Highlighted, "#agreement-items")
-    def _on_item(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted, "#agreement-items")
+    def _on_item(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.tell()
 
-    @on(Lines.Chosen, "#agreement-items")
-    def _item_chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#agreement-items")
+    def _item_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.items.current is not None and self._listing is not None:
             self.reading.find(self.items.current, self._listing.field)
 
-    @on(Reading.Found)
-    def _found(self, message: Reading.Found) -> None:
+    @on(AgreementComputation.Found)
+    def _found(self, message: AgreementComputation.Found) -> None:
         if self.is_current:
-            self._app.open_replay(message.run, message.step, back="agreement")
+            lab_of(self).open_replay(message.run, message.step, back="agreement")
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
@@ -224,6 +226,7 @@ class AgreementScreen(Shown):
 
     def action_recount(self) -> None:
         """Counts everything that is there now."""
+        self.notify("Counting all that is there now.", markup=False)
         if not self.counting:
             self._begin()
 
@@ -246,7 +249,7 @@ class AgreementScreen(Shown):
 
     def action_move(self, by: int) -> None:
         """The next or the previous line of the pane in use."""
-        lines = self.focused if isinstance(self.focused, Lines) else self.fields
+        lines = self.focused if isinstance(self.focused, LineList) else self.fields
         lines.action_move(by)
 
     def action_back(self) -> None:

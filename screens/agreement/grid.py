@@ -13,12 +13,13 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from lab.drawing import shade
-from lab.report import Grid
-from lab.rounded import rounded
-from screens.describe import one_line
-from screens.lines import MOVE, strip_of
-from screens.shelves import MUTED, Column, cell
+from lab.core.report import Grid
+from lab.core.rounding import rounded
+from lab.core.text_charts import shade
+from lab.runs.descriptions import one_line
+from screens.theme import MUTED
+from screens.widgets.lines import MOVE, strip_of
+from screens.widgets.table import TableColumn, cell
 
 _SAME = ("", "on $success 15%", "on $success 30%", "on $success 45%", "on $success 60%")
 _OTHER = ("", "on $warning 15%", "on $warning 30%", "on $warning 45%", "on $warning 60%")
@@ -36,7 +37,7 @@ class Confusion(ScrollView, can_focus=True, inherit_bindings=False):
 
 How often one answer (down) came together with another (across). Between the brackets, from the upper left to the lower
 right, both are the same; all else is disagreement. Numbers are counts; darker is more often. Arrows go from cell to
-cell, **Enter** lists the items of a cell.
+cell, **{grid.open}** lists the items of a cell.
 """
     DEFAULT_CSS = """
     Confusion { overflow: hidden hidden; scrollbar-size: 0 0; }
@@ -117,13 +118,13 @@ cell, **Enter** lists the items of a cell.
     def _heading(self, grid: Grid, name: int, side: int, left: int, columns: int) -> Content:
         more = "◂" if left else " "
         after = " ▸" if left + columns < len(grid.across) else ""
-        heads = "".join(cell(one_line(word), Column("", side - 1, 0, right=True)) + " "
+        heads = "".join(cell(one_line(word), TableColumn("", side - 1, 0, right=True)) + " "
                         for word in grid.across[left : left + columns])  # fmt: skip
         return Content.styled(" " * (name - 1) + more + " " + heads + after, f"bold {MUTED}")
 
     def _row(self, grid: Grid, row: int, name: int, side: int, columns: range) -> Content:
         most = max((count for line in grid.counts for count in line), default=0.0)
-        parts: list[tuple[str, str]] = [(cell(one_line(grid.down[row]), Column("", name, 0)) + " ", MUTED)]
+        parts: list[tuple[str, str]] = [(cell(one_line(grid.down[row]), TableColumn("", name, 0)) + " ", MUTED)]
         for column in columns:
             count = grid.counts[row][column]
             same = grid.down[row] == grid.across[column]

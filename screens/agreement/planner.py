@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
-from lab.agreement import Agreement
+from lab.core.agreement import Agreement
 from screens.agreement.words import wanted_words
 
 _LEAST, _MOST = 0.001, 2.0

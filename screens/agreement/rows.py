@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import Literal, NamedTuple
 
-from lab.agreement import Agreement, is_share
+from lab.core.agreement import Agreement, is_share
 
 Whose = Literal["people", "judges"]
 PEOPLE = "people"
@@ -16,7 +16,7 @@ _OWN_UNIT = ("mae", "mse", "mean absolute", "mean squared", "difference")
 """Words of statistics that are in the field's own unit, and stand on no scale to 1."""
 
 
-class View(NamedTuple):
+class NumberFilter(NamedTuple):
     """What is chosen to be seen: `part` and `statistic` are one of several, empty for all."""
 
     whose: Whose = "people"
@@ -29,7 +29,7 @@ def of_people(one: Agreement) -> bool:
     return not any(word in one.between for word in (AGAINST, MINUS)) and not one.between.endswith(RUNS)
 
 
-def shown(agreements: Sequence[Agreement], view: View) -> list[Agreement]:
+def shown(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement]:
     """The numbers that fit a view, in their order; those of one statistic stand together."""
     return [
         one
@@ -50,7 +50,7 @@ def parts(agreements: Sequence[Agreement]) -> list[str]:
     return list(dict.fromkeys(word for one in agreements for word in parts_of(one)))
 
 
-def statistics(agreements: Sequence[Agreement], view: View) -> list[str]:
+def statistics(agreements: Sequence[Agreement], view: NumberFilter) -> list[str]:
     """Every statistic of those that are chosen from, in their order."""
     return list(dict.fromkeys(one.statistic for one in shown(agreements, view._replace(statistic=""))))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
-from lab.agreement import Agreement
-from lab.drawing import DASH, FIRST, LAST, OFF_LEFT, OFF_RIGHT, POINT, interval_bar, scale
+from lab.core.agreement import Agreement
+from lab.core.text_charts import DASH, FIRST, LAST, OFF_LEFT, OFF_RIGHT, POINT, interval_bar, scale
+from lab.runs.descriptions import one_line
 from screens.agreement.rows import PEOPLE, ends_of, on_scale, short
 from screens.agreement.words import (
     interval_words,
@@ -18,139 +19,108 @@ from screens.agreement.words import (
     undefined_words,
     value_words,
 )
-from screens.describe import one_line
-from screens.lines import Lines
-from screens.shelves import MUTED, Column, cell
+from screens.theme import ACCENT, MUTED
+from screens.widgets.table import Table, TableColumn, cell
 
 _BAR = 10
 """Least columns of a bar; where there are fewer there is none."""
 _DRAWN = (DASH, FIRST, LAST, POINT, OFF_LEFT, OFF_RIGHT)
-_FIELDS: dict[str, Column] = {
-    "name": Column("asked", 14, 0, share=4),
-    "statistic": Column("statistic", 16, 0, share=5),
-    "value": Column("value", 7, 0, right=True),
-    "bar": Column("", 0, 0),
-    "interval": Column("interval", 14, 66),
-    "words": Column("Landis and Koch", 29, 126),
-    "n": Column("n", 7, 90, right=True),
-    "traces": Column("runs", 6, 140, right=True),
-    "raters": Column("raters", 6, 140, right=True),
-    "missing": Column("missing", 8, 140, right=True),
+_FIELDS: dict[str, TableColumn] = {
+    "name": TableColumn("asked", 14, share=4, fits=True),
+    "statistic": TableColumn("statistic", 16, share=5, fits=True),
+    "value": TableColumn("value", 7, right=True, fits=True),
+    "bar": TableColumn("", 0),
+    "interval": TableColumn("interval", 14, 66, fits=True, style=MUTED),
+    "words": TableColumn("Landis and Koch", 29, 126, fits=True, style=MUTED),
+    "n": TableColumn("n", 7, 90, right=True, fits=True),
+    "traces": TableColumn("runs", 6, 140, right=True, fits=True),
+    "raters": TableColumn("raters", 6, 140, right=True, style=MUTED),
+    "missing": TableColumn("missing", 8, 140, right=True, fits=True, style=MUTED),
 }
-_PAIRS: dict[str, Column] = {
-    "name": Column("raters", 12, 0, share=3),
-    "value": Column("value", 6, 0, right=True),
-    "bar": Column("", 0, 0),
-    "interval": Column("interval", 14, 44),
-    "percent": Column("same", 7, 60, right=True),
-    "n": Column("n", 7, 60, right=True),
+_PAIRS: dict[str, TableColumn] = {
+    "name": TableColumn("raters", 12, share=3, fits=True),
+    "value": TableColumn("value", 6, right=True, fits=True),
+    "bar": TableColumn("", 0),
+    "interval": TableColumn("interval", 14, 44, fits=True, style=MUTED),
+    "percent": TableColumn("same", 7, 60, right=True),
+    "n": TableColumn("n", 7, 60, right=True, fits=True),
 }
 
 
-class Numbers(Lines):
-    """Numbers, one a line. A subclass says which columns there are."""
+class NumberTable(Table[Agreement]):
+    """Numbers, one a line, each drawn on a scale that is theirs together."""
 
-    heading_rows = 1
-    columns: dict[str, Column] = _FIELDS
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id, classes="pane")
-        self.rows: list[Agreement] = []
+    def __init__(self, id: str, columns: Mapping[str, TableColumn]) -> None:
+        super().__init__(id, columns)
         self.ends = (0.0, 1.0)
-        self._needed = dict.fromkeys(_AS_NEEDED, 0)
-
-    @property
-    def count(self) -> int:
-        return len(self.rows)
-
-    @property
-    def current(self) -> Agreement | None:
-        """The number under the cursor."""
-        return self.rows[self.cursor] if self.rows else None
 
     def show(self, rows: Sequence[Agreement]) -> None:
         """Shows others; the cursor stays on the number it was on, where that is still there."""
-        before = _key(self.current)
-        self.rows = list(rows)
-        self.ends = ends_of(self.rows)
-        self.measure()
-        self.changed()
-        self.go(next((at for at, one in enumerate(self.rows) if _key(one) == before), 0))
+        self.ends = ends_of(list(rows))
+        self.set_rows(rows, _key)
 
-    def widths(self, width: int) -> dict[str, Column]:
-        """The columns of a table of that width; the bar gets what is left."""
-        found = {name: self._titled(name).at(width) for name, column in self.columns.items() if width >= column.least}
-        for name in found.keys() & _AS_NEEDED:
-            found[name] = found[name]._replace(width=min(found[name].width, self._needed[name]))
-        if found.get("words", _GONE).width == 0:
+    def columns(self, width: int) -> dict[str, TableColumn]:
+        """The columns of a table of that width; the bar gets what is left, where that is enough for one."""
+        found = super().columns(width)
+        if "words" in found and not found["words"].width:
             del found["words"]
         rest = width - sum(column.width for column in found.values()) - 2 * (len(found) - 1)
         if rest < _BAR:
             del found["bar"]
         else:
-            found["bar"] = Column(scale(rest, *self.ends), rest, 0)
+            found["bar"] = TableColumn(scale(rest, *self.ends), rest)
         return found
 
-    def measure(self) -> None:
-        """Finds how wide each column has to be."""
-        self._needed = {name: self._most(name) for name in _AS_NEEDED}
-
-    def _most(self, name: str) -> int:
-        """Columns that the longest of what stands in a column takes, and its title; 0 where nothing does."""
-        words = {self.said(name, one, at, 0) for at, one in enumerate(self.rows)} - {""}
-        title = self._titled(name).title
-        return max((Content(word).cell_length for word in (*words, title)), default=0) if words else 0
-
-    def _titled(self, name: str) -> Column:
-        """A column; of what intervals are made over, called by what that is here: runs, tasks, users."""
-        column = self.columns.get(name, _GONE)
-        return column._replace(title=f"{self.rows[0].clusters}s") if name == "traces" and self.rows else column
-
-    def heading(self, width: int) -> Content:
-        return Content("  ".join(cell(column.title, column) for column in self.widths(width).values()))
+    def title_of(self, name: str, column: TableColumn) -> str:
+        """What intervals are made over is called by what that is here: runs, tasks, users."""
+        return f"{self.rows[0].clusters}s" if name == "traces" and self.rows else column.title
 
     def paint(self, index: int, width: int) -> Content:
         one = self.rows[index]
-        columns = self.widths(width)
+        columns = self.columns(width)
         if one.value is None:
             return self._undefined(one, index, columns, width)
         parts = []
         for name, column in columns.items():
-            text = cell(self.said(name, one, index, column.width), column)
-            parts.append(_bar(text) if name == "bar" else Content.styled(text, _STYLE.get(name, "")))
+            text = cell(self.words_at(index, name, column.width), column)
+            parts.append(_bar(text) if name == "bar" else Content.styled(text, column.style))
         return Content("  ").join(parts)
 
-    def _undefined(self, one: Agreement, index: int, columns: dict[str, Column], width: int) -> Content:
+    def _undefined(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
         """Where there is no value the reason takes the place of bar and interval."""
-        before = [cell(self.said(name, one, index, column.width), column)
+        before = [cell(self.words_at(index, name, column.width), column)
                   for name, column in columns.items() if name in ("name", "statistic")]  # fmt: skip
         rest = width - sum(map(len, before)) - 2 * len(before)
-        why = cell(undefined_words(one), Column("", max(0, rest), 0))
+        why = cell(undefined_words(one), TableColumn("", max(0, rest), 0))
         return Content.assemble(("  ".join([*before, ""]), ""), (why, MUTED))
 
-    def said(self, name: str, one: Agreement, index: int, width: int) -> str:
-        """What stands in a column."""
+    def words_at(self, index: int, name: str, width: int) -> str:
+        """What stands in a column of one line, which may hang on the lines around it."""
+        one = self.rows[index]
+        return self._asked(one, index, width) if name == "name" and width else self.words(name, one, width)
+
+    def words(self, name: str, row: Agreement, width: int) -> str:
         match name:
             case "name":
-                return self._asked(one, index, width) if width else self._named(one)
+                return self._named(row)
             case "statistic":
-                return statistic_words(one)
+                return statistic_words(row)
             case "value":
-                return value_words(one)
+                return value_words(row)
             case "bar":
-                return interval_bar(one.value, one.low, one.high, width, *self.ends) if on_scale(one) else ""
+                return interval_bar(row.value, row.low, row.high, width, *self.ends) if on_scale(row) else ""
             case "interval":
-                return interval_words(one)
+                return interval_words(row)
             case "words":
-                return landis_words(one)
+                return landis_words(row)
             case "n":
-                return f"{one.places:,}"
+                return f"{row.places:,}"
             case "traces":
-                return f"{one.traces:,}"
+                return f"{row.traces:,}"
             case "raters":
-                return str(one.raters)
+                return str(row.raters)
             case "missing":
-                return missing_words(one)
+                return missing_words(row)
         return ""
 
     def _asked(self, one: Agreement, index: int, width: int) -> str:
@@ -160,7 +130,7 @@ class Numbers(Lines):
         """
         named = self._named(one)
         begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
-        split = one.between != PEOPLE and self._needed["name"] > width and (goes_on or not begins)
+        split = one.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
         if split and not begins and not self._alike(index, index - 2):
             return f"  {one_line(short(one.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
@@ -176,7 +146,7 @@ class Numbers(Lines):
         return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
 
 
-class Fields(Numbers):
+class FieldNumbers(NumberTable):
     """What was asked, by statistic."""
 
     HELP = """\
@@ -187,32 +157,37 @@ the bar around it the interval, all on the scale above; the interval is made ove
 would make it too narrow. What is undefined says why. Beside an interval stand the words of Landis and Koch for both its
 ends. The line below says all of the number under the cursor: its n, runs, raters, and what is missing.
 
-**Enter** lists the items on which not all said the same; **Enter** on one of them replays the run where it was judged.
+**{list.open}** lists the items on which not all said the same; **{list.open}** on one of them replays the run where it
+was judged.
 
-- `d` shows one part alone: before or after what follows from the answers, or one kind of item.
-- `p` turns from the people among themselves to models and scripts against what most people say.
-- `s` shows one statistic for everything that was asked, `S` goes back.
-- `b` makes the intervals by resampling runs in place of leaving one out, and back.
-- `w` says how many runs a narrower interval would take. `r` recounts what came in since. `y` copies the number.
+- **{agreement.part}** shows one part alone: before or after what follows from the answers, or one kind of item.
+- **{agreement.whose}** turns from the people among themselves to models and scripts against what most people say.
+- **{agreement.statistic}** shows one statistic for everything that was asked, **{agreement.statistic_before}** goes
+  back.
+- **{agreement.intervals}** makes the intervals by resampling runs in place of leaving one out, and back.
+- **{agreement.plan}** says how many runs a narrower interval would take. **{agreement.recount}** recounts what came in
+  since. **{agreement.copy}** copies the number.
 """
     empty = "Reading ..."
 
+    def __init__(self, id: str) -> None:
+        super().__init__(id, _FIELDS)
 
-class Pairs(Numbers):
+
+class RaterPairs(NumberTable):
     """The same statistic for each two raters, or for each model or script against most people."""
 
     HELP = """\
 # Rater pairs
 
-Kappa (or what stands for it) for each two raters, or for each model or script against what most people say. The
-grid beside it is of the pair under the cursor, of all pairs on the first line. **Enter** lists the items on which these
-two differ.
+Kappa (or what stands for it) for each two raters, or for each model or script against what most people say. The grid
+beside it is of the pair under the cursor, of all pairs on the first line. **{list.open}** lists the items on which
+these two differ.
 """
-    columns = _PAIRS
     empty = ""
 
     def __init__(self, id: str) -> None:
-        super().__init__(id)
+        super().__init__(id, _PAIRS)
         self.percent: dict[str, Agreement] = {}
 
     def _asked(self, one: Agreement, index: int, width: int) -> str:
@@ -221,22 +196,16 @@ two differ.
     def _named(self, one: Agreement) -> str:
         return "all" if one.between == PEOPLE else one_line(short(one.between))
 
-    def said(self, name: str, one: Agreement, index: int, width: int) -> str:
+    def words(self, name: str, row: Agreement, width: int) -> str:
         if name == "percent":
-            same = self.percent.get(one.between)
+            same = self.percent.get(row.between)
             return value_words(same) if same is not None else "-"
-        return super().said(name, one, index, width)
+        return super().words(name, row, width)
 
 
 def _bar(text: str) -> Content:
     """The scale behind an interval is dim."""
-    return Content.assemble(*((mark, "$text-accent" if mark in _DRAWN else MUTED) for mark in text))
-
-
-_AS_NEEDED = ("name", "statistic", "value", "interval", "words", "n", "traces", "missing")
-"""Columns that are no wider than what stands in them."""
-_GONE = Column("", 1, 0)
-_STYLE = {"name": "", "interval": MUTED, "words": MUTED, "raters": MUTED, "missing": MUTED}
+    return Content.assemble(*((mark, ACCENT if mark in _DRAWN else MUTED) for mark in text))
 
 
 def _key(one: Agreement | None) -> tuple[str, str, str, str] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.agreement import Agreement, is_share, words
-from lab.rounded import count, rounded
+from lab.core.agreement import Agreement, is_share, words
+from lab.core.rounding import count, rounded
+from lab.runs.descriptions import one_line
 from screens.agreement.rows import MINUS
-from screens.describe import one_line
 
 _MISSING = {
     "not_reached": "not reached",

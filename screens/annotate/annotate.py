@@ -5,21 +5,24 @@ from __future__ import annotations
 from textual import on, work
 from textual.content import Content
 
-from lab.errors import LabError
-from lab.study import Study
-from screens.annotate.beside import Beside
-from screens.annotate.desk import Desk
-from screens.annotate.pane import OpenSheet
-from screens.annotate.sitting import Sitting
-from screens.annotate.words import Way, told_words
-from screens.lines import Lines
-from screens.studies import StudyRow, study_rows
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.studies.rating_session import RatingSession
+from lab.studies.sheet_wording import Wording
+from screens.annotate.session import RatingScreen
+from screens.annotate.sheet import SheetPane
+from screens.annotate.sheet_text import told_words
+from screens.annotate.unit_pane import UnitPane
+from screens.home.studies import StudyRow, study_rows
+from screens.key_names import with_keys
+from screens.lab import Failed, lab_of, tried
+from screens.widgets.lines import LineList
 
 _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
 
 
-class AnnotateScreen(Sitting):
+class AnnotateScreen(RatingScreen):
     """The room of a rater: a shelf of studies, or one unit beside its sheet, or what is learned after handing it in."""
 
     def on_mount(self) -> None:
@@ -40,64 +43,67 @@ class AnnotateScreen(Sitting):
 
     def _begin(self, study: Study) -> None:
         self.rise()
-        desk = self._desk_of(study)
-        if reason := self.closed(desk):
+        session = self._desk_of(study)
+        if reason := self.closed(session):
             self.tell(study, reason)
             return
-        self.sit(desk)
+        self.sit(session)
         self._lay_out()
 
-    def _desk_of(self, study: Study) -> Desk:
+    def _desk_of(self, study: Study) -> RatingSession:
         locale = self.settings.locale if self.settings.locale != "en" else ""
-        return Desk(self.store, study, self.person, locale=locale)
+        return RatingSession(self.store, study, self.person, locale=locale)
 
-    def closed(self, desk: Desk) -> str:
+    def closed(self, session: RatingSession) -> str:
         """Why this person cannot rate in a study now; empty where they can."""
-        study, code = desk.study, desk.person.id
-        if self.store.withdrew(code):
+        study, code = session.study, session.person.id
+        if self.store.labels.withdrew(code):
             return f"{code} has withdrawn from studies; nothing is asked of them."
-        if self.store.locked(study):
+        if self.store.studies.locked(study):
             return "This study is locked: nothing in it changes any more."
-        if not self.store.progress(study, code).dealt:
+        if not self.store.studies.progress(study, code).dealt:
             return f"Nothing in this study is dealt to {code}."
         return ""
 
     def _lay_out(self) -> None:
         """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
-        desk = self.desk
-        assert desk is not None
+        session = self.session
+        assert session is not None
         if self.unsettled:
-            desk.open(self.unsettled.pop(0))
+            session.open(self.unsettled.pop(0))
             self.show_unit()
             return
-        following = desk.next_assignment()
+        following = session.next_assignment()
         if following is None:
             done = self.count.done
-            back = " z takes the last one back." if self.takes_back else ""
-            self.tell(desk.study, f"All {done} are handed in. Thank you.{back} Esc leads back to the studies.")
+            back = " {annotate.reopen} takes the last one back." if self.takes_back else ""
+            words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
+            self.tell(session.study, with_keys(self, words))
             return
-        if following.stage != "pilot" and self.store.held(desk.study, desk.person.id):
+        if following.stage != "pilot" and self.store.studies.held(session.study, session.person.id):
             self.tell(
-                desk.study,
+                session.study,
                 "The pilot is over, and fewer answers were right than this study asks for. "
-                "Nothing more is asked until its designer releases you; Esc leads back to the studies.",
+                + with_keys(
+                    self, "Nothing more is asked until its designer releases you; {annotate.back} leads to the studies."
+                ),
             )
             return
-        desk.open(following)
+        session.open(following)
         self.show_unit()
 
     def show_unit(self) -> None:
-        """Shows the unit that is open at the desk."""
-        desk = self.desk
-        assert desk is not None
-        assert desk.unit is not None
-        assert desk.assignment is not None
+        """Shows the unit that is open in the session."""
+        session = self.session
+        assert session is not None
+        assert session.unit is not None
+        assert session.assignment is not None
         self.mode("open")
         self.handed = None
         self.pace.begin_unit()
-        beside = self.query_one(Beside)
-        beside.open(desk.study, desk.unit, swap=desk.assignment.swap)
-        place = self.pane.open(desk)
+        beside = self.query_one(UnitPane)
+        beside.open(session.study, session.unit, swap=session.assignment.swap)
+        place = self.pane.open(session)
         if place:
             beside.go_to(place)
         self.pane.looked(beside.place)
@@ -106,29 +112,29 @@ class AnnotateScreen(Sitting):
 
     # -- after handing in ------------------------------------------------------------------------------------
 
-    @on(OpenSheet.HandedIn)
-    def _handed_in(self, message: OpenSheet.HandedIn) -> None:
+    @on(SheetPane.HandedIn)
+    def _handed_in(self, message: SheetPane.HandedIn) -> None:
         message.stop()
-        desk = self.desk
-        assert desk is not None
-        assert desk.sheet is not None
+        session = self.session
+        assert session is not None
+        assert session.sheet is not None
         self.pace.end_unit()
         self.counted(1)
-        self.last = None if desk.study.protocol.forward or message.handed.compared else desk.assignment
-        derived = desk.derived()
+        self.last = None if session.study.protocol.forward or message.handed.compared else session.assignment
+        derived = session.derived(told=True)
         if not message.handed.compared and not derived:
             self._lay_out()
             return
         self.handed = message.handed
-        way = Way(desk.study.protocol, desk.locale, bool(desk.assignment and desk.assignment.swap))
+        way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
         self.told.border_title = "What is right" if message.handed.compared else "What follows"
-        self.told.show(told_words(way, desk.sheet, message.handed, derived))
+        self.told.show(told_words(way, session.sheet, message.handed, derived))
         self.mode("told")
         self.told.focus()
         self.renew()
 
-    @on(OpenSheet.Settled)
-    def _settled(self, message: OpenSheet.Settled) -> None:
+    @on(SheetPane.Settled)
+    def _settled(self, message: SheetPane.Settled) -> None:
         message.stop()
         self._lay_out()
 
@@ -145,14 +151,14 @@ class AnnotateScreen(Sitting):
                 self.tell(study, reason)
                 return
             self.sit(again)
-        desk = self.desk
-        if desk is None or last is None:
+        session = self.session
+        if session is None or last is None:
             return
         self.last = None
-        if desk.assignment != last:
-            desk.open(last)
+        if session.assignment != last:
+            session.open(last)
         try:
-            desk.reopen()
+            session.reopen()
         except LabError as error:
             self._lay_out()
             self.pane.say(error.said)
@@ -160,28 +166,28 @@ class AnnotateScreen(Sitting):
         self.counted(-1)
         self.show_unit()
 
-    @on(OpenSheet.Wanted)
-    async def _wanted_by_sheet(self, message: OpenSheet.Wanted) -> None:
+    @on(SheetPane.Wanted)
+    async def _wanted_by_sheet(self, message: SheetPane.Wanted) -> None:
         message.stop()
         match message.what:
             case "place":
-                if not self.query_one(Beside).go_to(message.place):
+                if not self.query_one(UnitPane).go_to(message.place):
                     self.pane.say("That step is not shown here.")
             case "region":
-                if not self.query_one(Beside).draw_region():
+                if not self.query_one(UnitPane).draw_region():
                     self.pane.drawing = ""
                     self.pane.say("No picture is shown here.")
                 self.renew()
             case "guide":
                 await self.run_action("guide")
             case "search":
-                found = self.query_one(Beside).search(message.place)
+                found = self.query_one(UnitPane).search(message.place)
                 self.pane.say(f"{found} {'step' if found == 1 else 'steps'} with these words." if found else "No step.")
             case "undo" if self.last is None:
-                forward = self.desk is not None and self.desk.study.protocol.forward
+                forward = self.session is not None and self.session.study.protocol.forward
                 self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")
             case "undo":
-                self.tried(self.action_reopen)
+                tried(self, self.action_reopen)
 
     # -- the shelf -------------------------------------------------------------------------------------------
 
@@ -191,6 +197,7 @@ class AnnotateScreen(Sitting):
         self._left, self._wanted = self._wanted, None
         self.mode("shelf")
         self.shelf.border_title = "Studies"
+        self.shelf.stand_on(self._left.name if self._left is not None else "")
         self.shelf.focus()
         self.read_shelf()
         self.renew()
@@ -202,25 +209,25 @@ class AnnotateScreen(Sitting):
             rows: list[StudyRow] = study_rows(self.store, self.person.id, others=False)
             self.post_message(self.Shelved(rows))
         except LabError as error:
-            self.post_message(self.Failed(error))
+            self.post_message(Failed(error))
 
-    @on(Sitting.Shelved)
-    def _shelved(self, message: Sitting.Shelved) -> None:
+    @on(RatingScreen.Shelved)
+    def _shelved(self, message: RatingScreen.Shelved) -> None:
         self.shelf.show(message.rows, self.person.id, self._left.name if self._left is not None else "")
         self.renew()
 
-    @on(Lines.Chosen, "#study-shelf")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#study-shelf")
+    def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         row = self.shelf.rows[message.index]
-        study = self.store.study(row.line.id, row.line.version)
+        study = self.store.studies.study(row.line.id, row.line.version)
         if study.protocol.unit == "task to play":
-            self.tried(lambda: self.lab.open_study(study))
+            tried(self, lambda: lab_of(self).open_study(study))
         else:
             self.open(study)
 
-    @on(Lines.Highlighted, "#study-shelf")
-    def _on_shelf(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted, "#study-shelf")
+    def _on_shelf(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
 
@@ -240,10 +247,14 @@ class AnnotateScreen(Sitting):
             self.app.action_hide_help_panel()
         elif self.pane.drawing:
             self.pane.drawing = ""
-            self.query_one(Beside).draw_region(on=False)
+            self.query_one(UnitPane).draw_region(on=False)
             self.pane.items.focus()
+            self.renew()
+        elif self.shown == "open" and self.pane.keying.digits:
+            self.pane.drop_digits()
+        elif self.shown in ("open", "told") and self.query_one(UnitPane).back():
             self.renew()
         elif self.shown != "shelf":
             self.to_shelf()
         else:
-            self.lab.open_home()
+            lab_of(self).open_home()

@@ -10,11 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from lab.clauses import clauses
-from lab.plain import plain
-from lab.protocol import Field, Option, Protocol
-from screens.page import Page
-from screens.replay.sheet import HEAD, MUTED, Part
+from lab.core.guideline import clauses
+from lab.core.plain_text import plain
+from lab.core.protocol import Field, Option, Protocol
+from screens.replay.step_pane import Part
+from screens.theme import HEADING, MUTED
+from screens.widgets.text_page import TextPage
 
 _SIDES = {"A": "_left", "B": "_right"}
 
@@ -29,7 +30,7 @@ def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
     guide = plain(protocol.guided(locale).strip())
     if guide:
         parts += [
-            (f"{plain(protocol.said(locale, 'title', protocol.title), lines=False)}\n", HEAD),
+            (f"{plain(protocol.said(locale, 'title', protocol.title), lines=False)}\n", HEADING),
             *_numbered(guide),
             ("\n", ""),
         ]
@@ -51,8 +52,8 @@ def _numbered(guide: str) -> Iterator[Part]:
 
 def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     """What a field asks, and each of its answers with its definition and worked cases."""
-    yield f"{plain(protocol.said(locale, field.id, field.ask))}\n", HEAD
-    hint = plain(protocol.said(locale, f"{field.id}.hint", field.hint))
+    yield f"{plain(protocol.said(locale, field.id, field.ask))}\n", HEADING
+    hint = plain(protocol.hinted(locale, field))
     if hint:
         yield f"{hint}\n", MUTED
     if field.least is not None or field.most is not None:
@@ -90,7 +91,7 @@ class GuideScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     GuideScreen { align: center middle; }
-    GuideScreen > Page { width: 90%; max-width: 100; height: 90%; }
+    GuideScreen > TextPage { width: 90%; max-width: 100; height: 90%; }
     """
     BINDING_GROUP_TITLE = "Guide"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,10 +103,9 @@ class GuideScreen(ModalScreen[None]):
 
     def __init__(self, protocol: Protocol, locale: str, asked: str = "") -> None:
         super().__init__()
-        self.page = Page(id="guide", classes="pane")
+        self.page = TextPage(id="guide", classes="pane", hint="{annotate.guide} or {guide.close} closes")
         self._content = guide_of(protocol, locale, asked)
         self.page.border_title = plain(protocol.said(locale, "title", protocol.title), lines=False)
-        self.page.border_subtitle = "t or Esc closes"
 
     def compose(self) -> ComposeResult:
         yield self.page
@@ -120,7 +120,4 @@ class GuideScreen(ModalScreen[None]):
 
     def action_turn(self, by: int) -> None:
         """A page on or back."""
-        if by > 0:
-            self.page.action_page_down()
-        else:
-            self.page.action_page_up()
+        self.page.turn(by)

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 ANSWER = Binding.Group("Answer", compact=True)
 STEPS = Binding.Group("Steps", compact=True)
 SHOW = Binding.Group("Show", compact=True)
+
+
+def key_name(screen: Screen[Any], id: str) -> str:
+    """The key of one of a screen's bindings as it is written, whichever it is mapped to; empty where none is active."""
+    for _, binding, enabled, _ in screen.active_bindings.values():
+        if binding.id == id and enabled:
+            return screen.app.get_key_display(binding)
+    return ""
+
+
+def paging_key(screen: Screen[Any]) -> str:
+    """The key that reads on beside the sheet: PgDn where it does, else the one that always does."""
+    paging = screen.active_bindings.get("pagedown")
+    if paging is not None and paging.binding.id in ("annotate.scroll_down", "entry.read_on", "play.down"):
+        return "PgDn"
+    return key_name(screen, "annotate.scroll_down") or "."
+
 
 SHEET_KEYS: list[BindingType] = [
     *(
@@ -48,7 +68,7 @@ ROOM_KEYS: list[BindingType] = [
     Binding("Q", "question(1)", "Question", show=False, id="annotate.question", group=STEPS,
             tooltip="The next step with a question"),
     Binding("slash", "search", "Search", show=False, id="annotate.search", group=STEPS,
-            tooltip="Words in the run; Enter goes to the next step that has them"),
+            tooltip="Words in the run, from one step that has them to the next"),
     Binding("t", "guide", "Guide", id="annotate.guide", tooltip="The guideline, and what each answer means"),
     Binding("v", "view", "Words", show=False, id="annotate.view", group=SHOW, tooltip="Words, or the phone"),
     Binding("b", "after", "After", show=False, id="annotate.after", group=SHOW,
@@ -59,9 +79,9 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("w", "header", "Task", show=False, id="annotate.header", group=SHOW,
             tooltip="The instruction and what belongs to it, unfolded or in a line"),
-    Binding("full_stop", "scroll(1)", "Read on", show=False, id="annotate.scroll_down", group=SHOW,
+    Binding("full_stop,pagedown,right", "scroll(1)", "Read on", show=False, id="annotate.scroll_down", group=SHOW,
             tooltip="What is read beside the sheet, a page on"),
-    Binding("comma", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,
+    Binding("comma,pageup,left", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,
             tooltip="What is read beside the sheet, a page back"),
     Binding("escape", "back", "Back", show=False, id="annotate.back", group=SHOW, tooltip="One step back, then Home"),
 ]  # fmt: skip

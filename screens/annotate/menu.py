@@ -12,14 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from screens.lines import Lines
+from screens.theme import MUTED
+from screens.widgets.lines import LineList
 
 OTHER = Binding.Group("Other answers", compact=True)
 _MORE = "more"
 _PAGE = 9
 
 
-class Entry(NamedTuple):
+class MenuEntry(NamedTuple):
     """A line of the menu; `key` is the letter that does the same outside it."""
 
     id: str
@@ -27,13 +28,14 @@ class Entry(NamedTuple):
     key: str = ""
 
 
-class Menu(Lines):
+class Menu(LineList):
     """Opens below the sheet and goes when something is chosen."""
 
     HELP = """\
 # Other answers
 
-Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0** leaves without choosing.
+Each line has a digit: press it, or go there and press **{other.choose}**. **{other.leave}** or **{other.leave:0}**
+leaves without choosing.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
@@ -53,11 +55,11 @@ Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0
 
     def __init__(self) -> None:
         super().__init__(id="other", classes="pane")
-        self._all: Sequence[Entry] = ()
-        self.entries: Sequence[Entry] = ()
+        self._all: Sequence[MenuEntry] = ()
+        self.entries: Sequence[MenuEntry] = ()
         self.display = False
 
-    def open(self, title: str, entries: Sequence[Entry]) -> None:
+    def open(self, title: str, entries: Sequence[MenuEntry]) -> None:
         """Shows these, and takes the keys."""
         self.border_title = title
         self._all = entries
@@ -73,9 +75,9 @@ Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0
         """Nine lines from there on; where more are left, the ninth leads to them."""
         left = list(self._all[start:])
         if len(left) > _PAGE:
-            left = [*left[: _PAGE - 1], Entry(_MORE, "more ...")]
+            left = [*left[: _PAGE - 1], MenuEntry(_MORE, "more ...")]
         elif start:
-            left.append(Entry(_MORE, "from the top ..."))
+            left.append(MenuEntry(_MORE, "from the top ..."))
         self._start = start
         self.entries = left
         self.cursor = 0
@@ -87,12 +89,17 @@ Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0
 
     def paint(self, index: int, width: int) -> Content:
         entry = self.entries[index]
-        key = (f"  {entry.key}", "$foreground-muted") if entry.key else ("", "")
+        key = (f"  {entry.key}", MUTED) if entry.key else ("", "")
         return Content.assemble((f"{index + 1} ", "bold"), entry.says, key)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it."""
+        """A digit is a digit in whatever width an input method writes it; a line's own letter chooses it, too."""
         character = event.character or ""
+        found = next((entry for entry in self._all if entry.key and entry.key == character), None)
+        if found is not None:
+            event.stop()
+            self.post_message(self.Picked(found.id))
+            return
         if len(character) == 1 and not character.isascii() and (digit := unicodedata.decimal(character, -1)) >= 0:
             event.stop()
             self.action_pick(digit)

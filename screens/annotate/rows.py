@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,23 +13,30 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from lab.labels import Sheet, Spot
-from screens.annotate.items import Choice, Item, items_of
-from screens.annotate.words import Way, clash_at, line_words
-from screens.lines import MOVE, Lines
+from lab.core.rating_sheet import FieldReference, Sheet
+from lab.studies.rating_session import may_stay_open
+from lab.studies.sheet_items import AnswerChoice, SheetItem, items_of
+from lab.studies.sheet_wording import Wording
+from screens.annotate.sheet_text import clash_at, line_words
+from screens.theme import MUTED
+from screens.widgets.lines import MOVE, LineList
 
 
-class Items(Lines, inherit_bindings=False):
+class SheetItems(LineList, inherit_bindings=False):
     """Every item of a unit, and at last the line that hands it in."""
 
     HELP = """\
 # The sheet
 
 Each line is an item: **✓** answered, **–** skipped or not judged, **·** open. Digits answer the item under the cursor
-and go on to the next open one; **Enter** goes on, too, and on an open item shows the *other answers*: skip, cannot
-judge, a note, how sure you are, flags. On the last line **Enter** hands in. **↑** **↓** change items, **←** **→** the
-run's steps; `e` lets an answer rest on the step shown, `r` on a part of its screen, `g` goes there, `z` takes the last
-answer back, `t` is the guideline. Every answer is on the disk before it is shown here.
+and go on to the next open one; **{answer.next}** goes on, too. **{answer.other}** shows the *other answers*: skip,
+cannot judge, a note, how sure you are, flags; so do **{answer.next}** on an open item and **{answer.0}** where it is
+no answer. On the last line **{answer.next}** hands in. **{list.up}** **{list.down}** change items,
+**{annotate.previous_step}** **{annotate.next_step}** the run's steps, **{annotate.scroll_up:pageup}**
+**{annotate.scroll_down:pagedown}** (or **{annotate.scroll_up}** **{annotate.scroll_down}**) read on;
+**{answer.evidence}** lets an answer rest on the step shown, **{answer.region}** on a part of its screen,
+**{answer.to_evidence}** goes there, **{answer.undo}** takes the last answer back, **{annotate.header}** unfolds the
+instruction, **{annotate.guide}** is the guideline. Every answer is on the disk before it is shown here.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),
@@ -41,22 +48,29 @@ answer back, `t` is the guideline. Every answer is on the disk before it is show
         Binding("end,G", "edge(-1)", "Last", show=False, group=MOVE, id="list.last", tooltip="The last line"),
     ]  # fmt: skip
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys that turn pages read first what is asked and what stands beside it, then turn the list's own."""
+        if action != "page" or not self.max_scroll_y:
+            return action != "page"
+        reads: Callable[[int], bool] = getattr(self.screen, "has_more", lambda by: False)
+        return not reads(int(str(parameters[0])))
+
     def __init__(self) -> None:
         super().__init__(id="items", classes="pane")
-        self.items: list[Item] = []
+        self.items: list[SheetItem] = []
         self.sheet: Sheet | None = None
-        self.way: Way | None = None
+        self.way: Wording | None = None
         self._digits = 0
         self._stood: list[Hashable] = []
 
-    def show(self, sheet: Sheet, way: Way) -> None:
+    def show(self, sheet: Sheet, way: Wording) -> None:
         """Shows how the sheet stands now; only lines that say another thing are painted anew."""
         before, same = self.sheet, self.sheet is not None and (self.sheet.unit, self.way) == (sheet.unit, way)
         self.sheet, self.way = sheet, way
         if not same or before is None or before.spots != sheet.spots:
             self.items = items_of(sheet)
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
-        stood, self._stood = self._stood, [*map(self._stands, self.items), (len(sheet.unanswered), sheet.committed)]
+        stood, self._stood = self._stood, [*map(self._stands, self.items), self._end]
         if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
             self.changed()
         elif same and len(stood) == len(self._stood):
@@ -65,19 +79,25 @@ answer back, `t` is the guideline. Every answer is on the disk before it is show
         else:
             self.refresh()
 
-    def _stands(self, item: Item) -> Hashable:
+    @property
+    def _end(self) -> Hashable:
+        """All of the sheet that the last line shows."""
+        assert self.sheet is not None
+        return (len(self.sheet.unanswered), len(may_stay_open(self.sheet)), self.sheet.committed)
+
+    def _stands(self, item: SheetItem) -> Hashable:
         """All of the sheet that a line shows; as long as it is the same, so is the line."""
         assert self.sheet is not None
-        spots = [item.spot, *(Spot(item.spot.target, flag.id) for flag in item.flags)]
+        spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
         heads = [self.sheet.heads.get(spot) for spot in spots]
         return (*spots, *(head.id if head is not None else "" for head in heads), bool(clash_at(self.sheet, item)))
 
     @property
-    def item(self) -> Item | None:
+    def item(self) -> SheetItem | None:
         """The one under the cursor; None on the last line."""
         return self.items[self.cursor] if self.cursor < len(self.items) else None
 
-    def index_of(self, spot: Spot | None) -> int:
+    def index_of(self, spot: FieldReference | None) -> int:
         """The line of a place; of a flag the line it stands on; the last for None."""
         if spot is None:
             return len(self.items)
@@ -121,15 +141,22 @@ answer back, `t` is the guideline. Every answer is on the disk before it is show
             return line_words(self.way, self.sheet, self.items[index], width, self._digits)
         left = len(self.sheet.unanswered)
         if self.sheet.committed:
-            return Content.styled(f"  {self.way.sheet('_handed_in')}", "$foreground-muted")
+            return Content.styled(f"  {self.way.sheet('_handed_in')}", MUTED)
+        optional = len(may_stay_open(self.sheet))
         state = self.way.sheet("_open", left) if left else self.way.sheet("_answered")
-        return Content.assemble(f"» {self.way.sheet('_hand_in')}", (f"   {state}", "$foreground-muted"))
+        if optional and not left:
+            state = self.way.sheet("_optional", optional)
+        return Content.assemble(f"» {self.way.sheet('_hand_in')}", (f"   {state}", MUTED))
 
 
-class Options(Widget):
+_INDENT = 4
+"""Columns by which an answer of several lines is set in below its sign and its digit."""
+
+
+class AnswerOptions(Widget):
     """The answers of the current item with their digits, side by side where they fit; a click gives one."""
 
-    DEFAULT_CSS = "Options { height: auto; width: 1fr; }"
+    DEFAULT_CSS = "AnswerOptions { height: auto; width: 1fr; }"
     _GAP = 3
 
     @dataclass
@@ -140,15 +167,15 @@ class Options(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="options")
-        self.choices: Sequence[Choice] = ()
-        self.flags: Sequence[Choice] = ()
+        self.choices: Sequence[AnswerChoice] = ()
+        self.flags: Sequence[AnswerChoice] = ()
         self.standing: Collection[str] = ()
         self.says = ""
 
     def show(
         self,
-        choices: Sequence[Choice],
-        flags: Sequence[Choice] = (),
+        choices: Sequence[AnswerChoice],
+        flags: Sequence[AnswerChoice] = (),
         standing: Collection[str] = (),
         says: str = "",
     ) -> None:
@@ -157,14 +184,14 @@ class Options(Widget):
             return
         self.choices, self.flags, self.standing, self.says = choices, flags, standing, says
         before, width = self.size.height, self.size.width
-        self.refresh(layout=not width or self._rows(width) != before)
+        self.refresh(layout=not width or self.rows(width) != before)
 
     @property
-    def all(self) -> list[Choice]:
+    def all(self) -> list[AnswerChoice]:
         """Options and then flags."""
         return [*self.choices, *self.flags]
 
-    def _cell(self, choice: Choice, signs: str) -> Content:
+    def _cell(self, choice: AnswerChoice, signs: str) -> Content:
         stands = choice.key in self.standing
         style = "bold" if stands else ""
         sign = f"{signs[stands]} "
@@ -182,25 +209,34 @@ class Options(Widget):
     def _says(self, width: int) -> list[Content]:
         return Content(self.says).wrap(max(1, width)) if self.says else []
 
-    def _rows(self, width: int) -> int:
-        return len(self._says(width)) + len(self._lines(width))
+    def _wrapped(self, cells: Sequence[Content], width: int) -> list[Content]:
+        """A row of cells; one that is longer than the width goes on below its own beginning."""
+        if len(cells) > 1 or cells[0].cell_length <= width:
+            return [Content(" " * self._GAP).join(cells)]
+        first, *others = cells[0].wrap(max(1, width - _INDENT))
+        return [first, *(Content(" " * _INDENT) + line for line in others)]
+
+    def rows(self, width: int) -> int:
+        """Rows that all of it takes in so many columns."""
+        return len(self._says(width)) + sum(len(self._wrapped(cells, width)) for cells in self._lines(width))
 
     def render(self) -> Content:
         width = max(1, self.size.width)
-        gap = Content(" " * self._GAP)
-        lines = [gap.join(cells).truncate(width, ellipsis=True) for cells in self._lines(width)]
+        lines = [line for cells in self._lines(width) for line in self._wrapped(cells, width)]
         return Content("\n").join([*self._says(width), *lines])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._rows(width)
+        return self.rows(width)
 
     def on_click(self, event: events.Click) -> None:
         width = self.size.width
         choices = iter(self.all)
-        for row, cells in enumerate(self._lines(width), len(self._says(width))):
-            left = 0
+        row = len(self._says(width))
+        for cells in self._lines(width):
+            left, rows = 0, len(self._wrapped(cells, width))
             for cell in cells:
                 choice = next(choices)
-                if event.y == row and (left <= event.x < left + cell.cell_length or len(cells) == 1):
+                if row <= event.y < row + rows and (left <= event.x < left + cell.cell_length or len(cells) == 1):
                     self.post_message(self.Picked(choice.key))
                 left += cell.cell_length + self._GAP
+            row += rows

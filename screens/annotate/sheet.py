@@ -1,27 +1,52 @@
-"""The sheet of one unit: items answered by digits and Enter, each answer on the disk before it is shown."""
+"""The sheet of one unit: items answered by digits and Enter, by a menu, by mouse, and by places beside it."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from msgspec import convert
 from textual import events, on
 
-from lab.label import Missing
-from screens.annotate.clashing import entries_of
-from screens.annotate.desk import next_open
-from screens.annotate.keying import ascii_digit
-from screens.annotate.menu import Entry, Menu
-from screens.annotate.others import always, others_of, sures
-from screens.annotate.resting import TypedSheet
-from screens.annotate.rows import Options
-from screens.lines import Lines
+from lab.core.label import Missing
+from lab.core.rating_sheet import FieldReference
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.answer_keys import ascii_digit
+from screens.annotate.answering import AnswerEditor
+from screens.annotate.clashes import entries_of
+from screens.annotate.menu import Menu, MenuEntry
+from screens.annotate.other_answers import always, others_of, sures
+from screens.annotate.rows import AnswerOptions, SheetItems
+from screens.annotate.sheet_view import SheetView
+from screens.annotate.typed_entry import TypedEntry
+from screens.widgets.lines import LineList
+
+if TYPE_CHECKING:
+    from lab.core.screen_clock import Clock
+    from lab.studies.rating_pace import Pace
+
+Region = tuple[int, int, int, int]
 
 
-class SheetPane(TypedSheet):
-    """A desk's sheet with all that answers it; used in Annotate, and after a run that was played.
+class SheetPane(SheetView):
+    """A rater's sheet with the keys that answer it; used in Annotate, and after a run that was played.
 
-    Whoever holds it calls `open` once the desk has a unit, says by `looked` what is shown beside it, and hears of
-    answers, of what is wanted and of the sheet's being handed in by messages.
+    Whoever holds it calls `open` once a rating session has a unit, says by `looked` what is shown beside it, and hears
+    of answers, of what is wanted and of the sheet's being handed in by messages. Without `beside` no run is shown
+    beside it, and no answer rests on a step.
     """
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        items: SheetItems | None = None,
+        *,
+        beside: bool = True,
+    ) -> None:
+        super().__init__(clock, pace, items)
+        self.answering = AnswerEditor(self)
+        self.entry = TypedEntry(self, self.answering)
+        self._beside = beside
 
     def on_key(self, event: events.Key) -> None:
         """A digit is a digit in whatever width an input method writes it; letters of options choose them."""
@@ -37,27 +62,28 @@ class SheetPane(TypedSheet):
             if found:
                 event.stop()
                 self.keying.touch(self.clock.now())
-                self.give(found[0].value)
+                self.answering.give(found[0].value)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done on this line; nothing while something is typed."""
-        if self.desk is None or self.desk.sheet is None or self.typing:
+        if self.session is None or self.session.sheet is None or self.typing:
             return False
-        if self.menu.display and action in ("on", "digit"):
+        if self.menu.display:
             return False
-        if action in (
-            "missing",
-            "note",
-            "cite",
-            "confidence",
-            "evidence",
-            "region",
-            "to_evidence",
-            "type",
-            "full",
-            "drop",
-        ):
-            return self.item is not None
+        item = self.item
+        match action:
+            case "missing" | "note" | "confidence":
+                return item is not None
+            case "cite":
+                return item is not None and bool(self.entry.guide.strip())
+            case "evidence" | "region" | "to_evidence":
+                return item is not None and bool(self.place) and self._beside
+            case "type":
+                return item is not None and self.keying.way(item) != "choice"
+            case "full":
+                return item is not None and item.field.kind == "interval" and item.field.most is not None
+            case "drop":
+                return bool(self.keying.digits)
         return True
 
     def action_digit(self, digit: int, *, composed: bool = False) -> None:
@@ -70,7 +96,7 @@ class SheetPane(TypedSheet):
         self.keying.touch(None if composed else self.clock.now())
         flag = next((one.value for one in self.way.flags(item) if one.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
-            self.raise_flag(flag)
+            self.answering.raise_flag(flag)
             return
         if self.clash and self.keying.way(item) != "choice":
             self.action_other()
@@ -79,20 +105,19 @@ class SheetPane(TypedSheet):
             case "menu":
                 self.action_other()
             case "type":
-                self.type_answer(str(digit))
+                self.entry.type_answer(str(digit))
             case "wait":
-                self.say("")
-                self.post_message(self.Turned())
+                self._typed_so_far(self.keying.digits)
             case ("give", value):
-                self.keying.follows = self.give(value) and self.item is not None
+                self.keying.follows = self.answering.give(value) and self.item is not None
             case ("wrong", str(words)):
-                self.say(words)
+                self._refused(words)
 
     def action_on(self) -> None:
         """Enter: what was begun is given; an open item shows the other answers; else on, and at last handed in."""
         item = self.item
         if item is None:
-            self.hand_in()
+            self.answering.hand_in()
             return
         if self.clash and not self.keying.digits:
             self.action_other()
@@ -100,9 +125,9 @@ class SheetPane(TypedSheet):
         answered = self.sheet.head(item.spot) is not None
         match self.keying.enter(item, self.way.choices(item), answered):
             case ("give", value):
-                self.give(value)
+                self.answering.give(value)
             case ("wrong", str(words)):
-                self.say(words)
+                self._refused(words)
             case "menu" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
@@ -110,27 +135,127 @@ class SheetPane(TypedSheet):
             case "menu":
                 self.action_other()
             case "type":
-                self.type_answer()
+                self.entry.type_answer()
             case "shown":
                 self._give_shown()
-            case _ if answered:
-                self.go(next_open(self.sheet, item.spot))
             case _:
-                self.items.action_move(1)
+                self.go_on(item.spot)
+
+    def _refused(self, words: str) -> None:
+        """What was typed is no answer: it is gone, and what the keys do now is said anew."""
+        self.say(words)
+        self.post_message(self.Turned())
 
     def _give_shown(self) -> None:
         """The step that is shown is the answer."""
         step = self.place.rpartition("@")[2]
         if step.isdecimal():
             self.keying.touch(self.clock.now())
-            self.give(int(step))
+            self.answering.give(int(step))
         else:
-            self.type_answer()
+            self.entry.type_answer()
 
     def action_drop(self) -> None:
-        """Takes the digit back that waits for another."""
-        self.keying.digits = ""
+        """Takes the last digit back of those that wait for another."""
+        self._typed_so_far(self.keying.digits[:-1])
+
+    def drop_digits(self) -> None:
+        """Takes all digits back that wait for another."""
+        self._typed_so_far("")
+
+    def _typed_so_far(self, digits: str) -> None:
+        self.keying.digits = digits
         self.say("")
+        self.keep_soon()
+        self.post_message(self.Turned())
+
+    # -- what an answer rests on -----------------------------------------------------------------------------
+
+    def action_evidence(self) -> None:
+        """The answer rests on the step that is shown."""
+        if not self.place:
+            self.say("No step is shown here.")
+            return
+        self.keying.touch(self.clock.now())
+        self.answering.again(evidence=self.place, region=None)
+
+    def action_to_evidence(self) -> None:
+        """Goes to the step that the answer rests on."""
+        item = self.item
+        if item is None:
+            return
+        head = self.sheet.head(item.spot)
+        place = self.drafts.get((item.spot, "evidence")) or (head.evidence if head is not None else None)
+        if place:
+            self.post_message(self.Wanted("place", place))
+        else:
+            self.say("This answer rests on no step.")
+
+    def action_region(self) -> None:
+        """What is framed or dragged on the phone next is what the answer rests on."""
+        item = self.item
+        self.draw("answer" if item is not None and item.field.kind == "box" else "region")
+
+    def draw(self, what: str) -> None:
+        """Waits for a region."""
+        if not self.place:
+            self.say("No step is shown here.")
+            return
+        self.drawing = what
+        self.post_message(self.Wanted("region"))
+
+    def take_region(self, place: str, region: Region) -> None:
+        """A region was drawn at a place."""
+        self.keying.touch(self.clock.now())
+        what, self.drawing = self.drawing, ""
+        if what == "answer":
+            self.drafts[self.keying.spot or FieldReference("", ""), "evidence"] = place
+            self.answering.give(list(region))
+        elif what == "region":
+            self.answering.again(evidence=place, region=region)
+
+    # -- what is added, typed, or taken back ------------------------------------------------------------------
+
+    def action_missing(self, reason: Missing) -> None:
+        """No answer, for a reason."""
+        self.keying.touch(self.clock.now())
+        self.answering.give(missing=reason)
+
+    def action_full(self) -> None:
+        """The top of a scale."""
+        self.answering.give_most()
+
+    def action_undo(self) -> None:
+        """Takes the newest answer back and goes there; where there is none, the room may know more."""
+        self.answering.undo()
+
+    def action_type(self) -> None:
+        """Opens the line for the answer."""
+        self.entry.type_answer()
+
+    def action_note(self) -> None:
+        """Opens the line for a note."""
+        self.entry.type_note()
+
+    def action_cite(self) -> None:
+        """Opens the line for the number of a line of the guide."""
+        self.entry.type_cite()
+
+    @on(AnswerLine.Ended)
+    def _entered(self, message: AnswerLine.Ended) -> None:
+        message.stop()
+        self.entry.enter()
+
+    @on(AnswerLine.Left)
+    def _left(self, message: AnswerLine.Left) -> None:
+        message.stop()
+        self.entry.leave(message.by)
+
+    @on(AnswerLine.Changed)
+    def _typed(self, message: AnswerLine.Changed) -> None:
+        message.stop()
+        if self.typing:
+            self.keep_soon()
 
     # -- other answers ---------------------------------------------------------------------------------------
 
@@ -159,13 +284,13 @@ class SheetPane(TypedSheet):
             case "settle":
                 for word in self.clash:
                     if word.id == which:
-                        self.settle(word)
+                        self.answering.settle(word)
             case "missing":
                 self.action_missing(convert(which, Missing))
             case "flag":
-                self.raise_flag(which)
+                self.answering.raise_flag(which)
             case "sure":
-                self.again(confidence=float(which))
+                self.answering.again(confidence=float(which))
             case "shown":
                 self._give_shown()
             case "draw":
@@ -179,15 +304,15 @@ class SheetPane(TypedSheet):
         """Asks how sure."""
         self._open_menu("How sure", sures(self.way))
 
-    def _open_menu(self, title: str, entries: list[Entry]) -> None:
+    def _open_menu(self, title: str, entries: list[MenuEntry]) -> None:
         self.options.display = False  # their place is the menu's now
         self.menu.open(title, entries)
         self.turned()
 
     # -- by mouse --------------------------------------------------------------------------------------------
 
-    @on(Options.Picked)
-    def _clicked(self, message: Options.Picked) -> None:
+    @on(AnswerOptions.Picked)
+    def _clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         item = self.item
         if item is None:
@@ -196,13 +321,13 @@ class SheetPane(TypedSheet):
         self.keying.touch(self.clock.now())
         for choice in self.way.choices(item):
             if choice.key == message.key:
-                self.give(choice.value)
+                self.answering.give(choice.value)
                 return
         for flag in self.way.flags(item):
             if flag.key == message.key:
-                self.raise_flag(flag.value)
+                self.answering.raise_flag(flag.value)
 
-    @on(Lines.Chosen, "#items")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#items")
+    def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.action_on()

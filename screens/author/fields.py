@@ -8,19 +8,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.design import editing, outline
-from lab.design.editing import Item
-from lab.design.revision import Design
-from lab.design.soundness import ANSWER
-from lab.errors import LabError
-from lab.plain import plain
-from lab.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.core import design_outline
+from lab.core.design import Design
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.studies import design_editing
+from lab.studies.design_checks import ANSWER
+from lab.studies.design_editing import Item
 
 _SEVERAL = re.compile(r"[,;，；、\s]+")
-_OPTIONS = re.compile(r"\s*[;；\n]\s*")
+_OPTIONS = re.compile(r"[;；\n]")
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """One line of the form. `turns` are the two words of a switch, empty for a line that is typed."""
 
     name: str
@@ -34,33 +35,35 @@ class Field(NamedTuple):
     """Whether what stands there is rather replaced than added to."""
 
 
-def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[Field]:
+def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
     """The form of one item, what matters most first."""
-    item = editing.item_at(design, key)
+    item = design_editing.item_at(design, key)
     match item:
         case TdgNode():
             return _node(design, item)
         case Branch():
             return [
-                Field("ask", "asks", item.ask, "what is decided here"),
-                Field("options", "options", " ; ".join(item.options), "one ; another ; a third"),
-                Field("depth", "depth", str(item.depth), "how many decisions deep, from 1", whole=True),
-                Field("id", "id", item.id),
+                FormField("ask", "asks", item.ask, "what is decided here"),
+                FormField("options", "options", " ; ".join(item.options), "one ; another ; a third"),
+                FormField("depth", "depth", str(item.depth), "how many decisions deep, from 1", whole=True),
+                FormField("id", "id", item.id),
             ]
         case InformationUnit():
             return [
-                Field("name", "name", item.name, "what it is: the price, the flight number"),
-                Field("value", "value", item.value, "as it stands there"),
-                Field("source", "seen in", item.source, "an app", known=tuple(apps)),
-                Field("used", "used in", item.used, f"an app, or {ANSWER}", known=(*apps, ANSWER)),
-                Field("explicit", "kind", "explicit" if item.explicit else "steering", turns=("explicit", "steering")),
-                Field("id", "id", item.id),
+                FormField("name", "name", item.name, "what it is: the price, the flight number"),
+                FormField("value", "value", item.value, "as it stands there"),
+                FormField("source", "seen in", item.source, "an app", known=tuple(apps)),
+                FormField("used", "used in", item.used, f"an app, or {ANSWER}", known=(*apps, ANSWER)),
+                FormField(
+                    "explicit", "kind", "explicit" if item.explicit else "steering", turns=("explicit", "steering")
+                ),
+                FormField("id", "id", item.id),
             ]
         case Criterion():
             return [
-                Field("ask", "asks", item.ask, "what is judged, 0 to 1"),
-                Field("weight", "weight", f"{item.weight:g}", "above 0; weights are relative", whole=True),
-                Field("id", "id", item.id),
+                FormField("ask", "asks", item.ask, "what is judged, 0 to 1"),
+                FormField("weight", "weight", f"{item.weight:g}", "above 0; weights are relative", whole=True),
+                FormField("id", "id", item.id),
             ]
     return []
 
@@ -71,17 +74,19 @@ def about(design: Design, key: str) -> str:
     return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in shown)
 
 
-def _node(design: Design, node: TdgNode) -> list[Field]:
-    numbers = {row.node.id: row.number for row in outline.rows(design.tdg)}
+def _node(design: Design, node: TdgNode) -> list[FormField]:
+    numbers = {row.node.id: row.number for row in design_outline.rows(design.tdg)}
     before = [a for a, b in design.tdg.edges if b == node.id]
-    flow = [Field("after", "after", _listed(before, numbers), "numbers or ids of what comes right before")]
+    flow = [FormField("after", "after", _listed(before, numbers), "numbers or ids of what comes right before")]
     return [
-        Field("name", "name", node.name, "what is to be done"),
-        Field("description", "about", node.description, "what tells that it is done"),
-        Field("kind", "kind", node.kind, turns=("fixed", "flexible")),
+        FormField("name", "name", node.name, "what is to be done"),
+        FormField("description", "about", node.description, "what tells that it is done"),
+        FormField("kind", "kind", node.kind, turns=("fixed", "flexible")),
         *(flow if node in design.tdg.nodes else []),
-        Field("requires", "requires", _listed(node.requires, numbers), "numbers or ids of what must be done before"),
-        Field("id", "id", node.id),
+        FormField(
+            "requires", "requires", _listed(node.requires, numbers), "numbers or ids of what must be done before"
+        ),
+        FormField("id", "id", node.id),
     ]
 
 
@@ -91,27 +96,27 @@ def _listed(ids: Sequence[str], numbers: dict[str, str]) -> str:
 
 def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
     """The design with what was typed into one field, and the item's key then; `LabError` says what does not fit."""
-    item = editing.item_at(design, key)
+    item = design_editing.item_at(design, key)
     text = plain(text, lines=False).strip()
     if item is None:
         raise LabError("form", "the item is no longer there.")
     if name == "after":
         nodes = _ids(design, text)
-        return msgspec.structs.replace(design, tdg=outline.follow(design.tdg, item.id, nodes)), key
+        return msgspec.structs.replace(design, tdg=design_outline.follow(design.tdg, item.id, nodes)), key
     changed = msgspec.structs.replace(item, **{name: _value(design, name, text)})
-    section = editing.section_of(key)
-    taken = {other.id for other in editing.entries(design, section)} - {item.id}
+    section = design_editing.section_of(key)
+    taken = {other.id for other in design_editing.entries(design, section)} - {item.id}
     if name == "id" and (not text or text in taken):
         raise LabError("id", f"{text!r} is taken." if text else "an item needs one.", f"It stays {item.id!r}.")
     if name in ("name", "ask") and item.id == named_id(item, taken):
         changed = msgspec.structs.replace(changed, id=named_id(changed, taken))
-    return editing.change(design, key, changed), f"{section}/{changed.id}"
+    return design_editing.change(design, key, changed), f"{section}/{changed.id}"
 
 
 def named_id(item: Item, taken: set[str]) -> str:
     """The id that an item gets from its own words, as long as nobody typed another."""
     words = item.ask if isinstance(item, Branch | Criterion) else item.name
-    return outline.fresh_id(words, taken, STEMS[type(item)])
+    return design_outline.fresh_id(words, taken, STEMS[type(item)])
 
 
 STEMS: dict[type, str] = {TdgNode: "node", Branch: "branch", InformationUnit: "unit", Criterion: "criterion"}
@@ -122,7 +127,7 @@ def _value(design: Design, name: str, text: str) -> Any:
         case "requires":
             return tuple(_ids(design, text))
         case "options":
-            return tuple(option for option in _OPTIONS.split(text) if option)
+            return tuple(option for part in _OPTIONS.split(text) if (option := part.strip()))
         case "depth":
             if not text.isascii() or not text.isdigit():
                 raise LabError("depth", f"{text!r} is no whole number.", "Type 1, 2, ...")
@@ -139,7 +144,7 @@ def _value(design: Design, name: str, text: str) -> Any:
 
 def _ids(design: Design, text: str) -> list[str]:
     """Ids from ids and outline numbers, in the order typed, each once."""
-    rows = outline.rows(design.tdg)
+    rows = design_outline.rows(design.tdg)
     known = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
     found = []
     for word in filter(None, _SEVERAL.split(text)):

@@ -17,21 +17,21 @@ from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.plain import plain
-from screens.author.fields import Field
+from lab.core.plain_text import plain
+from screens.author.fields import FormField
 
 FORM = Binding.Group("Form", compact=True)
 
 
-class Line(Input):
+class FormLine(Input):
     """A line that is typed. Letters are letters here; nothing typed is a command, whatever the input method."""
 
     HELP = """\
 # A field
 
-Type; **Enter** goes on to the next field and after the last one back to the list, **↑** and **↓** change fields,
-**Esc** leaves. What you typed is kept each time you leave a field; `z` in the list takes it back.
-Where words are offered in grey, **→** takes them.
+Type; **{form.on}** goes on to the next field and after the last one back to the list, **{form.above}** and
+**{form.next}** change fields, **{author.back}** leaves. What you typed is kept each time you leave a field;
+**{author.undo}** in the list takes it back. Where words are offered in grey, **→** takes them.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "app.focus_next", "Next field", show=False, id="form.next", group=FORM, tooltip="Next field"),
@@ -39,7 +39,7 @@ Where words are offered in grey, **→** takes them.
                 tooltip="The field above"),
     ]  # fmt: skip
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: FormField) -> None:
         offered = SuggestFromList(field.known, case_sensitive=False) if field.known else None
         super().__init__(
             plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=offered,
@@ -52,11 +52,14 @@ Where words are offered in grey, **→** takes them.
         event.stop()
 
 
-class Switch(Widget, can_focus=True):
+class WordSwitch(Widget, can_focus=True):
     """Two words, one of which stands; space and the arrows turn it."""
 
-    HELP = "Two choices: **space**, **←** and **→** turn it, **Enter** goes on to the next field."
-    DEFAULT_CSS = "Switch { height: 1; width: 1fr; }"
+    HELP = """\
+Two choices: **{form.turn}**, **{form.turn:left}** and **{form.turn:right}** turn it, **{form.on}** goes on to the next
+field.
+"""
+    DEFAULT_CSS = "WordSwitch { height: 1; width: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,left,right", "turn", "Turn", show=False, id="form.turn", group=FORM, tooltip="The other choice"),
         Binding("enter", "leave", "Next field", show=False, id="form.on", group=FORM, tooltip="The next field"),
@@ -71,18 +74,18 @@ class Switch(Widget, can_focus=True):
     class Turned(Message):
         """The other word stands now."""
 
-        switch: Switch
+        switch: WordSwitch
 
     @dataclass
     class Left(Message):
         """Enter was pressed."""
 
-        switch: Switch
+        switch: WordSwitch
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: FormField) -> None:
         super().__init__()
         self.turns = field.turns
-        self.set_reactive(Switch.value, field.value)
+        self.set_reactive(WordSwitch.value, field.value)
 
     def render(self) -> Text:
         shown = Text()
@@ -103,21 +106,21 @@ class Switch(Widget, can_focus=True):
         self.action_turn()
 
 
-class Row(Horizontal):
+class FormRow(Horizontal):
     """A label and what is typed beside it."""
 
     DEFAULT_CSS = """
-    Row { height: 1; }
-    Row > .label { width: 10; }
-    Row > Input { width: 1fr; }
+    FormRow { height: 1; }
+    FormRow > .label { width: 10; }
+    FormRow > Input { width: 1fr; }
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: FormField) -> None:
         super().__init__()
         self.field = field
         self.kept = plain(field.value, lines=False)
         """What was last said to be typed."""
-        self.entry: Line | Switch = Switch(field) if field.turns else Line(field)
+        self.entry: FormLine | WordSwitch = WordSwitch(field) if field.turns else FormLine(field)
 
     def compose(self) -> ComposeResult:
         yield Static(self.field.label, classes="label", markup=False)
@@ -151,29 +154,29 @@ class ItemForm(VerticalScroll, can_focus=False):
         super().__init__(id=id, classes="pane")
         self.serial = 0
         """How often the form was opened: what is said of an earlier opening still belongs to that."""
-        self.rows: list[Row] = []
+        self.rows: list[FormRow] = []
 
     @property
     def is_open(self) -> bool:
         return self.has_class("-open")
 
-    async def open(self, title: str, fields: Sequence[Field], *, at: str = "") -> int:
+    async def open(self, title: str, fields: Sequence[FormField], *, at: str = "") -> int:
         """Shows the fields of another thing, and takes the keys, in the field `at` or the first; gives its serial."""
         self.commit()
         self.serial += 1
         self.border_title = plain(title, lines=False)
         await self.remove_children()
-        self.rows = rows = [Row(field) for field in fields]
+        self.rows = rows = [FormRow(field) for field in fields]
         await self.mount(*rows)
         self.add_class("-open")
         self.display = True
         entry = next((row.entry for row in rows if row.field.name == at), rows[0].entry)
         entry.focus()
-        if isinstance(entry, Line):
+        if isinstance(entry, FormLine):
             entry.cursor_position = len(entry.value)
         return self.serial
 
-    def renew(self, fields: Sequence[Field]) -> None:
+    def renew(self, fields: Sequence[FormField]) -> None:
         """Shows what the fields hold now, where another field's change made it another; not in the one in use."""
         given = {field.name: plain(field.value, lines=False) for field in fields}
         for row in self.rows:
@@ -206,12 +209,12 @@ class ItemForm(VerticalScroll, can_focus=False):
         """Fields by name in which something stands that was not said yet."""
         return [(row.field.name, row.entry.value) for row in self.rows if row.entry.value != row.kept]
 
-    def _tell(self, row: Row) -> None:
+    def _tell(self, row: FormRow) -> None:
         if row.entry.value != row.kept:
             row.kept = row.entry.value
             self.post_message(self.Typed(self.serial, row.field.name, row.kept))
 
-    def _row_of(self, entry: Widget) -> Row | None:
+    def _row_of(self, entry: Widget) -> FormRow | None:
         return next((row for row in self.rows if row.entry is entry), None)
 
     @on(Input.Blurred)
@@ -225,8 +228,8 @@ class ItemForm(VerticalScroll, can_focus=False):
     def _changed(self, message: Input.Changed) -> None:
         message.stop()
 
-    @on(Switch.Turned)
-    def _turned(self, message: Switch.Turned) -> None:
+    @on(WordSwitch.Turned)
+    def _turned(self, message: WordSwitch.Turned) -> None:
         message.stop()
         row = self._row_of(message.switch)
         if row is not None:
@@ -237,8 +240,8 @@ class ItemForm(VerticalScroll, can_focus=False):
         message.stop()
         self._go_on(message.input)
 
-    @on(Switch.Left)
-    def _left_switch(self, message: Switch.Left) -> None:
+    @on(WordSwitch.Left)
+    def _left_switch(self, message: WordSwitch.Left) -> None:
         message.stop()
         self._go_on(message.switch)
 

@@ -8,22 +8,23 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.design import editing
-from lab.design.drafting import BEGINNINGS, Beginning
-from lab.design.outline import rows
-from lab.design.revision import Design, Section
-from lab.plain import plain
-from lab.task import Branch, Criterion, InformationUnit, Task, TdgNode
-from screens.author.desk import Desk
-from screens.lines import Lines
+from lab.core.design import Design, Section
+from lab.core.design_outline import rows
+from lab.core.plain_text import plain
+from lab.core.task import Branch, Criterion, InformationUnit, Task, TdgNode
+from lab.studies import design_editing
+from lab.studies.design_drafts import BEGINNINGS, Beginning
+from lab.studies.design_session import DesignSession
+from screens.key_names import with_keys
+from screens.theme import ACCENT, HEADING, LOUD_ERROR, LOUD_WARNING, MUTED, SUCCESS
+from screens.widgets.lines import LineList
 
 _ASIDE = 0.45
 """The most of a line that what stands at its right may take."""
-MUTED = "$foreground-muted"
 TITLES: dict[Section, str] = {"tdg": "Graph", "branches": "Branches", "units": "Units", "rubric": "Rubric"}
 
 
-class ItemLine(NamedTuple):
+class OutlineLine(NamedTuple):
     """One item as it is painted. `aside` stands at the right, dim."""
 
     key: str
@@ -36,25 +37,29 @@ class ItemLine(NamedTuple):
     """`✓` accepted, `✗` objected to, `!` to be mended, else empty."""
 
 
-class Outline(Lines):
+class Outline(LineList):
     """One section of the design; each line is an item."""
 
     HELP = """\
 # The design
 
-**1** graph, **2** branches, **3** information units, **4** rubric. **a** adds one from the step that the phone shows
-(**A** an empty one), **Enter** edits it, **d** deletes it, **z** takes the last change back, again and again.
+**{author.graph}** graph, **{author.branches}** branches, **{author.units}** information units, **{author.rubric}**
+rubric. **{author.add}** adds one from the step that the phone shows (**{author.add_empty}** an empty one),
+**{author.edit}** edits it, **{author.delete}** deletes it, **{author.undo}** takes the last change back, again and
+again.
 
-In the graph **J** and **K** move a node, **>** puts it into the node above as a path of its own (once more: on to the
-path before), **<** takes it out, **f** makes it flexible or fixed, **v** draws the graph. What comes right before a
-node is the field *after* of the form; without it, the order of the list.
+In the graph **{author.move_down}** and **{author.move_up}** move a node, **{author.indent}** puts it into the node
+above as a path of its own (once more: on to the path before), **{author.outdent}** takes it out, **{author.flexible}**
+makes it flexible or fixed, **{author.draw}** draws the graph. What comes right before a node is the field *after* of
+the form; without it, the order of the list.
 
-For a unit, **a** offers the texts on the phone's screen; a click on the phone takes the one there. **u** says that the
-unit is used in the app of this step, **f** that it is written out or only steers. **e** keeps the step shown as
-evidence of an item, **E** goes to it.
+For a unit, **{author.add}** offers the texts on the phone's screen; a click on the phone takes the one there.
+**{author.used}** says that the unit is used in the app of this step, **{author.flexible}** that it is written out or
+only steers. **{author.evidence}** keeps the step shown as evidence of an item, **{author.to_evidence}** goes to it.
 
-Everything is kept as you do it. **S** submits the design. Another person verifies it: **a** accepts an item, **x**
-objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a frozen one as a new version.
+Everything is kept as you do it. **{author.submit}** submits the design. Another person verifies it:
+**{author.accept}** accepts an item, **{author.object}** objects with words, **{author.verify}** freezes it,
+**{author.send_back}** sends it back. **{author.reopen}** reopens it, a frozen one as a new version.
 
 `!` to be mended, `✓` accepted, `✗` objected to, `~` flexible or steering, `@3` seen in step 3.
 """
@@ -65,20 +70,20 @@ objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a f
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
         self.section: Section = "tdg"
-        self.rows: list[ItemLine] = []
+        self.rows: list[OutlineLine] = []
         self.beginnings: list[Beginning] = []
         self._offered: list[str] = []
         self._writable = True
 
     # -- what it shows ---------------------------------------------------------------------------------------
 
-    def show(self, desk: Desk, has_run: bool) -> None:
+    def show(self, session: DesignSession, has_run: bool) -> None:
         """Paints the section anew, the cursor on the item it was on."""
         key = self.key
-        self.rows, self._writable = lines_of(desk, self.section), desk.writable
-        empty = desk.writable and desk.design == Design()
-        self.beginnings = beginnings(desk.task, has_run) if empty and not self.rows else []
-        self._offered = [_begin_words(source, desk.task) for source in self.beginnings]
+        self.rows, self._writable = lines_of(session, self.section), session.writable
+        empty = session.writable and session.design == Design()
+        self.beginnings = beginnings(session.task, has_run) if empty and not self.rows else []
+        self._offered = [with_keys(self, _begin_words(source, session.task)) for source in self.beginnings]
         self.empty = "" if self._offered else _EMPTY[self.section]
         self.changed()
         self.go_to(key)
@@ -111,7 +116,7 @@ objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a f
 
     def paint(self, index: int, width: int) -> Content:
         if not self.rows:
-            return Content.assemble((self._offered[index], "$text-accent"))
+            return Content.assemble((self._offered[index], ACCENT))
         row = self.rows[index]
         left = f"{'  ' * row.depth}{row.number} "
         sign = "~ " if row.flexible else ""
@@ -119,9 +124,9 @@ objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a f
         aside = row.aside if cell_len(row.aside) <= room * _ASIDE else ""
         words = Content(row.words).truncate(max(4, room - (cell_len(aside) + 2 if aside else 0)), ellipsis=True)
         gap = " " * max(0, room - words.cell_length - cell_len(aside))
-        loud = {"✓": "$text-success", "✗": "bold $text-error", "!": "bold $text-warning"}.get(row.mark, "")
+        loud = {"✓": SUCCESS, "✗": LOUD_ERROR, "!": LOUD_WARNING}.get(row.mark, "")
         return Content.assemble(
-            (f"{row.mark or ' '} ", loud), (left, MUTED), (sign, "bold $text-accent"), (words.plain, ""), (gap, ""),
+            (f"{row.mark or ' '} ", loud), (left, MUTED), (sign, HEADING), (words.plain, ""), (gap, ""),
             (aside, MUTED),
         )  # fmt: skip
 
@@ -146,25 +151,25 @@ def beginnings(task: Task, has_run: bool) -> list[Beginning]:
 
 def _begin_words(source: Beginning, task: Task) -> str:
     count = {"task": f" ({len(task.tdg.walk())} nodes)", "golden": f" ({len(task.golden)})", "run": ""}[source]
-    return f"Enter: begin from {BEGINNINGS[source]}{count}"
+    return f"{{author.edit}}: begin from {BEGINNINGS[source]}{count}"
 
 
-def lines_of(desk: Desk, section: Section) -> list[ItemLine]:
+def lines_of(session: DesignSession, section: Section) -> list[OutlineLine]:
     """The items of a section as lines."""
-    design = desk.design
-    wrong = {problem.key for problem in desk.problems} if desk.writable else set()
+    design = session.design
+    wrong = {problem.key for problem in session.problems} if session.writable else set()
     lines = _graph_lines(design) if section == "tdg" else _flat_lines(design, section)
-    return [line._replace(mark=_mark(desk, line.key, wrong), aside=_aside(design, line)) for line in lines]
+    return [line._replace(mark=_mark(session, line.key, wrong), aside=_aside(design, line)) for line in lines]
 
 
-def _mark(desk: Desk, key: str, wrong: set[str]) -> str:
+def _mark(session: DesignSession, key: str, wrong: set[str]) -> str:
     if key in wrong:
         return "!"
-    words = desk.marks.get(key)
+    words = session.marks.get(key)
     return "" if words is None else "✗" if words else "✓"
 
 
-def _aside(design: Design, line: ItemLine) -> str:
+def _aside(design: Design, line: OutlineLine) -> str:
     """What stands at the right: the steps it was seen in, and what the order of the list does not tell."""
     steps = _ranges(
         [int(step) for link in design.evidence.get(line.key, ()) if (step := link.rpartition("@")[2]).isdigit()]
@@ -183,8 +188,8 @@ def _ranges(steps: list[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _graph_lines(design: Design) -> list[ItemLine]:
-    found: list[ItemLine] = []
+def _graph_lines(design: Design) -> list[OutlineLine]:
+    found: list[OutlineLine] = []
     shown = rows(design.tdg)
     numbers = {row.node.id: row.number for row in shown}
     order = [node.id for node in design.tdg.nodes]
@@ -196,7 +201,7 @@ def _graph_lines(design: Design) -> list[ItemLine]:
         needs = f"needs {_named(node.requires, numbers)}" if node.requires else ""
         words = plain(node.name, lines=False) or "(no name)"
         aside = "  ".join(filter(None, (aside, needs)))
-        found.append(ItemLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
+        found.append(OutlineLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
     return found
 
 
@@ -204,25 +209,26 @@ def _named(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
     return ",".join(numbers.get(id, id) for id in ids)
 
 
-def _flat_lines(design: Design, section: Section) -> list[ItemLine]:
+def _flat_lines(design: Design, section: Section) -> list[OutlineLine]:
     return [
-        _flat_line(f"{section}/{item.id}", str(i + 1), item) for i, item in enumerate(editing.entries(design, section))
+        _flat_line(f"{section}/{item.id}", str(i + 1), item)
+        for i, item in enumerate(design_editing.entries(design, section))
     ]
 
 
-def _flat_line(key: str, number: str, item: editing.Item) -> ItemLine:
+def _flat_line(key: str, number: str, item: design_editing.Item) -> OutlineLine:
     match item:
         case Branch():
             options = " / ".join(item.options) or "no options"
-            return ItemLine(key, number, _shown(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}")
+            return OutlineLine(key, number, _shown(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}")
         case InformationUnit():
             words = f"{item.name or '(no name)'} = {item.value or '-'}"
             way = f"{item.source or '?'} → {item.used or '?'}"
-            return ItemLine(key, number, _shown(words), _shown(way), flexible=not item.explicit)
+            return OutlineLine(key, number, _shown(words), _shown(way), flexible=not item.explicit)
         case Criterion():
-            return ItemLine(key, number, _shown(item.ask or "(asks nothing)"), f"x{item.weight:g}")
+            return OutlineLine(key, number, _shown(item.ask or "(asks nothing)"), f"x{item.weight:g}")
         case TdgNode():
-            return ItemLine(key, number, _shown(item.name))
+            return OutlineLine(key, number, _shown(item.name))
 
 
 def _shown(text: str) -> str:

@@ -1,9 +1,19 @@
-"""A run's steps beside a design: the replay's list, with a mark where the item under the cursor was seen."""
+"""The steps of the run beside a design: which of them evidence names, and the app that each was done in."""
 
 from __future__ import annotations
 
-from textual.content import Content
+from dataclasses import dataclass
+from functools import partial
 
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.core.errors import LabError
+from lab.core.trace import Ended, Step
+from lab.runs.descriptions import one_line
+from lab.runs.recorded_run import RecordedRun
+from lab.studies.design_drafts import apps
+from screens.replay.run_player import RunPlayer
 from screens.replay.timeline import Timeline
 
 
@@ -11,21 +21,67 @@ class Steps(Timeline):
     """The run's steps; those that the item under the cursor was seen in are marked."""
 
     HELP = f"""{Timeline.HELP}
-**◆** the item under the cursor was seen in this step: `e` keeps the step shown, or no longer, `E` goes to the next.
+**◆** the item under the cursor was seen in this step: **{{author.evidence}}** keeps the step shown, or no longer,
+**{{author.to_evidence}}** goes to the next.
 """
 
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self.covered: frozenset[int] = frozenset()
 
-    def cover(self, steps: frozenset[int]) -> None:
-        """Marks other steps, counted from 0."""
-        others, self.covered = steps ^ self.covered, steps
-        self.changed_at(*others)
+class StepApps:
+    """Knows the app of each step of the run that is played; `owner` lends its workers, and hears of it."""
 
-    def paint(self, index: int, width: int) -> Content:
-        line = super().paint(index, width)
-        if index not in self.covered:
-            return line
-        digits = len(str(len(self.rows)))
-        return Content.assemble(line[:digits], ("◆", "bold $text-success"), line[digits + 1 :])
+    @dataclass
+    class Named(Message):
+        """The app of each step is known."""
+
+        reel: RecordedRun
+        apps: list[str]
+
+    def __init__(self, owner: Widget, footage: RunPlayer) -> None:
+        self._owner = owner
+        self._footage = footage
+        self._reel: RecordedRun | None = None
+        self._apps: list[str] = []
+
+    def read(self, reel: RecordedRun | None) -> None:
+        """Reads the apps of another run, off the UI thread."""
+        self._reel, self._apps = reel, []
+        if reel is not None:
+            self._owner.run_worker(partial(self._read, reel), thread=True)
+
+    def _read(self, reel: RecordedRun) -> None:
+        try:
+            named = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
+        except LabError:
+            return  # the player, which reads the same run, says what is wrong with it
+        self._owner.post_message(self.Named(reel, named))
+
+    def take(self, message: Named) -> None:
+        """Takes what was read, unless it is of a run that was shown before."""
+        if message.reel is self._reel:
+            self._apps = message.apps
+
+    @property
+    def known(self) -> list[str]:
+        """Every app that the run was in, in order."""
+        return list(dict.fromkeys(app for app in self._apps if app))
+
+    @property
+    def here(self) -> str:
+        """The app in which the step that is shown was, or what comes after it; empty where nothing tells."""
+        view = self._footage.view
+        if view is None or not self._apps:
+            return ""
+        at = view.number + (self._footage.after and view.after is not None)
+        return self._apps[min(at, len(self._apps) - 1)]
+
+    @property
+    def place_words(self) -> str:
+        """Where the run stands, in a line."""
+        footage, view = self._footage, self._footage.view
+        if footage.run is None:
+            return "no run"
+        if view is None:
+            return "reading ..."
+        place = "The end" if isinstance(view.event, Ended) else f"Step {view.number + 1}/{footage.steps}"
+        line = footage.timeline.rows[view.number] if view.number < footage.timeline.count else None
+        return one_line("   ".join(filter(None, (place, self.here, line.words if line else ""))), 300)

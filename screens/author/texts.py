@@ -7,31 +7,28 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.design.drafting import texts
-from lab.plain import plain
-from lab.trace import Step
-from lab.turn import Observation
-from screens.describe import one_line
-from screens.lines import Lines
+from lab.core.plain_text import plain
+from lab.core.step import Observation
+from lab.core.trace import Step
+from lab.runs.descriptions import one_line
+from lab.studies.design_drafts import texts
+from screens.widgets.table import RowList
 
 
-class Texts(Lines):
+class StepTexts(RowList[str]):
     """What can be read at this step: what was typed, asked and answered in it, then the screen from top to bottom."""
 
     HELP = """\
 # Texts
 
-What stands on the phone's screen at this step, and what was typed, asked or answered in it. **Enter** takes one as the
-value of a new information unit; **Esc** leaves without one. Arrows left and right still scrub the run.
+What stands on the phone's screen at this step, and what was typed, asked or answered in it. **{author.take_text}**
+takes one as the value of a new information unit; **{author.back}** leaves without one. Arrows left and right still
+scrub the run. The whole of a long one stands below the list; **tab** leads there.
 """
-    empty = "No text was recorded here. Esc, then A adds an empty unit."
+    empty = "No text was recorded here. {author.back}, then {author.add_empty} adds an empty unit."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Take it", id="author.take_text", tooltip="A unit with this text as its value"),
     ]
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id, classes="pane")
-        self.rows: list[str] = []
 
     def fill(self, step: Step | None, seen: Observation | None) -> None:
         """Lists what can be read here."""
@@ -39,17 +36,17 @@ value of a new information unit; **Esc** leaves without one. Arrows left and rig
         if step is not None:
             said = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
         shown = [plain(text.strip()) for text in said if text.strip()] + (texts(seen) if seen is not None else [])
-        self.rows = list(dict.fromkeys(shown))
         self.border_title = "Which text is the unit?"
-        self.changed()
+        self.set_rows(dict.fromkeys(shown))
 
     @property
     def is_open(self) -> bool:
         return self.has_class("-open")
 
     @property
-    def count(self) -> int:
-        return len(self.rows)
+    def current(self) -> str:
+        """The text under the cursor, whole."""
+        return self.rows[self.cursor] if self.rows else ""
 
     def paint(self, index: int, width: int) -> Content:
         return Content(one_line(self.rows[index], 300))

@@ -4,54 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.design.revision import clash_words
-from lab.plain import plain
-from screens.author.desk import Desk
+from lab.core.design import clash_words
+from lab.core.plain_text import plain
+from lab.studies.design_session import DesignSession
 
-FORM_WORDS = "Enter: the next field   Esc: done. What you type is kept."
-TEXTS_WORDS = "Enter: take this text   Esc: none   ← →: another step"
+FORM_WORDS = "{form.on}: the next field   {author.back}: done. What you type is kept."
+TEXTS_WORDS = (
+    "{author.take_text}: take this text   {author.back}: none   {author.previous_step} {author.next_step}: another step"
+)
 
 
-def state_words(desk: Desk, key: Callable[[str], str]) -> str:
+def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
     """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
-    head = desk.head
-    if desk.unkept is not None:
+    head = session.head
+    if session.unkept is not None:
         again = f"{key('reopen')} tries again, in a new version where this one is frozen."
         return f"Not in the file: saving what you see was refused. {again}"
-    if desk.others and head is not None:
+    if session.others and head is not None:
         settled = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
-        return f"The design {clash_words(desk.heads)} {settled}"
+        return f"The design {clash_words(session.heads)} {settled}"
     if head is None:
         return f"No design yet. What you add is kept at once; {key('undo')} takes it back."
     match head.state:
         case "verified":
             again = f"{key('reopen')} reopens it as {head.version + 1}."
             return f"Version {head.version} is frozen: verified by {head.by.shown}. {again}"
-        case "submitted" if desk.reviewing:
-            done = len(desk.marks) - len(desk.objections)
-            counts = f"{done} accepted, {len(desk.objections)} objected to, {len(desk.unseen)} left"
-            return f"Version {head.version} by {', '.join(desk.authors)} waits for you: {counts}."
+        case "submitted" if session.reviewing:
+            done = len(session.marks) - len(session.objections)
+            counts = f"{done} accepted, {len(session.objections)} objected to, {len(session.unseen)} left"
+            return f"Version {head.version} by {', '.join(session.authors)} waits for you: {counts}."
         case "submitted":
             return f"Version {head.version} is submitted; another person verifies it. {key('reopen')} takes it back."
-    sound = "" if desk.problems else f"   ✓ sound: {key('submit')} submits it"
-    return f"Version {head.version}, {_drafted(desk)}{sound}"
+    sound = "" if session.problems else f"   ✓ sound: {key('submit')} submits it"
+    return f"Version {head.version}, {_drafted(session)}{sound}"
 
 
-def _drafted(desk: Desk) -> str:
-    head = desk.head
+def _drafted(session: DesignSession) -> str:
+    head = session.head
     assert head is not None
     if head.state == "objected":
         note = f': "{plain(head.note, lines=False)}"' if head.note else ""
         return f"sent back by {head.by.shown}{note}"
-    return f"draft by {', '.join(desk.authors) or head.by.shown}"
+    return f"draft by {', '.join(session.authors) or head.by.shown}"
 
 
-def item_words(desk: Desk, key: str) -> str:
+def item_words(session: DesignSession, key: str) -> str:
     """What a reviewer said of the item `key`, and what is to be mended: with it, or else with the first of all."""
-    said = desk.marks.get(key, "")
+    said = session.marks.get(key, "")
     objected = f"✗ {plain(said, lines=False)}" if said else ""
-    if not desk.problems or not desk.writable:
+    if not session.problems or not session.writable:
         return objected
-    first = next((problem for problem in desk.problems if problem.key == key), desk.problems[0])
-    more = f"  (+{len(desk.problems) - 1})" if len(desk.problems) > 1 else ""
+    first = next((problem for problem in session.problems if problem.key == key), session.problems[0])
+    more = f"  (+{len(session.problems) - 1})" if len(session.problems) > 1 else ""
     return "   ".join(filter(None, (objected, f"! {plain(first.words, lines=False)}{more}")))

@@ -14,7 +14,7 @@ KEYS: list[BindingType] = [
     Binding("s", "swap", "Swap", id="compare.swap", tooltip="The left run on the right, the right one on the left"),
     Binding("y", "copy", "Copy ids", id="compare.copy", tooltip="Copy both ids, as `hitlab compare` takes them"),
     Binding("v", "replay(0)", "Replay left", show=False, id="compare.left", group=PAIR,
-            tooltip="The left run at this step; so does Enter"),
+            tooltip="The left run at this step"),
     Binding("d", "first", "First difference", show=False, id="compare.first", group=PAIR,
             tooltip="Where the runs first differ"),
     Binding("o", "overlay", "Text on phones", show=False, id="compare.overlay", group=PAIR,

@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from screens.clock import Clock
-from screens.live.keys import keys_of
+from lab.core.screen_clock import Clock
+from screens.key_names import keys_of
 
 SLIP = 0.3
 """Seconds after choices were first seen in which a key was rather meant for what stood there before."""
@@ -94,8 +94,8 @@ class Choices(Widget, can_focus=True):
         self.call_after_refresh(self.seen)
 
     def seen(self) -> None:
-        """They are painted now, if their screen is the one that is shown."""
-        if self.seen_at == inf and self.screen.is_current:
+        """They are painted now, if their screen is the one that is shown; a screen that was taken down shows none."""
+        if self.seen_at == inf and self.is_attached and self.screen.is_current:
             self.seen_at = self._clock.seconds()
 
     @property
@@ -161,14 +161,18 @@ class Choices(Widget, can_focus=True):
     def _cells(self) -> list[Text]:
         return [self._cell(number, choice) for number, choice in enumerate(self.CHOICES)]
 
+    def label(self, choice: Choice) -> str:
+        """How it is called here."""
+        return choice.label
+
     def _cell(self, number: int, choice: Choice) -> Text:
         """Its mark, its first key and its word, the letter that picks it underlined there or named after it."""
         keys, marked = self._keys(number), number == self.cursor
         cell = Text(f"{'●' if marked else '○'} ")
         cell.append((keys or [""])[0], style="bold underline")
         letter = next((key for key in keys[1:] if len(key) == 1), "")
-        at = choice.label.find(letter)
-        label = choice.label if at >= 0 else f"{choice.label} ({letter})"
+        name = self.label(choice)
+        label = name if letter in name else f"{name} ({letter})"
         start = cell.cell_len + 1 + label.find(letter)
         cell.append(f" {label}", style="bold reverse" if marked else "")
         cell.stylize("underline", start, start + len(letter))

@@ -1,38 +1,23 @@
-"""What a developer's keys do to a live run: its breakpoints, and going back in it."""
+"""What a developer does to a live run: sets its breakpoints, and goes back in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import on
-from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import Screen
 
-from lab.session import Session
-from lab.trace import Step
-from screens.describe import action_words
-from screens.live.debug import RewindPanel
-from screens.live.room import Room
-from screens.live.watch import Watch
-from screens.seats import may_debug
-
-if TYPE_CHECKING:
-    from screens.app import LabApp
-
-DEBUG = Binding.Group("Debug", compact=True)
+from lab.core.trace import Step
+from lab.runs.descriptions import action_words
+from lab.runs.session import Session
+from lab.studies.seats import may_debug
+from screens.live.developer import DeveloperPane
+from screens.live.session_messages import Watch
 
 
-class DebugRoom(Room):
-    """A room in which a developer sets breakpoints and rewinds."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "breaks", "Breakpoints", show=False, group=DEBUG, id="run.breaks",
-                tooltip="Where the run is to stand still"),
-        Binding("r", "rewind", "Rewind", show=False, group=DEBUG, id="run.rewind",
-                tooltip="Go back to before a step, as a new run"),
-    ]  # fmt: skip
+class Debugging:
+    """Opens the lists of a developer's bench in a live run, and rewinds the run; `room` hears what became of it."""
 
     @dataclass
     class Rewound(Message):
@@ -40,39 +25,45 @@ class DebugRoom(Room):
 
         session: Session
 
-    _watch: Watch
-    _done: list[str]
-    """The steps so far, in words."""
+    def __init__(self, room: Screen[None], session: Session, bench: DeveloperPane | None, watch: Watch) -> None:
+        self._room = room
+        self._session = session
+        self._bench = bench
+        self._watch = watch
+        self.steps: list[str] = []
+        """The steps so far, in words."""
 
-    def _did(self, step: Step) -> None:
-        self._done.append(action_words(step.action or step.proposed.action, step.before.tree))
+    def add(self, step: Step) -> None:
+        """Takes in a step that was done."""
+        self.steps.append(action_words(step.action or step.proposed.action, step.before.tree))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("breaks", "rewind"):
-            mine = may_debug(self.session.spec.seat) and not self.session.over
-            return mine and (action == "breaks" or bool(self._done))
-        return True
+    @property
+    def breaks(self) -> bool:
+        """Whether breakpoints can be set here."""
+        return may_debug(self._session.spec.seat) and not self._session.over
 
-    def action_breaks(self) -> None:
+    @property
+    def rewinds(self) -> bool:
+        """Whether there is a step to go back to."""
+        return self.breaks and bool(self.steps)
+
+    def open_breaks(self) -> None:
+        """Lists where the run is to stand still."""
         if self._bench is not None:
             self._bench.open_breaks()
 
-    def action_rewind(self) -> None:
+    def open_rewind(self) -> None:
+        """Lists the steps before which the run can go back."""
         if self._bench is not None:
-            self._bench.open_rewind(self._done)
+            self._bench.open_rewind(self.steps)
 
-    @on(RewindPanel.Wanted)
-    def _wanted(self, message: RewindPanel.Wanted) -> None:
-        message.stop()
-        self._watch.do(partial(self._rewind, message.index))
+    def rewind(self, index: int) -> None:
+        """Goes back to before a step (from 0), as a new run; where it cannot be done, the run goes on."""
+        self._watch.do(partial(self._rewind, index))
 
     def _rewind(self, index: int) -> None:
-        """Off the UI thread; where it cannot be done, the run goes on."""
-        from lab.fork import rewound
+        from lab.runs.fork import rewound
 
-        self.post_message(self.Rewound(rewound(self.session, index)))
-
-    @on(Rewound)
-    def _rewound(self, message: Rewound) -> None:
-        message.stop()
-        cast("LabApp", self.app).enter_live(message.session)
+        session = rewound(self._session, index)
+        session.begins_paused = "rewound"
+        self._room.post_message(self.Rewound(session))

@@ -7,17 +7,19 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from lab.plain import plain
-from lab.trace import Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
-from lab.turn import Decision, Reply
-from screens.clock import Clock
-from screens.describe import action_words
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.step import Decision, Reply
+from lab.core.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
+from lab.runs.descriptions import action_words
+
+_SILENCE = "Nothing was said yet. A question of the agent will stand here."
 
 
 class Transcript(VerticalScroll, can_focus=True):
     """Every entry in its order, the newest in sight."""
 
-    HELP = "What was said so far. Arrows and PgUp, PgDn scroll; **Esc** goes back to the question."
+    HELP = "What was said so far. Arrows and PgUp, PgDn scroll; **{run.back}** goes back to the question."
     DEFAULT_CSS = """
     Transcript { height: 1fr; }
     Transcript > Static { height: auto; width: 1fr; margin-bottom: 1; }
@@ -35,7 +37,7 @@ class Dialogue(Vertical):
     """
 
     DEFAULT_CSS = """
-    Dialogue { height: 1fr; }
+    Dialogue { height: 1fr; min-height: 5; }
     Dialogue > #doing { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
@@ -43,31 +45,34 @@ class Dialogue(Vertical):
         super().__init__(id="dialogue")
         self._clock = clock
         self._knows = knows
-        self._doing: str | None = None
+        self._line: str | None = None
+        self._silence = Static(_SILENCE, id="silence", markup=False)
+        self._transcript = Transcript(self._silence, id="transcript")
+        self._doing = Static("", id="doing", markup=False)
+        self._asked: Static | None = None
+        """The newest question of the agent."""
 
     def compose(self) -> ComposeResult:
-        with Transcript(id="transcript"):
-            yield Static("Nothing was said yet. A question of the agent will stand here.", id="silence", markup=False)
-        yield Static("", id="doing", markup=False)
+        yield self._transcript
+        yield self._doing
 
     def focus_transcript(self) -> None:
         """Puts the keys where nothing is typed."""
-        self.query_one(Transcript).focus()
+        self._transcript.focus()
 
     def say(self, line: str) -> None:
         """What goes on now, in one line."""
-        if line == self._doing:
+        if line == self._line:
             return
-        self._doing = line
-        doing = self.query_one("#doing", Static)
-        doing.update(Text(plain(line, lines=False)))
-        doing.display = bool(line)
+        self._line = line
+        self._doing.update(Text(plain(line, lines=False)))
+        self._doing.display = bool(line)
 
     def show(self, event: AnyEvent) -> None:
         """Adds what one event means to the person who looks."""
         match event:
             case Asked():
-                kind = "proposes" if event.question.kind == "propose" else "asks"
+                kind = "says" if event.question.kind == "propose" else "asks"
                 self._add(self._said("agent", kind, event.at, event.question.text), "-agent")
                 if self._knows and event.proposed.thought:
                     self._add(_thought(event.proposed.thought), "-thought")
@@ -83,15 +88,15 @@ class Dialogue(Vertical):
 
     def question_open(self, is_open: bool) -> None:
         """Hides the last question while it stands open below, and shows it in its place afterwards."""
-        entries = list(self.query("#transcript > .-agent"))
-        for entry in entries[-1:]:
-            entry.set_class(is_open, "-now")
+        if self._asked is not None:
+            self._asked.set_class(is_open, "-now")
 
     def _add(self, text: Text, kind: str) -> None:
-        transcript = self.query_one(Transcript)
-        if transcript.is_attached:  # the last event of all comes while the screen is taken down
-            self.query_one("#silence").display = False
-            transcript.mount(Static(text, classes=kind, markup=False))
+        entry = Static(text, classes=kind, markup=False)
+        self._asked = entry if kind == "-agent" else self._asked
+        if self._transcript.is_attached:  # the last event of all comes while the screen is taken down
+            self._silence.display = False
+            self._transcript.mount(entry)
 
     def _said(self, who: str, verb: str, at: str, words: str) -> Text:
         text = Text()
@@ -103,6 +108,7 @@ class Dialogue(Vertical):
 
     def _note(self, event: Paused | Resumed) -> Text:
         what = f"paused ({plain(event.reason)})" if isinstance(event, Paused) and event.reason else ""
+        what = plain(event.reason) if event.state in POSTURES else what
         what = what or ("paused" if isinstance(event, Paused) else "goes on")
         return Text(f"-- {what}  {self._clock.shown(event.at)}", style="dim")
 

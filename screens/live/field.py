@@ -10,19 +10,20 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from lab.plain import plain
+from lab.core.plain_text import plain
 
 
 class ReplyText(TextArea):
     """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
 
     HELP = """
-    Your answer. **Enter** sends it, **ctrl+j** begins a new line, **Esc** leaves the field and keeps what you typed.
-    Where choices are numbered, a digit in the empty field takes that choice. A remark to a proposal is not sent from
-    here: **Enter** goes back to the choices, and the one you take sends both.
+    Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back}** leaves the field and
+    keeps what you typed. **{entry.read_on}** and **{entry.read_back}** read on what is asked. Where choices are
+    numbered, a digit in the empty field takes that choice. A remark is not sent from here: **{reply.enter}** goes back
+    to the choices, and the one you take sends both.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Enter", id="reply.enter", tooltip="Send your answer, or leave a remark"),
+        Binding("enter", "send", "Send", id="reply.enter", tooltip="Send your answer, or leave a remark"),
         Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="reply.newline",
                 tooltip="Begin a new line in your answer"),
     ]  # fmt: skip
@@ -42,6 +43,13 @@ class ReplyText(TextArea):
 
     digits = 0
     """How many digits choose something while the field is empty."""
+    is_remark = False
+    """Whether what is typed goes with a choice, and is not sent from here."""
+
+    @property
+    def verbs(self) -> dict[str, str]:
+        """What the footer calls a key here, by its binding's id, where that is not its usual name."""
+        return {"reply.enter": "Choices"} if self.is_remark else {}
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
@@ -57,6 +65,10 @@ class ReplyText(TextArea):
         event.prevent_default()
         await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
         event.stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys that move by a page read on in the text that is answered; here arrows reach all that is typed."""
+        return not action.startswith("cursor_page")
 
     def action_send(self) -> None:
         self.post_message(self.Entered())

@@ -11,20 +11,22 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.lacking import lacking
-from lab.nearest import screen_box
-from lab.plain import plain
-from lab.turn import Action, Point, Proposed
-from lab.uitree import UiTree
-from screens.clock import Clock
-from screens.describe import action_words
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.step import Action, Point, Proposed
+from lab.core.tap_targets import screen_box
+from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import whole_action
+from lab.runs.incomplete_action import lacking
+from screens.key_names import give_keys, with_keys
 from screens.live.choices import TOO_EARLY, Choice, Choices, picks
-from screens.near import NearList
-from simulators.human import HumanGate
+from screens.record.nodes import NodePicker
+from screens.widgets.card import Card, CardText
+from screens.widgets.tap_choices import NearList
+from simulators.users.human import HumanGate
 
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
 _AIMED = {"click", "double_tap", "long_press", "scroll", "swipe", "drag"}
@@ -37,7 +39,8 @@ class GateRow(Choices):
     HELP = """
     The agent waits for you. The key before a choice, or the letter underlined in it, takes it at once: the action is
     let through; or changed first (its text, or its place); or rejected. A tap on the phone says where it should have
-    gone. **tab** goes to a note, which is kept with your decision.
+    gone; without a mouse **{run.nodes}** lists what can be tapped. **{card.down}** and **{card.down:space}** read a
+    long thought on, **{card.up}** back. **tab** goes to a note, which is kept with your decision.
     """
     GROUP = "gate"
     CHOICES = (
@@ -55,15 +58,15 @@ class GateRow(Choices):
             self.pick(self.cursor)
 
 
-class GatePanel(Vertical):
+class GatePanel(Card):
     """The action that waits at the gate, and the person's decision on it."""
 
     DEFAULT_CSS = """
     GatePanel { height: auto; display: none; }
     GatePanel > Static { height: auto; width: 1fr; }
-    GatePanel > #waits { max-height: 7; overflow-y: auto; }
     GatePanel > #gate-text { display: none; }
     """
+    GIVES = ((("waits", 4),), (("waits", 1), ("gate-near", 3), ("gate-hint", 1)))
 
     @dataclass
     class Decided(Message):
@@ -93,33 +96,51 @@ class GatePanel(Vertical):
         super().__init__(id="gate")
         self.proposed: Proposed | None = None
         self._tree: UiTree | None = None
+        self._waits = CardText(id="waits")
         self._near = NearList(id="gate-near")
+        self._picker = NodePicker()
         self._row = GateRow(clock, id="gate-row")
         self._text = Input(id="gate-text", compact=True, select_on_focus=False)
+        self._hint = Static(id="gate-hint", markup=False)
         self._note = Input(id="gate-note", compact=True, select_on_focus=False, placeholder="a note, if you like (tab)")
 
     def compose(self) -> ComposeResult:
-        yield Static(id="waits", markup=False)
+        yield self._waits
         yield self._row
         yield self._near
         yield self._text
         yield self._note
-        yield Static(id="gate-hint", markup=False)
+        yield self._picker
+        yield self._hint
 
     def open(self, proposed: Proposed, tree: UiTree | None, title: str = "The agent waits for you") -> None:
         """Puts an action before the person."""
         self.proposed, self._tree, self.border_title = proposed, tree, title
-        text = Text(action_words(proposed.action, tree), style="bold")
+        text = Text(whole_action(proposed.action, tree), style="bold")
         if proposed.thought:
             text.append(f"\nthinks: {plain(proposed.thought)}", style="not bold italic")
-        self.query_one("#waits", Static).update(text)
+        self._waits.show(text)
         self._row.cursor = 0
         self._note.clear()
         self._amend(False)
         self.add_class("-open")
         self.display = True
-        self.screen.set_focus(self._row)
+        give_keys(self._row)
         self._row.appear()
+
+    def seen(self) -> None:
+        """The choices are painted now, if their screen is the one that is shown."""
+        self._row.seen()
+
+    def return_to(self, why: str) -> None:
+        """Puts the keys where a decision is given; where they are there already, says why they stay."""
+        if self.has_focus_within:
+            self._tell(why)
+        self.focus_choices()
+
+    def focus_choices(self) -> None:
+        """Puts the keys where a decision is given."""
+        give_keys(self._row)
 
     def close(self) -> None:
         """Takes the action away."""
@@ -130,14 +151,37 @@ class GatePanel(Vertical):
 
     def back(self) -> bool:
         """One step back: from a field to the choices; False where there is none."""
-        if not self.has_class("-open") or not (self.has_class("-amend") or self._note.has_focus):
+        inside = self.has_class("-amend") or self._note.has_focus or self._picker.display
+        if not self.has_class("-open") or not inside:
             return False
         self._amend(False)
         self._row.focus()
         return True
 
+    def list_nodes(self) -> None:
+        """Lists what can be tapped, in the place of a tap on the phone."""
+        if self.proposed is not None and self._tree is not None:
+            self._amend(True)
+            self._text.display = self._row.display = self._note.display = False
+            self._picker.open(self._tree)
+            self._tell()
+
+    @on(NodePicker.Aimed)
+    def _looked_at(self, event: NodePicker.Aimed) -> None:
+        event.stop()
+        if self._picker.display and self.proposed is not None and event.node is not None:
+            self.post_message(self.Aiming(True, moved(self.proposed.action, event.node.bounds.center)))
+
+    @on(NodePicker.Taken)
+    def _taken(self, event: NodePicker.Taken) -> None:
+        event.stop()
+        if self.proposed is not None:
+            self._decide("amend", moved(self.proposed.action, event.node.bounds.center))
+
     def aim(self, at: Point) -> None:
         """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
+        self._picker.close()
+        self._note.display = True
         self.set_class(True, "-amend")
         self._text.display = self._row.display = False  # the digits are the list's now
         self._near.look(self._tree, at)
@@ -161,7 +205,8 @@ class GatePanel(Vertical):
         self.set_class(amending, "-amend")
         self._text.display = amending
         self._near.close()
-        self._row.display = True
+        self._picker.close()
+        self._row.display = self._note.display = True
         self.post_message(self.Aiming(self.aiming, self.proposed.action if self.proposed else None))
         self._tell()
 
@@ -169,17 +214,19 @@ class GatePanel(Vertical):
         """The line that says what Enter does from here."""
         aim = "" if self._worded else "Tap the phone, or type x, y; "
         if self._note.has_focus:
-            line = "Enter goes back to the choices; the note goes with your decision."
+            line = "{reply.enter} goes back to the choices; the note goes with your decision."
+        elif self._picker.display:
+            line = "Enter does it there; {run.back} goes back."
         elif self._near.display:
-            line = "A digit takes another; Enter does it there; Esc goes back."
+            line = "A digit takes another; {list.open} does it there; {run.back} goes back."
         elif self.has_class("-amend"):
-            line = f"{aim}Enter does it this way; Esc goes back."
+            line = f"{aim}Enter does it this way; {{run.back}} goes back."
         else:
             tap = (
                 "to move it" if self.proposed is None or self.proposed.action.kind in _AIMED else "to tap there instead"
             )
-            line = f"Tap the phone {tap}; what you decide is kept with your name."
-        self.query_one("#gate-hint", Static).update(Text(problem or line, style="dim"))
+            line = f"Tap the phone {tap}, or {{run.nodes}} finds a place; it is kept with your name."
+        self._hint.update(Text(problem or with_keys(self, line), style="dim"))
 
     def on_descendant_focus(self) -> None:
         self._tell()

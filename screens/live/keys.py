@@ -1,26 +1,33 @@
-"""Which keys do a thing now: a person may have put others in the place of ours."""
+"""The keys of Live."""
 
 from __future__ import annotations
 
-from textual.binding import Binding
-from textual.dom import DOMNode
-from textual.keys import format_key
+from textual.binding import Binding, BindingType
 
-from lab.settings import Settings
+DEBUG = Binding.Group("Debug", compact=True)
+MORE = Binding.Group("More", compact=True)
 
-
-def keys_of(node: DOMNode, binding_id: str) -> list[str]:
-    """The keys of one of this node's bindings, as they are written on a screen; none where it has no such binding."""
-    settings: Settings = getattr(node.app, "settings", Settings())
-    for owner in type(node).__mro__:
-        for binding in owner.__dict__.get("BINDINGS", ()):
-            if isinstance(binding, Binding) and binding.id == binding_id:
-                keys = settings.keymap.get(binding_id) or binding.key
-                return [written(key.strip()) for key in keys.split(",")]
-    return []
-
-
-def written(key: str) -> str:
-    """A key's name as people read it: `ctrl+x`, `?`, `f5`."""
-    *held, last = key.split("+") if len(key) > 1 else [key]
-    return "+".join([*held, "Enter" if last == "enter" else format_key(last)])
+KEYS: list[BindingType] = [
+    Binding(
+        "b", "breaks", "Breakpoints", show=False, group=DEBUG, id="run.breaks",
+        tooltip="Where the run is to stand still",
+    ),
+    Binding(
+        "r", "rewind", "Rewind", show=False, group=DEBUG, id="run.rewind",
+        tooltip="Go back to before a step, as a new run",
+    ),
+    Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The phone stands still"),
+    Binding("ctrl+x", "end", "End the run", priority=True, id="run.end", tooltip="The run is over for good"),
+    Binding("ctrl+r", "go_on", "Go on", show=False, priority=True, id="run.resume", tooltip="The phone moves again"),
+    Binding("enter", "next", "Next", show=False, id="run.next", tooltip="On from here: the question, or after the end"),
+    Binding("s", "step", "Step", id="run.step", tooltip="One turn, then stand still"),
+    Binding("g", "gate", "Gate", id="run.gate", tooltip="Ask me before each action, or no longer"),
+    Binding("t", "take", "Take over", id="run.take", tooltip="Act in the agent's place, or give back"),
+    Binding(
+        "slash", "nodes", "Find", show=False, id="run.nodes",
+        tooltip="What can be tapped, found by words: a tap by keys",
+    ),
+    Binding("m", "sent", "Sent", show=False, group=MORE, id="run.sent", tooltip="Exactly what the agent was sent"),
+    Binding("y", "copy_id", "Copy id", show=False, group=MORE, id="run.copy", tooltip="Copy this run's id"),
+    Binding("escape", "back", "Back", show=False, group=MORE, id="run.back", tooltip="One step back, nothing lost"),
+]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Typing:
+class ReplyTyping:
     """How an answer was typed: the first key, the deletions, the longest text that was taken back."""
 
     def __init__(self, text: str = "") -> None:

@@ -3,75 +3,65 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input, TextArea
 
-from lab.breakpoints import REASON
-from lab.errors import LabError
-from lab.plain import plain
-from lab.seams import Frame
-from lab.session import Session
-from lab.settings import Settings
-from lab.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
-from lab.turn import Action, Observation, Proposed, Question
-from screens.clock import Clock, span
-from screens.describe import action_words
-from screens.live.debugging import DebugRoom
-from screens.live.keys import keys_of
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock, span
+from lab.core.seams import Frame, Trouble
+from lab.core.step import Action, Observation, Proposed, Question
+from lab.core.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
+from lab.runs.breakpoints import REASON
+from lab.runs.descriptions import action_words
+from lab.runs.session import Session
+from lab.studies.seats import may_replay
+from screens.key_names import keys_of, with_keys
+from screens.lab import lab_of, window_of
+from screens.live.debug_panes import RewindPanel
+from screens.live.debugging import Debugging
+from screens.live.keys import KEYS
 from screens.live.reply import OpenQuestion
-from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
-from screens.sent.album import LiveAlbum
+from screens.live.room import LiveRoom
+from screens.live.session_messages import Gated, Happened, Kept, Refused, Turn, Waits, Watch
 from screens.sent.sent import SentScreen
+from screens.sent.source import LiveAlbum
 
 if TYPE_CHECKING:
-    from screens.app import LabApp
-    from screens.window import Window
+    from screens.picture_window import PictureWindow
 
-MORE = Binding.Group("More", compact=True)
 _TICK = 0.5
 """Seconds between two looks at the clock."""
 _PATIENCE = 2.0
 """Seconds that leaving waits, at most, for the last writes."""
 
 
-class LiveScreen(DebugRoom):
+class LiveScreen(LiveRoom):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
 
     HELP = """
-    A run while it happens. The agent's question appears beside the phone: type the answer, **Enter** sends it.
-    **ctrl+x** pauses the phone; **ctrl+x** again ends the run, **ctrl+r** goes on. **Esc** goes one step back and
-    loses nothing. **tab** walks through the panes, **+** shows one alone.
+    A run while it happens. The agent's question appears beside the phone: type the answer, **{reply.enter}** sends it.
+    **{run.pause}** pauses the phone; **{run.end}** again ends the run, **{run.resume}** goes on. **{run.back}** goes
+    one step back and loses nothing. **tab** walks through the panes, **{app.zoom}** shows one alone.
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The phone stands still"),
-        Binding("ctrl+x", "end", "End the run", priority=True, id="run.end", tooltip="The run is over for good"),
-        Binding(
-            "ctrl+r", "go_on", "Go on", show=False, priority=True, id="run.resume", tooltip="The phone moves again"
-        ),
-        Binding(
-            "enter", "next", "Next", show=False, id="run.next", tooltip="On from here: the question, or after the end"
-        ),
-        Binding("s", "step", "Step", id="run.step", tooltip="One turn, then stand still"),
-        Binding("g", "gate", "Gate", id="run.gate", tooltip="Ask me before each action, or no longer"),
-        Binding("t", "take", "Take over", id="run.take", tooltip="Act in the agent's place, or give back"),
-        Binding("m", "sent", "Sent", show=False, group=MORE, id="run.sent", tooltip="Exactly what the agent was sent"),
-        Binding("y", "copy_id", "Copy id", show=False, group=MORE, id="run.copy", tooltip="Copy this run's id"),
-        Binding("escape", "back", "Back", show=False, group=MORE, id="run.back", tooltip="One step back, nothing lost"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
-    def __init__(self, session: Session, *, clock: Clock | None = None) -> None:
+    def __init__(self, session: Session, *, clock: Clock | None = None, reads: bool = False) -> None:
+        """`reads` is whether the person reads their part first, and begins the run themself."""
         super().__init__(session, clock or Clock())
+        self._reading = reads
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
-        self._watch, self._done = Watch(session, self), []
+        self._watch = Watch(session, self)
+        self._debugging = Debugging(self, session, self._bench, self._watch)
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
-        self._lost = False
-        """Whether it is told that the phone is away: the run stands still before the word of that has come."""
+        self._trouble: Trouble | None = None
+        """What is told of a phone that is away: the run stands still before the word of that has come."""
         self._bound: tuple[bool, ...] = ()
         self._steps = 0
         self._acting: Action | None = None
@@ -85,20 +75,37 @@ class LiveScreen(DebugRoom):
 
     def on_mount(self) -> None:
         self._tell()
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._read if self._reading else self._begin)
+
+    def _read(self) -> None:
+        """All of the person's part is open, and nothing goes on until they begin."""
+        self.add_class("-reading")
+        self._seat.unfold("task", "policy", "persona", "facts")
+        self._began = self._clock.seconds()
+        self._before.open(lab_of(self).run_locale)
+        self._tell()
 
     def _begin(self) -> None:
+        if self._reading:
+            self._reading = False
+            self.remove_class("-reading")
+            self.session.read_ms = round((self._clock.seconds() - self._began) * 1000)
+            self._before.close()
+            self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
-        self._watch.begin(self._picture if self._mirror else None)
+        self._watch.begin(partial(self._picture, window_of(self)) if self._mirror else None)
         self.set_interval(_TICK, self._tell)
 
-    def _picture(self, frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it."""
+    def _picture(self, window: PictureWindow | None, frame: Frame) -> None:
+        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
         assert self._mirror is not None
         self._mirror.post_frame(frame)
-        window: Window | None = getattr(self.app, "window", None)
         if window is not None:
             window.show_frame(frame)
+
+    def on_descendant_focus(self) -> None:
+        """The line above says where the keys are, and how they come to what waits."""
+        self._banner.left = self._state()
 
     def on_unmount(self) -> None:
         unsent = self._question.unsent
@@ -115,6 +122,8 @@ class LiveScreen(DebugRoom):
         match event:
             case Paused() | Resumed():
                 self._paused = isinstance(event, Paused)
+                if self._bench is not None:
+                    self._bench.turn()
             case Asked():
                 self._sent(event.index, event.proposed, event.before)
             case Acting():
@@ -122,7 +131,7 @@ class LiveScreen(DebugRoom):
                 self._mark(event.action)
             case Step():
                 self._acting, self._steps, self._seen = None, event.index + 1, event.before
-                self._did(event)
+                self._debugging.add(event)
                 self._sent(event.index, event.proposed, event.before)
             case Ended():
                 self._end(event)
@@ -138,8 +147,13 @@ class LiveScreen(DebugRoom):
             seen = self._seen
             image = self.session.picture(seen.image) if seen.image else None
             self._mirror.show_still(image, seen.size, seen.tree)
-        after: str = getattr(self.app, "after_run", "")
+        self._rest()
+        after = lab_of(self).after_run
         self._result.ended(event, knows=self.knows, spent=self._album.spent, after=after)
+
+    def _rest(self) -> None:
+        if self._mirror is not None:
+            self._mirror.rest()
 
     def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:
         if self.knows and proposed.by is None:
@@ -150,6 +164,7 @@ class LiveScreen(DebugRoom):
     def _refused(self, message: Refused) -> None:
         if message.last:
             self._close(self._question, self._bench)
+            self._rest()
             self._result.failed(message.error)
         else:
             error = message.error
@@ -172,16 +187,16 @@ class LiveScreen(DebugRoom):
         self._tell()
 
     def _ring(self) -> None:
-        settings: Settings = getattr(self.app, "settings", Settings())
+        settings = lab_of(self).settings
         if settings.bell:
             self.app.bell()
         if self.app.screen is not self:
-            there = "Esc" if isinstance(self.app.screen, SentScreen) else "F3"
+            there = with_keys(self, "{sent.back:escape}" if isinstance(self.app.screen, SentScreen) else "{app.live}")
             self.notify(f"A question waits in the live run: {there} goes there.", markup=False)
 
     @on(Kept)
     def _kept(self, message: Kept) -> None:
-        self._question.restore(message.question, message.draft)
+        self._question.restore(message.question, message.draft, message.begun)
 
     @on(OpenQuestion.Drafted)
     def _drafted(self, message: OpenQuestion.Drafted) -> None:
@@ -222,6 +237,26 @@ class LiveScreen(DebugRoom):
         if self._bench is not None:
             self._bench.toggle_gate()
 
+    def action_nodes(self) -> None:
+        if self._bench is not None:
+            self._bench.list_nodes(self._watch.tree)
+
+    def action_breaks(self) -> None:
+        self._debugging.open_breaks()
+
+    def action_rewind(self) -> None:
+        self._debugging.open_rewind()
+
+    @on(RewindPanel.Wanted)
+    def _rewind(self, message: RewindPanel.Wanted) -> None:
+        message.stop()
+        self._debugging.rewind(message.index)
+
+    @on(Debugging.Rewound)
+    def _rewound(self, message: Debugging.Rewound) -> None:
+        message.stop()
+        lab_of(self).enter_live(message.session)
+
     def action_step(self) -> None:
         self._watch.do(self.session.one_turn)
 
@@ -238,20 +273,32 @@ class LiveScreen(DebugRoom):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         over = self.session.over
+        if self._reading and action in ("pause", "end", "go_on", "step", "gate", "take"):
+            return False
         match action:
             case "pause":
-                return not (self._paused or self._lost or over)
+                return not (self._paused or self._trouble or over)
             case "end":
-                return (self._paused or self._lost) and not over
+                return (self._paused or self._trouble is not None) and not over
             case "go_on":
                 return self._paused and not over
             case "step" | "gate" | "take":
                 return self.knows and not over
             case "sent":
                 return self.knows
+            case "nodes":
+                return self._bench is not None and self._bench.taps and not over
             case "next":
-                return over or (self._question.question is not None and not self._question.has_focus_within)
-        return super().check_action(action, parameters)
+                return (
+                    self._reading
+                    or over
+                    or (self._question.question is not None and not self._question.has_focus_within)
+                )
+            case "breaks":
+                return self._debugging.breaks
+            case "rewind":
+                return self._debugging.rewinds
+        return True
 
     def action_pause(self) -> None:
         self.session.control.pause()
@@ -265,25 +312,57 @@ class LiveScreen(DebugRoom):
 
     def action_next(self) -> None:
         """To the open question; after the end to the replay, or for a participant back."""
-        app = cast("LabApp", self.app)
-        if not self.session.over:
+        app = lab_of(self)
+        if self._reading:
+            self._begin()
+        elif not self.session.over:
             self._question.focus_answer()
         elif self.knows and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:
-            app.switch_mode(app.came_from.get("live", "home"))
+            self.app.switch_mode(app.came_from.get("live", "home"))
 
     def action_back(self) -> None:
-        """From a field to what holds it, from there to no field, from there out of the room; the run goes on."""
+        """From a field to what holds it, from there to no field, from there out of the room; the run goes on.
+
+        What waits for the person is not left by it: from elsewhere it leads there. Nor is a run by those who have no
+        Home.
+        """
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif (self._bench is not None and self._bench.back()) or self._question.back():
             return
         elif isinstance(self.focused, TextArea | Input):
             self._question.keep_draft()
-            self.query_one("#transcript").focus()
-        else:
+            self._dialogue.focus_transcript()
+        elif not self._to_what_waits() and (self.session.over or self._has_home):
             raise SkipAction  # the app's own: to Home, with the run going on
+
+    def _to_what_waits(self) -> bool:
+        """Puts the keys where the person is waited for; False where they are not."""
+        if self._reading:
+            self._before.focus()
+            return True
+        away = with_keys(self, " {app.home} leaves it waiting and shows Home.") if self._has_home else ""
+        if self._question.question is not None:
+            self._question.return_to(away)
+            return True
+        if self._bench is not None and self.session.decisions.waiting is not None:
+            self._bench.return_to(f"The agent waits for your decision.{away}")
+            return True
+        if self._bench is not None and self.session.turns.waiting is not None and not self._bench.has_focus_within:
+            self._bench.focus_keys()
+            return True
+        return False
+
+    @property
+    def _has_home(self) -> bool:
+        return may_replay(self.session.spec.seat)
+
+    @property
+    def _way(self) -> str:
+        """How the keys come to where the person is waited for, from wherever they are."""
+        return f": {keys_of(self, 'run.back')[0]} goes there"
 
     def action_copy_id(self) -> None:
         self.app.copy_to_clipboard(self.session.trace_id)
@@ -293,14 +372,17 @@ class LiveScreen(DebugRoom):
 
     def _tell(self) -> None:
         """The banner, the line under the dialogue, the age of the picture."""
-        self._lost = self.session.device.trouble is not None and not self.session.over
+        self._trouble = None if self.session.over else self.session.device.trouble
         self.set_class(self._paused and not self.session.over, "-paused")
         banner, now = self._banner, self._clock.seconds()
         banner.left = self._state()
         banner.right = self._times(now)
         self._dialogue.say(self._doing())
         self._tell_via(self.session.device.via)
-        bound = (self._paused, self._lost, self.session.over, self._question.question is None)
+        if self._mirror is not None:
+            self._mirror.spoiled_by = self._trouble.state if self._trouble is not None else ""
+        taps = self._bench is not None and self._bench.taps
+        bound = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
         if bound != self._bound:  # the footer is built anew each time
             self._bound = bound
             self.refresh_bindings()
@@ -317,7 +399,9 @@ class LiveScreen(DebugRoom):
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:
             return "■ this run is over"
-        trouble = self.session.device.trouble
+        if self._reading:
+            return f"○ not begun yet{'' if self._before.has_focus else self._way}"
+        trouble = self._trouble
         if trouble is not None:
             return f"‖ {plain(f'{trouble.title}: {trouble.message}', lines=False)}"
         stop = self.session.stopped_at
@@ -328,17 +412,19 @@ class LiveScreen(DebugRoom):
             end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
             return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"
         if self._question.question is not None:
-            there = "" if self._question.has_focus_within else f": {keys_of(self, 'run.next')[0]} goes there"
-            return f"? the agent waits for your answer{there}"
+            return f"? the agent waits for your answer{'' if self._question.has_focus_within else self._way}"
         if self.session.decisions.waiting is not None:
-            return "? the agent waits for your decision"
+            there = "" if self._bench is not None and self._bench.has_focus_within else self._way
+            return f"? the agent waits for your decision{there}"
         return "● you act" if self.session.control.taken_over else "● the agent works"
 
     def _doing(self) -> str:
         """In one line what goes on; one and the same for those who may not know."""
-        if self._lost:
-            return f"goes on by itself when the phone is well; {keys_of(self, 'run.end')[0]} ends the run"
-        if self.session.over or self._paused:
+        if self._trouble is not None:
+            first = f"{plain(self._trouble.hint, lines=False)} It" if self._trouble.state else ""
+            well = "goes on by itself" if first else "goes on by itself when the phone is well"
+            return f"{first} {well}; {keys_of(self, 'run.end')[0]} ends the run".strip()
+        if self.session.over or self._paused or self._reading:
             return ""
         if self._question.question is not None or self.session.decisions.waiting is not None:
             return ""

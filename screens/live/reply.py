@@ -9,18 +9,20 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
-from lab.plain import plain
-from lab.task import Actor
-from lab.turn import Question, Reply
-from screens.clock import Clock
-from screens.live.choices import TOO_EARLY, Choice, Choices, picks
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.step import Question, Reply
+from lab.core.task import Actor
+from screens.key_names import give_keys, with_keys
+from screens.live.choices import Choice, Choices, picks
 from screens.live.field import ReplyText
-from screens.live.keystrokes import Typing
+from screens.live.keystrokes import ReplyTyping
+from screens.live.words import said
+from screens.widgets.card import Card, CardText
 
 _SETTLE = 0.4
 """Seconds without a key after which a draft is kept."""
@@ -30,24 +32,30 @@ class DecisionRow(Choices):
     """What a proposal can be answered with: one key sends it."""
 
     HELP = """
-    The agent proposes something. The key before a choice, or the letter underlined in it, sends that decision at once,
-    with the remark if you typed one. **tab** goes to the remark; nothing that is typed there decides anything.
-    *Only a question* is for what proposes nothing: you answer it in words.
+    The agent says something of its own accord. If it offers to do something, accept or reject the offer; if it offers
+    nothing and only asks, take the third choice and answer in words. The key before a choice, or the letter underlined
+    in it, sends a decision at once, with the remark if you typed one. **tab** goes to the remark; nothing that is
+    typed there decides anything. **{card.down}** and **{card.down:space}** read a long text on, **{card.up}** back.
     """
     GROUP = "reply"
     CHOICES = (
-        Choice("accept", "a", "accept", "Agree to what is proposed"),
-        Choice("reject", "r", "reject", "Refuse what is proposed"),
-        Choice("question", "o", "only a question", "It proposes nothing: answer it"),
+        Choice("accept", "a", "accept", "Agree to what it offers"),
+        Choice("reject", "r", "reject", "Refuse what it offers"),
+        Choice("question", "o", "question", "It offers nothing and only asks: answer it"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *picks(GROUP, CHOICES),
         Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
     ]
 
+    locale = "en"
+
     @dataclass
     class Unmarked(Message):
         """Enter was pressed while nothing was marked."""
+
+    def label(self, choice: Choice) -> str:
+        return said(self.locale, choice.id)
 
     def action_send(self) -> None:
         if self.cursor < 0:
@@ -56,14 +64,17 @@ class DecisionRow(Choices):
             self.pick(self.cursor)
 
 
-class OpenQuestion(Vertical):
+class OpenQuestion(Card):
     """The question that waits for the person, with the field or the choices that answer it."""
 
     DEFAULT_CSS = """
-    OpenQuestion { height: auto; max-height: 70%; display: none; }
+    OpenQuestion { height: auto; display: none; }
     OpenQuestion > Static { height: auto; width: 1fr; }
-    OpenQuestion > #asked { max-height: 8; overflow-y: auto; }
     """
+    GIVES = (
+        (("asked", 4), ("options", 4), ("reply", 2)),
+        (("asked", 2), ("options", 2), ("reply", 1), ("asked", 1), ("sends", 1), ("options", 1)),
+    )
 
     @dataclass
     class Sent(Message):
@@ -82,45 +93,52 @@ class OpenQuestion(Vertical):
     def __init__(self, person: Actor, clock: Clock) -> None:
         super().__init__(id="question")
         self.question: Question | None = None
+        self.locale = "en"
         self._person = person
         self._clock = clock
-        self._typing = Typing()
+        self._typing = ReplyTyping()
         self._shown_at: str | None = None
+        self._shown_before = ""
+        """When it was shown in an earlier sitting."""
         self._kept = ""
         self._settling: Timer | None = None
         self._wordless = False
+        self._asked, self._options = CardText(id="asked"), CardText(id="options")
         self._row = DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
+        self._sends = Static(id="sends", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="asked", markup=False)
+        yield self._asked
+        yield self._options
         yield self._row
         yield self._field
-        yield Static(id="sends", markup=False)
+        yield self._sends
 
     # -- opening and closing ---------------------------------------------------------------------------------
 
     def open(self, question: Question, draft: str) -> None:
         """Puts a question before the person, with what they had typed to it before."""
-        proposal = question.kind == "propose"
+        proposal, row, field = question.kind == "propose", self._row, self._field
         draft = plain(draft)
-        self.question, self._kept, self._shown_at = question, draft, None
-        self._typing = Typing(draft)
+        self.question, self._kept, self._shown_at, self._shown_before = question, draft, None, ""
+        self._typing = ReplyTyping(draft)
         self.set_class(proposal, "-proposal")
         self.add_class("-open")
         # At once, and not with the next styles: what is not displayed cannot be given the focus.
         self.display, self._row.display = True, proposal
-        self.border_title = "The agent proposes" if proposal else "The agent asks"
-        lines = [plain(question.text)] + [f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1)]
-        self.query_one("#asked", Static).update(Text("\n".join(lines)))
-        row, field = self._row, self._field
+        self.locale = row.locale = getattr(self.app, "run_locale", "en")
+        self.border_title = said(self.locale, "says" if proposal else "asks")
+        self._asked.show(Text(plain(question.text)))
+        self._options.show(Text("\n".join(f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1))))
+        self._options.display = bool(question.options)
         row.cursor, self._wordless = -1, False
         row.disabled = field.disabled = False
         field.digits = 0 if proposal else len(question.options)
         field.load_text(draft)
         field.move_cursor(field.document.end)
-        field.placeholder = "a remark, if you like (tab)" if proposal else "your answer"
-        self.screen.set_focus(row if proposal else field)
+        field.placeholder = said(self.locale, "remark" if proposal else "answer")
+        give_keys(row if proposal else field)
         row.appear()
         self._tell()
         self.call_after_refresh(self.seen)
@@ -132,8 +150,11 @@ class OpenQuestion(Vertical):
         self.remove_class("-open")
         self.display = False
 
-    def restore(self, question: Question, draft: str) -> None:
-        """Puts back what was typed in an earlier sitting, unless something is typed already."""
+    def restore(self, question: Question, draft: str, begun: tuple[str, str] | None = None) -> None:
+        """Puts back what was typed in an earlier sitting, unless something is typed already; and since when."""
+        if self.question == question and begun is not None:
+            self._shown_before, first_key = begun
+            self._typing.first_key_at = first_key or self._typing.first_key_at
         if self.question == question and draft and not self._field.text:
             draft = plain(draft)
             self._kept = self._typing.text = draft
@@ -159,10 +180,16 @@ class OpenQuestion(Vertical):
         """Puts the keys where the answer is given."""
         (self._row if self._proposal else self._field).focus()
 
+    def return_to(self, away: str) -> None:
+        """Puts the keys where the answer is given; where they are there already, says why, and what leads `away`."""
+        if self.has_focus_within:
+            self._tell(said(self.locale, "waits") + away)
+        self.focus_answer()
+
     def seen(self) -> None:
         """The question is painted now, if its screen is the one that is shown."""
         self._row.seen()
-        if self.question is not None and self._shown_at is None and self.screen.is_current:
+        if self.question is not None and self._shown_at is None and self.is_attached and self.screen.is_current:
             self._shown_at = self._clock.now()
 
     def back(self) -> bool:
@@ -184,8 +211,12 @@ class OpenQuestion(Vertical):
         event.stop()
         if self.question is None:
             return
+        first = self._typing.first_key_at is None
         self._typing.change(self._field.text, self._clock.now())
         self._tell()
+        if first and self._typing.first_key_at is not None:
+            self.keep_draft()  # at once: its time is that of the first key, should this program end
+            return
         if self._settling is not None:
             self._settling.stop()
         self._settling = self.set_timer(_SETTLE, self.keep_draft)
@@ -199,12 +230,12 @@ class OpenQuestion(Vertical):
     @on(Choices.Early)
     def _early(self, event: Choices.Early) -> None:
         event.stop()
-        self._tell(TOO_EARLY)
+        self._tell(said(self.locale, "early"))
 
     @on(DecisionRow.Unmarked)
     def _unmarked(self, event: DecisionRow.Unmarked) -> None:
         event.stop()
-        self._tell(f"! Nothing is decided yet: {self._keys}.")
+        self._tell(said(self.locale, "undecided", keys=self._keys))
 
     @on(Choices.Picked)
     def _picked(self, event: Choices.Picked) -> None:
@@ -230,12 +261,12 @@ class OpenQuestion(Vertical):
         elif self._field.text.strip():
             self._send(self.question)
         else:
-            self._tell("! Nothing is typed yet: write your answer, then Enter.")
+            self._tell(said(self.locale, "untyped"))
 
     def _send(self, question: Question) -> None:
         reply = self._reply(question)
         self._row.disabled = self._field.disabled = True
-        self._tell("sending ...")
+        self._tell(said(self.locale, "sending"))
         self.post_message(self.Sent(question, reply))
 
     def _reply(self, question: Question) -> Reply:
@@ -245,7 +276,7 @@ class OpenQuestion(Vertical):
             text=text,
             by=self._person,
             decision=self._decision,
-            shown_at=self._shown_at,
+            shown_at=self._shown_before or self._shown_at,
             first_key_at=typing.first_key_at,
             sent_at=self._clock.now(),
             edits=typing.edits,
@@ -267,7 +298,7 @@ class OpenQuestion(Vertical):
     @property
     def _keys(self) -> str:
         row = self._row
-        return " · ".join(f"{row.key(n)} {choice.label}" for n, choice in enumerate(row.CHOICES))
+        return " · ".join(f"{row.key(n)} {row.label(choice)}" for n, choice in enumerate(row.CHOICES))
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
@@ -277,14 +308,17 @@ class OpenQuestion(Vertical):
 
     def _tell(self, problem: str = "") -> None:
         """The line that says what the next key does."""
-        self.query_one("#sends", Static).update(Text(problem or self._hint()))
+        if self._field.is_remark != (remark := self._proposal and not self._answers):
+            self._field.is_remark = remark
+            self.refresh_bindings()
+        self._sends.update(Text(with_keys(self, problem or self._hint())))
 
     def _hint(self) -> str:
         if not self._proposal:
-            return "Enter sends your answer"
+            return said(self.locale, "sends answer")
         if self._answers and self._field.has_focus:
-            return "Only a question: write your answer here, Enter sends it"
+            return said(self.locale, "in words")
         if self._field.has_focus:
-            return "A remark. Enter goes back to the choices; nothing is sent yet"
-        remark = "your remark goes too" if self._field.text.strip() else "tab: a remark first"
-        return f"One key sends · {remark}"
+            return said(self.locale, "a remark")
+        remark = said(self.locale, "with remark" if self._field.text.strip() else "to remark")
+        return said(self.locale, "one key", remark=remark)

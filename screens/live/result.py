@@ -1,29 +1,79 @@
-"""How a run ended, for those who may know, and what to do next."""
+"""What stands in the place of a question before a run and after it: what to read first; how it ended, what is next."""
 
 from __future__ import annotations
 
 from rich.text import Text
+from textual.app import ComposeResult
 from textual.widgets import Static
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.trace import Ended
-from lab.turn import Spent
-from screens.describe import score_words, spent_words, status_words
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.step import Spent
+from lab.core.trace import Ended
+from lab.runs.descriptions import score_words, spent_words, status_words
+from screens.key_names import give_keys, with_keys
+from screens.live.words import said
+from screens.widgets.card import Card, CardText
 
 THANKS = "Thank you, this run is over."
 
 
-class Result(Static, can_focus=True):
-    """Stands in place of the question once nothing more will happen."""
+class ReadFirstCard(Card, can_focus=True):
+    """Stands in place of the question until the person begins: they read first who they are and what they want."""
 
-    HELP = "The run is over; every event of it is in the file. **Enter** goes on from here, **Esc** goes back to Home."
-    DEFAULT_CSS = """
-    Result { height: auto; max-height: 60%; overflow-y: auto; display: none; }
+    HELP = """
+    Nothing happens yet: read who you are, what you asked for and how you decide. **tab** goes there, **arrows** and
+    **{fold.toggle}** open each part. Back here **{run.next}** begins.
     """
+    DEFAULT_CSS = """
+    ReadFirstCard { height: auto; display: none; }
+    ReadFirstCard > Static { height: auto; width: 1fr; }
+    """
+    GIVES = ((("before-words", 3),), (("before-words", 1), ("before-next", 1)))
 
     def __init__(self) -> None:
-        super().__init__(id="result", markup=False)
+        super().__init__(id="before")
+        self._words = CardText(id="before-words")
+        self._next = Static(id="before-next", markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._words
+        yield self._next
+
+    def open(self, locale: str) -> None:
+        """Says, in that language, what is to be read, and takes the keys."""
+        self.border_title = said(locale, "before")
+        self._words.show(Text(with_keys(self, said(locale, "read first"))))
+        self._next.update(with_keys(self, said(locale, "begins")))
+        self.display = True
+        give_keys(self)
+
+    def close(self) -> None:
+        """Takes it away."""
+        self.display = False
+
+
+class Result(Card, can_focus=True):
+    """Stands in place of the question once nothing more will happen; what the next key does stands below it."""
+
+    HELP = """
+    The run is over; every event of it is in the file. **{run.next}** goes on from here, **{run.back}** goes back to
+    Home.
+    """
+    DEFAULT_CSS = """
+    Result { height: auto; display: none; }
+    Result > Static { height: auto; width: 1fr; }
+    """
+    GIVES = ((("outcome", 4),), (("outcome", 1), ("result-next", 1)))
+
+    def __init__(self) -> None:
+        super().__init__(id="result")
+        self._outcome = CardText(id="outcome")
+        self._next = Static(id="result-next", markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._outcome
+        yield self._next
 
     def ended(self, event: Ended, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
         """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over.
@@ -31,21 +81,27 @@ class Result(Static, can_focus=True):
         `after` is what comes next, where something does.
         """
         self.border_title = "The run is over"
-        self._open(_outcome(event, spent) if knows else Text(after or f"{THANKS}\nEnter goes back."))
+        if knows:
+            self._open(_outcome(event, spent), "{run.next} replays it step by step; {run.back} goes back.")
+        elif after:
+            self._open(Text(with_keys(self, after)), "")
+        else:
+            self._open(Text(THANKS), "{run.next} closes this run: nothing more is to be done in it.")
 
     def failed(self, error: LabError) -> None:
         """Says why nothing more could be kept."""
         self.border_title = "The run was stopped"
         self.add_class("-failed")
-        text = Text(plain(error.sentence))
-        text.append("\nThe run stands still: what was shown before is in the file, and it can be resumed from Home.")
-        self._open(text)
+        kept = "The run stands still: what was shown before is in the file, and it can be resumed from Home."
+        self._open(Text(f"{plain(error.sentence)}\n{kept}"), "{run.next} and {run.back} go back.")
 
-    def _open(self, text: Text) -> None:
-        self.update(text)
+    def _open(self, text: Text, then: str) -> None:
+        self._outcome.show(text)
+        self._next.update(with_keys(self, then))
+        self._next.display = bool(then)
         self.add_class("-open")
         self.display = True
-        self.screen.set_focus(self)
+        give_keys(self)
 
 
 def _outcome(event: Ended, spent: Spent | None) -> Text:
@@ -57,5 +113,4 @@ def _outcome(event: Ended, spent: Spent | None) -> Text:
         text.append(f"\nThe model: {spent_words(spent)}", style="not bold")
     for name, passed in event.checks:
         text.append(f"\n{'✓ pass' if passed else '✗ FAIL'}  {plain(name)}", style="not bold")
-    text.append("\nEnter replays it step by step; Esc goes back.", style="not bold dim")
     return text

@@ -6,41 +6,47 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container, Horizontal, Vertical
+from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.markup import escape
 from textual.screen import Screen
 
-from lab.plain import plain
-from lab.session import Session
-from lab.turn import Action
-from screens.clock import Clock
-from screens.footer import Footer
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.step import Action
+from lab.runs.session import Session
+from lab.studies.seats import sees_outcomes
+from screens.lab import window_of
 from screens.live.banner import Banner
-from screens.live.bench import Bench
+from screens.live.developer import DeveloperPane
 from screens.live.dialogue import Dialogue
 from screens.live.reply import OpenQuestion
-from screens.live.result import Result
-from screens.live.seat import Seat
-from screens.phone.fit import room
-from screens.phone.mirror import Mirror
-from screens.phone.touch import Touch, marks_of, touched
-from screens.seats import sees_outcomes
+from screens.live.result import ReadFirstCard, Result
+from screens.live.seat_pane import Seat
+from screens.mirror.fit import room
+from screens.mirror.mirror import Mirror
+from screens.mirror.touch import Touch, marks_of, touched
+from screens.widgets.card import GivingColumn
+from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
-    from screens.window import Window
+    pass
 
 _PHONE = 1080, 2400
 """The shape that the phone's pane is made for."""
 
 
-class Talk(Vertical):
+class DialogueColumn(GivingColumn):
     """The dialogue with whatever waits for the person beneath it."""
 
     ALLOW_MAXIMIZE = True
+    GIVES = (
+        (("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
+        (("dialogue", 0), ("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
+    )
 
 
-class Room(Screen[None]):
+class LiveRoom(Screen[None]):
     """The phone, the seat, the dialogue and what waits beneath it; `knows` is whether this seat may see outcomes."""
 
     AUTO_FOCUS = "#transcript"
@@ -58,8 +64,11 @@ class Room(Screen[None]):
         self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
         self._dialogue = Dialogue(clock, knows=self.knows)
         self._question = OpenQuestion(session.person, clock)
-        self._bench = Bench(session, clock) if self.knows else None
-        self._result = Result()
+        self._bench = DeveloperPane(session, clock) if self.knows else None
+        self._before, self._result = ReadFirstCard(), Result()
+        bench = () if self._bench is None else (self._bench,)
+        parts = self._dialogue, self._question, *bench, self._before, self._result
+        self._talk = DialogueColumn(*parts, id="talk", classes="pane")
 
     def compose(self) -> ComposeResult:
         yield self._banner
@@ -68,17 +77,12 @@ class Room(Screen[None]):
                 yield self._mirror
             with Container(id="beside"):
                 yield self._seat
-                with Talk(id="talk", classes="pane"):
-                    yield self._dialogue
-                    yield self._question
-                    if self._bench is not None:
-                        yield self._bench
-                    yield self._result
+                yield self._talk
         yield Footer()
 
     def on_mount(self) -> None:
         self.set_class(not self.session.spec.mirror, "-blind")
-        self.query_one("#talk").border_title = "Dialogue"
+        self._talk.border_title = "Dialogue"
         if self._mirror is not None:
             self._mirror.interactive = False
         self._unfold()
@@ -106,7 +110,7 @@ class Room(Screen[None]):
         if self._bench is not None:
             self.call_after_refresh(self._bench.seen)
 
-    def _close(self, *panels: OpenQuestion | Bench | None) -> None:
+    def _close(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
         """Takes panels away, and the keys from what is no longer there."""
         for panel in panels:
             if panel is None:
@@ -127,19 +131,23 @@ class Room(Screen[None]):
         if self._mirror is not None:
             marks = marks_of(action)
             self._mirror.mark(marks)
-            window: Window | None = getattr(self.app, "window", None)
+            window = window_of(self)
             if window is not None:
                 window.mark(marks)
 
     # -- touching the phone -------------------------------------------------------------------------------------
 
-    @on(Bench.Touchable)
-    def _touchable(self, message: Bench.Touchable) -> None:
+    @on(DeveloperPane.Touchable)
+    def _touchable(self, message: DeveloperPane.Touchable) -> None:
         if self._mirror is not None:
-            self._mirror.interactive = message.on
+            self._mirror.interactive, self._mirror.typing = message.on, message.typing
 
-    @on(Bench.Aimed)
-    def _aimed(self, message: Bench.Aimed) -> None:
+    @on(DeveloperPane.Left)
+    def _bench_left(self) -> None:
+        self._dialogue.focus_transcript()
+
+    @on(DeveloperPane.Aimed)
+    def _aimed(self, message: DeveloperPane.Aimed) -> None:
         self._mark(message.action)
 
     @on(Mirror.Tapped)
@@ -149,9 +157,13 @@ class Room(Screen[None]):
         if self._bench is not None:
             self._bench.touched(touched(message))
 
-    def on_key(self, event: events.Key) -> None:
+    @on(Mirror.Typed)
+    def _typed(self, message: Mirror.Typed) -> None:
         """Letters typed over the mirror begin the line that is typed into the phone."""
-        if self._bench is None or self.focused is not self._mirror or not event.is_printable:
-            return
-        if event.character is not None and self._bench.type(event.character):
-            event.stop()
+        if self._bench is not None:
+            self._bench.type(message.text)
+
+    @on(Mirror.Key)
+    def _key(self, message: Mirror.Key) -> None:
+        if self._bench is not None:
+            self._bench.key(message.name)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import OptionList
 
-from lab.plain import plain
-from screens.clock import Clock
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
 from screens.live.choices import SLIP
 
 
@@ -24,7 +24,8 @@ class Answers(OptionList, inherit_bindings=False):
     """Choices below a page. A key that comes before the page was read for a moment picks nothing."""
 
     HELP = """
-    Each line has a digit: press it, or go there with **↑ ↓** and press **Enter**. **space** reads the page on.
+    Each line has a digit: press it, or go there with **{play.above} {play.below}** and press **{play.take}**.
+    **{play.down}** reads the page on.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
@@ -71,7 +72,7 @@ class Answers(OptionList, inherit_bindings=False):
 
     def _line(self, number: int, words: str) -> Table:
         """A digit, and the words beside it however many lines they take."""
-        line = Table.grid(padding=(0, 2, 0, 0))
+        line = Table.grid("", Column(overflow="fold"), padding=(0, 2, 0, 0))
         line.add_row(Text(str(number), style="bold underline"), Text(plain(words, lines=False)))
         return line
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from annotators.quiz import Asked, bar_of
-from lab.plain import plain
-from lab.playing import Part, Place, Quizzed
-from lab.task import Persona
-from screens.live.seat import facts
+from annotators.quiz import QuizItem, bar_of
+from lab.core.plain_text import plain
+from lab.core.task import Persona
+from lab.studies.play_session import Participation, PlayPosition, QuizState
+from screens.live.seat_pane import facts
 from screens.play.words import said
 
+_FORMS = {"trigger", "action"}
+"""Parts of a profile's form that say nothing to who reads it."""
+_SAYS = {"description": "what it is", "detail": "how", "type": "what"}
 
-class Page(NamedTuple):
+
+class ParticipantPage(NamedTuple):
     """A title, what is read, and the lines to choose from; `marked` where Enter may take the first at once.
 
     `long` where the text may need all the room there is.
@@ -29,14 +34,16 @@ class Page(NamedTuple):
     long: bool = False
 
 
-def page_of(part: Part, here: Place) -> Page:
-    """The page of a place; the sheet and the run have screens of their own."""
+def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]) -> ParticipantPage:
+    """The page of a place; the sheet and the run have screens of their own. `keyed` names the keys in a sentence."""
     locale = part.locale
     match here.stage:
         case "consent":
             return consent_page(part)
         case "refused":
-            return Page(said(locale, "refused"), Text(said(locale, "refused.says")), (said(locale, "reread"),))
+            return ParticipantPage(
+                said(locale, "refused"), Text(keyed(said(locale, "refused.says"))), (said(locale, "reread"),)
+            )
         case "card":
             return card_page(part, here)
         case "quiz":
@@ -45,32 +52,40 @@ def page_of(part: Part, here: Place) -> Page:
         case "brief":
             return brief_page(locale, here)
         case "run":
-            return Page(said(locale, "run"), Text(said(locale, "run.says")), (said(locale, "to run"),))
+            return ParticipantPage(said(locale, "run"), Text(said(locale, "run.says")), (said(locale, "to run"),))
         case "done":
             again = (said(locale, "again.consent"),)
-            return Page(said(locale, "done"), _lines(said(locale, "done.says", count=here.of), _code(part)), again)
+            return ParticipantPage(
+                said(locale, "done"), _lines(keyed(said(locale, "done.says", count=here.of)), _code(part)), again
+            )
         case _:
             code = part.person.id
-            return Page(said(locale, "nothing"), _lines(said(locale, "nothing.says", code=code), _code(part)))
+            return ParticipantPage(
+                said(locale, "nothing"), _lines(said(locale, "nothing.says", code=code), _code(part))
+            )
 
 
-def consent_page(part: Part) -> Page:
+def consent_page(part: Participation) -> ParticipantPage:
     """The text, and that it may be taken back."""
     locale = part.locale
     body = _lines(plain(part.consent).strip(), _code(part))
-    return Page(said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False, long=True)
+    return ParticipantPage(
+        said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False, long=True
+    )
 
 
-def reread_page(part: Part, here: Place, what: str) -> Page:
+def reread_page(part: Participation, here: PlayPosition, what: str) -> ParticipantPage:
     """What was agreed to (`consent`), or who is played (`card`), read once more; it leads back to where one was."""
     locale = part.locale
     back = (said(locale, "back"),)
     if what == "consent":
-        return Page(said(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True)
-    return Page(said(locale, "card"), facts(_persona(here).facts), back, long=True)
+        return ParticipantPage(
+            said(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
+        )
+    return ParticipantPage(said(locale, "card"), facts(_persona(here).facts), back, long=True)
 
 
-def card_page(part: Part, here: Place) -> Page:
+def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
     """Who is played: every fact, and how many questions come."""
     locale, persona = part.locale, _persona(here)
     name, stands = plain(persona.name, lines=False), part.quizzed(persona)
@@ -81,28 +96,30 @@ def card_page(part: Part, here: Place) -> Page:
         right = round(stands.missed * stands.asked)
         head = said(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
     body = Group(Text(head + "\n"), facts(persona.facts))
-    return Page(said(locale, "card"), body, (said(locale, "ready"),), long=True)
+    return ParticipantPage(said(locale, "card"), body, (said(locale, "ready"),), long=True)
 
 
-def quiz_page(locale: str, persona: Persona, stands: Quizzed) -> Page:
+def quiz_page(locale: str, persona: Persona, stands: QuizState) -> ParticipantPage:
     """One question, from memory."""
     item = stands.waiting[0]
     body = Text(said(locale, "quiz.ask", name=plain(persona.name, lines=False)) + "\n\n")
-    body.append(_place(item), style="bold")
+    body.append(asked_words(item), style="bold")
     body.append("\n\n" + said(locale, "quiz.left", left=len(stands.waiting)), style="dim not bold")
-    return Page(said(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False)
+    return ParticipantPage(
+        said(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False
+    )
 
 
-def wrong_page(locale: str, item: Asked) -> Page:
+def wrong_page(locale: str, item: QuizItem) -> ParticipantPage:
     """What would have been right."""
-    body = Text(_place(item) + "\n\n", style="bold")
+    body = Text(asked_words(item) + "\n\n", style="bold")
     body.append(said(locale, "wrong.says") + "\n", style="not bold")
     body.append(plain(item.answer))
     body.append("\n\n" + said(locale, "wrong.again"), style="dim not bold")
-    return Page(said(locale, "wrong"), body, (said(locale, "go on"),))
+    return ParticipantPage(said(locale, "wrong"), body, (said(locale, "go on"),))
 
 
-def brief_page(locale: str, here: Place) -> Page:
+def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
     """What the participant sees and does in the next task; never its name, nor what would be right."""
     play = here.play
     task, persona = play.task, play.persona
@@ -117,10 +134,10 @@ def brief_page(locale: str, here: Place) -> Page:
     body.append("\n\n" + said(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
     body.append("\n\n" + said(locale, "brief.do"))
     again = [said(locale, f"again.{what}") for what in rereadable(here)]
-    return Page(said(locale, "brief"), body, (said(locale, "begin"), *again))
+    return ParticipantPage(said(locale, "brief"), body, (said(locale, "begin"), *again))
 
 
-def rereadable(here: Place) -> tuple[str, ...]:
+def rereadable(here: PlayPosition) -> tuple[str, ...]:
     """What can be read once more at a place, by the lines after its own; empty elsewhere than there."""
     if here.stage == "done":
         return ("consent",)
@@ -129,7 +146,7 @@ def rereadable(here: Place) -> tuple[str, ...]:
     return ("card", "consent") if here.play.persona is not None else ("consent",)
 
 
-def where_words(part: Part, here: Place, page: str = "") -> str:
+def where_words(part: Participation, here: PlayPosition, page: str = "") -> str:
     """Where a participant is, in a few words; `page` is the title of what they read there."""
     stage = page or said(part.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):
@@ -137,17 +154,22 @@ def where_words(part: Part, here: Place, page: str = "") -> str:
     return f"{said(part.locale, 'task of', number=here.number, of=here.of)} · {stage}"
 
 
-def _persona(here: Place) -> Persona:
+def _persona(here: PlayPosition) -> Persona:
     persona = here.play.persona
     assert persona is not None
     return persona
 
 
-def _place(item: Asked) -> str:
-    return " · ".join(plain(word, lines=False) for word in item.place)
+def asked_words(item: QuizItem) -> str:
+    """What a question asks about, as a person says it: `Morning coffee: time`."""
+    section, *inner = [plain(word, lines=False) for word in item.place]
+    owners = [word for word in inner[:-1] if word not in _FORMS]
+    fact = inner[-1] if inner else ""
+    words = f"{owners[-1] if owners else section}: {_SAYS.get(fact, fact)}" if fact else section
+    return words[:1].upper() + words[1:]
 
 
-def _code(part: Part) -> str:
+def _code(part: Participation) -> str:
     return said(part.locale, "code", code=part.person.id)
 
 

@@ -2,58 +2,91 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Static
 
-from annotators.quiz import Asked
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import Spot
-from lab.plain import plain
-from lab.playing import Part, Place
-from lab.settings import Settings
-from lab.study import Study
-from lab.task import Actor
-from screens.annotate.desk import Desk
+from annotators.quiz import QuizItem
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import FieldReference
+from lab.core.screen_clock import Clock
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.core.task import Actor
+from lab.studies.play_session import Participation, PlayPosition
+from lab.studies.rating_session import RatingSession
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.rows import SheetItems
 from screens.annotate.sheet import SheetPane
-from screens.clock import Clock
-from screens.footer import Footer
+from screens.key_names import with_keys
+from screens.lab import lab_of
 from screens.play.answers import Answers
-from screens.play.pages import Page, consent_page, page_of, quiz_page, reread_page, rereadable, where_words, wrong_page
-from screens.play.seated import Seated
-from screens.play.sheet import PlaySheet
+from screens.play.pages import (
+    ParticipantPage,
+    consent_page,
+    page_of,
+    quiz_page,
+    reread_page,
+    rereadable,
+    where_words,
+    wrong_page,
+)
+from screens.play.participant import ParticipantScreen
 from screens.play.words import said
+from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
-    from screens.app import LabApp
     from store.store import Store
 
 
-class PlayDesk(Desk):
-    """A desk at which every answer is about the run that was just played."""
+_OF_PHONE = frozenset({"wish"})
+"""The questions of the built-in protocol that nobody can answer who did not see the phone."""
+
+
+class PlayItems(SheetItems):
+    """The questions, and at last the line that hands in."""
+
+    HELP = """\
+# The questions
+
+Each line is a question: **✓** answered, **–** skipped or not judged, **·** open. A digit answers the one under the
+cursor and goes on to the next; **{answer.next}** goes on, too. **{answer.other}** shows the *other answers*: skip,
+cannot judge, a note; so do **{answer.next}** on an open line and **{answer.0}**. On the last line **{answer.next}**
+hands in. **{list.up}** **{list.down}** change lines, **{answer.undo}** takes the last answer back, **{play.guide}**
+tells what each answer means. Every answer is on the disk before it is shown here.
+"""
+
+
+class PlayedRatingSession(RatingSession):
+    """A rating session in which every answer is about the run that was just played."""
 
     evidence = ""
 
-    def answer(self, spot: Spot, value: Any = None, **beside: Any) -> Label:
+    def answer(self, spot: FieldReference, value: Any = None, **beside: Any) -> Label:
         return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
 
 
-class PlayScreen(Seated):
+class PlayScreen(ParticipantScreen):
     """The room of a participant: one page after the other; what a page tells follows from the file alone."""
 
     AUTO_FOCUS = None
     HELP = """
-    Read the page, then press the digit of an answer, or **Enter** on the marked one. **space** reads a long page on.
-    Everything is kept as you go: you may leave with **q** at any time and go on later at the same place.
+    Read the page, then press the digit of an answer, or **{play.take}** on the marked one. **{play.down}** reads a
+    long page on. Everything is kept as you go: you may leave with **{app.quit}** at any time and go on later at the
+    same place.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,pagedown,full_stop", "scroll(1)", "Read on", id="play.down", tooltip="The page, further down"),
         Binding("t", "guide", "What it means", id="play.guide", tooltip="What is asked, and what each answer means"),
+        Binding("escape", "back", "Back", show=False, id="play.back", tooltip="Back from what is read once more"),
         Binding("pageup,comma", "scroll(-1)", "Read back", show=False, id="play.up", tooltip="The page, further up"),
     ]
 
@@ -62,14 +95,14 @@ class PlayScreen(Seated):
         self.store = store
         self.settings = settings
         self.study: Study | None = None
-        self._wrong: Asked | None = None
+        self._wrong: QuizItem | None = None
         self._reading = False
         """Whether the consent text is read again after it was refused."""
         self._ready = ""
         """The persona whose card was read in this sitting."""
         self._again = ""
         """What is read once more: `card` or `consent`; empty while nothing is."""
-        self.sheet = PlaySheet(self.clock, self.pace)
+        self.sheet = SheetPane(self.clock, self.pace, PlayItems(), beside=False)
 
     def compose(self) -> ComposeResult:
         yield Static(id="play-title", markup=False)
@@ -84,9 +117,13 @@ class PlayScreen(Seated):
 
     def on_mount(self) -> None:
         self.sheet.display = False
-        text = self.query_one("#play-text")
-        for changed in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
-            self.watch(text, changed, self._more, init=False)
+        for part in self._parts:
+            for changed in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
+                self.watch(part, changed, self._more, init=False)
+
+    def on_unmount(self) -> None:
+        if self._asked:
+            self.sheet.keep(leaving=True)
 
     # -- where the participant is ----------------------------------------------------------------------------
 
@@ -95,7 +132,7 @@ class PlayScreen(Seated):
         self.study = study
         try:
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
-            self.part = Part(self.store, study, Actor("human", self.settings.person), locale)
+            self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
             self.go()
             self.part.sat()
         except LabError as error:
@@ -145,7 +182,7 @@ class PlayScreen(Seated):
         if page is not None:
             self._lay(page)
 
-    def _page(self, part: Part, here: Place) -> Page:
+    def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
         """The page of a place; reading what is on the way there is no place of its own."""
         if here.stage == "refused" and self._reading:
             return consent_page(part)
@@ -156,9 +193,9 @@ class PlayScreen(Seated):
         persona = here.play.persona if here.stage == "card" else None
         if persona is not None and self._ready == persona.id:
             return quiz_page(part.locale, persona, part.quizzed(persona))
-        return page_of(part, here)
+        return page_of(part, here, partial(with_keys, self))
 
-    def _lay(self, page: Page) -> None:
+    def _lay(self, page: ParticipantPage) -> None:
         pane, answers = self.query_one("#play-page"), self.query_one(Answers)
         pane.set_class(page.long, "-long")
         pane.border_title = plain(page.title, lines=False)
@@ -174,29 +211,63 @@ class PlayScreen(Seated):
         self.here = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
-        self._lay(Page(plain(error.title), plain(error.said)))
+        self._lay(ParticipantPage(plain(error.title), plain(error.said)))
 
     def _say(self, words: str) -> None:
         self.query_one("#play-said", Static).update(words)
 
     def _more(self) -> None:
         """Whether the page goes on below what is seen."""
-        text = self.query_one("#play-text")
-        left = text.show_vertical_scrollbar and text.max_scroll_y > text.scroll_offset.y
-        words = said(self.part.locale, "more") if left and self.part is not None else ""
+        left = self._lines_below
+        words = said(self.part.locale, "more", count=left) if left and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
+        self.refresh_bindings()
+
+    @property
+    def _lines_below(self) -> int:
+        """How many lines of the page follow below what is seen; none before the room is laid out."""
+        parts = [part for part in self._parts if part.show_vertical_scrollbar]
+        return sum(int(part.max_scroll_y - part.scroll_offset.y) for part in parts)
+
+    @property
+    def _parts(self) -> list[Widget]:
+        """What is read of a page one after the other: its text, and the lines to choose from."""
+        return list(self.query("#play-text, #answers"))
 
     def action_scroll(self, by: int) -> None:
-        text = self.query_one("#play-text")
-        (text.scroll_page_down if by > 0 else text.scroll_page_up)(animate=False)
+        if self._asked:
+            self.sheet.read_on(by)
+            return
+        for part in self._parts[::by]:
+            if part.scroll_offset.y < part.max_scroll_y if by > 0 else part.scroll_offset.y:
+                page = max(1, part.scrollable_content_region.height - 1)
+                part.scroll_to(y=part.scroll_offset.y + by * page, animate=False)
+                return
+
+    def action_back(self) -> None:
+        """Out of help, or back from what is read once more; what is asked here is not left by it."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self._again or self._reading:
+            self._again, self._reading = "", False
+            self.go()
+
+    @on(AnswerLine.Read)
+    def _read_on(self, message: AnswerLine.Read) -> None:
+        message.stop()
+        self.sheet.read_on(message.by)
+
+    @property
+    def _asked(self) -> bool:
+        """Whether the questions after a run are shown."""
+        return self.here is not None and self.here.stage == "questions"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The page's keys are not there while the questions are."""
-        asked = self.here is not None and self.here.stage == "questions"
+        """The page's keys turn what is asked while the questions are there."""
         if action == "scroll":
-            return not asked
+            return self.sheet.reads if self._asked else parameters[0] == -1 or self._lines_below > 0
         if action == "guide":
-            return asked and not self.sheet.typing
+            return self._asked and not self.sheet.typing
         return super().check_action(action, parameters)
 
     # -- answering -------------------------------------------------------------------------------------------
@@ -219,9 +290,9 @@ class PlayScreen(Seated):
         try:
             self._do(self.part, self.here, message.number)
         except LabError as error:
-            cast("LabApp", self.app).report(error)
+            lab_of(self).report(error)
 
-    def _do(self, part: Part, here: Place, number: int) -> None:
+    def _do(self, part: Participation, here: PlayPosition, number: int) -> None:
         again = rereadable(here)
         match here.stage:
             case "brief" | "done" if self._again:
@@ -244,10 +315,10 @@ class PlayScreen(Seated):
                 return
         self.go()
 
-    def _settle(self, part: Part, number: int) -> None:
+    def _settle(self, part: Participation, number: int) -> None:
         (part.agree if number == 0 else part.refuse)()
 
-    def _quiz(self, part: Part, here: Place, number: int) -> None:
+    def _quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
         persona = here.play.persona
         assert persona is not None
         if self._wrong is not None:
@@ -264,28 +335,29 @@ class PlayScreen(Seated):
 
     def _to_run(self) -> None:
         """To the run: the one that is under way here, the one that was cut off, or a new one."""
-        app, part, here = cast("LabApp", self.app), self.part, self.here
+        app, part, here = lab_of(self), self.part, self.here
         assert part is not None
         assert here is not None
         app.came_from["live"] = "play"
-        app.after_run = said(part.locale, "after run")
+        app.after_run, app.run_locale = said(part.locale, "after run"), part.locale
         app.leaving = said(part.locale, "leaving"), said(part.locale, "leaving.keys")
         if app.run_is_live:
-            app.switch_mode("live")
+            self.app.switch_mode("live")
             return
         pace, device = self.settings.pace, self.settings.device
         app.open_session(lambda: part.session(here, pace=pace, device=device))
 
-    def _ask(self, here: Place) -> None:
+    def _ask(self, here: PlayPosition) -> None:
         """Opens the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
-        desk = PlayDesk(self.store, self.part.study, self.part.person, locale=self.part.locale)
-        desk.evidence = self.part.evidence(here)
-        desk.open(here.assignment)
+        session = PlayedRatingSession(self.store, self.part.study, self.part.person, locale=self.part.locale)
+        session.evidence = self.part.evidence(here)
+        session.open(here.assignment)
         self.sheet.display = True
+        self.sheet.unseen = frozenset() if here.play.mirror else _OF_PHONE
         self.sheet.title = said(self.part.locale, "questions")
-        self.sheet.open(desk)
+        self.sheet.open(session)
 
     @on(SheetPane.HandedIn)
     def _handed_in(self, message: SheetPane.HandedIn) -> None:
@@ -298,6 +370,9 @@ class PlayScreen(Seated):
         message.stop()
         if message.what == "guide":
             self.action_guide()
+        elif message.what == "undo" and self.part is not None:
+            forward = self.part.study.protocol.forward
+            self.sheet.say(said(self.part.locale, "no way back" if forward else "nothing back"))
 
     def action_guide(self) -> None:
         """What is asked, and what each answer of the current question means; that it was read is kept."""

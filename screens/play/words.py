@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from screens.live.words import phrase
+
 _EN = {
     "consent": "Before you begin",
     "agree": "I have read this, and I take part",
     "refuse": "I do not take part",
     "refused": "You do not take part",
     "refused.says": "That is all right, and thank you for reading. Nothing else was asked of you, and nothing more is "
-    "kept than that you did not agree. You can close this now: q.",
+    "kept than that you did not agree. You can close this now: {app.quit}.",
     "reread": "Read the text again",
     "card": "Who you are",
     "card.says": "In this study you play {name}. Read who {name} is; nobody hurries you. Then come {count} questions, "
@@ -41,17 +43,18 @@ _EN = {
     "again.consent": "Read once more what you agreed to",
     "back": "Back",
     "agreed": "What you agreed to",
-    "after run": "Thank you, this task is over. Enter goes on: a few questions on what just happened.",
+    "after run": "Thank you, this task is over. {run.next} goes on: a few questions on what just happened.",
     "leaving": "Your task is under way. It waits for you as it stands: whoever opens the study for you again leads you "
     "back to this place.",
-    "leaving.keys": "Enter  leave for now\nEsc    stay",
+    "leaving.keys": "{quit.yes}  leave for now\n{quit.no}    stay",
     "minutes": "{minutes} min",
     "run": "Your task is under way",
     "run.says": "It waits for you as you left it.",
     "to run": "Go to it",
     "questions": "About what just happened",
     "done": "Thank you",
-    "done.says": "That was all: {count} of {count} tasks are done, and everything is kept. You can close this now: q.",
+    "done.says": "That was all: {count} of {count} tasks are done, and everything is kept. You can close this "
+    "now: {app.quit}.",
     "code": "Your code is {code}. To take everything back, give it to whoever runs the study: "
     "`hitlab withdraw {code}` erases what you wrote and did.",
     "nothing": "Nothing to do",
@@ -59,15 +62,18 @@ _EN = {
     "task of": "task {number} of {of}",
     "early": "That key came before this was read, and did nothing: press it again.",
     "unmarked": "Nothing is marked yet: press a digit.",
-    "more": "space reads on",
-    "lobby": "You are in the study {title}: {where}. Enter goes on there; q quits.",
+    "nothing back": "There is nothing to take back.",
+    "no way back": "This study has no going back.",
+    "more": "{count} more: space reads on",
+    "lobby": "You are in the study {title}: {where}. {lobby.on} goes on there; {app.quit} quits.",
 }
 _ZH = {
     "consent": "开始之前",
     "agree": "我已读过，愿意参加",
     "refuse": "我不参加",
     "refused": "您不参加",
-    "refused.says": "没有关系，谢谢您读完。我们没有再问您什么，除了您没有同意这一点，也不再保存什么。现在可以关闭：q。",
+    "refused.says": "没有关系，谢谢您读完。我们没有再问您什么，除了您没有同意这一点，也不再保存什么。"
+    "现在可以关闭：{app.quit}。",
     "reread": "再读一遍说明",
     "card": "您是谁",
     "card.says": "在这项研究里您扮演 {name}。请读一读 {name} 是谁，不必着急。之后有 {count} 道题，凭记忆回答。",
@@ -95,32 +101,30 @@ _ZH = {
     "again.consent": "再读一遍您同意的内容",
     "back": "返回",
     "agreed": "您同意的内容",
-    "after run": "谢谢，这个任务结束了。按 Enter 继续：几道关于刚才的问题。",
+    "after run": "谢谢，这个任务结束了。按 {run.next} 继续：几道关于刚才的问题。",
     "leaving": "您的任务正在进行。它会停在这里等您：再次打开这项研究就会回到这里。",
-    "leaving.keys": "Enter  暂时离开\nEsc    留下",
+    "leaving.keys": "{quit.yes}  暂时离开\n{quit.no}    留下",
     "minutes": "{minutes} 分钟",
     "run": "您的任务正在进行",
     "run.says": "它停在您离开的地方等您。",
     "to run": "回到任务",
     "questions": "关于刚才的任务",
     "done": "谢谢",
-    "done.says": "全部完成：{count} / {count} 个任务，都已保存。现在可以关闭：q。",
+    "done.says": "全部完成：{count} / {count} 个任务，都已保存。现在可以关闭：{app.quit}。",
     "code": "您的代码是 {code}。想全部撤回，请把它告诉研究负责人：`hitlab withdraw {code}` 会删除您写过和做过的一切。",
     "nothing": "没有要做的事",
     "nothing.says": "这项研究里没有给 {code} 的任务。请告诉研究负责人。",
     "task of": "任务 {number} / {of}",
     "early": "这一键按得太早，没有生效：请再按一次。",
     "unmarked": "还没有选中：请按数字。",
-    "more": "空格键继续读",
-    "lobby": "您在研究 {title} 中：{where}。按 Enter 继续；q 退出。",
+    "nothing back": "没有可以撤回的回答。",
+    "no way back": "这项研究不能返回修改。",
+    "more": "还有 {count} 行：空格键继续读",
+    "lobby": "您在研究 {title} 中：{where}。按 {lobby.on} 继续；{app.quit} 退出。",
 }
 _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 def said(locale: str, key: str, **values: object) -> str:
-    """A sentence of the room in that locale, English where it has none; `values` stand in it as they are."""
-    words = _BY_LOCALE.get(locale) or _BY_LOCALE.get(locale.partition("-")[0]) or _EN
-    text = words.get(key, _EN[key])
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", str(value))
-    return text
+    """A sentence of the room in that locale."""
+    return phrase(_BY_LOCALE, locale, key, **values)

@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from annotators.rater_numbers import RaterNumbers
-from lab.plain import plain
-from screens.raters import words
-from screens.raters.table import One
+from lab.core.plain_text import plain
+from lab.studies import rater_words
+from screens.raters.table import RaterNumbersTable
 
 _LEAST, _MOST = 6, 40
 """Columns of a bar."""
@@ -22,7 +22,7 @@ _BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇"
 class Plots(VerticalScroll, can_focus=True):
     """First each in a line, then stretch by stretch with the n of each."""
 
-    HELP = One.HELP
+    HELP = RaterNumbersTable.HELP
 
     def __init__(self) -> None:
         super().__init__(id="raters-plots", classes="pane")
@@ -49,10 +49,10 @@ class Plots(VerticalScroll, can_focus=True):
 
     def _lines(self, one: RaterNumbers) -> list[str]:
         width = min(_MOST, max(_LEAST, self.size.width - _BESIDE))
-        short = [words.spark("pace", one.pace, "s"), words.spark("as the rest", one.along, "%")]
-        pace = words.stretch_lines("pace", one.pace, "s", width) or [words.pace_words(one)]
-        along = words.stretch_lines("as the rest", one.along, "%", width) or ["too few answers to see a drift"]
-        return [*filter(None, short), *words.apart_words(one), "", *pace, "", *along]
+        short = [rater_words.spark("pace", one.pace, "s"), rater_words.spark("as the rest", one.along, "%")]
+        pace = rater_words.stretch_lines("pace", one.pace, "s", width) or [rater_words.pace_words(one)]
+        along = rater_words.stretch_lines("as the rest", one.along, "%", width) or ["too few answers to see a drift"]
+        return [*filter(None, short), *rater_words.apart_words(one), "", *pace, "", *along]
 
 
 def _barred(line: str) -> Content:

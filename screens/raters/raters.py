@@ -12,24 +12,28 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 
-from lab.plain import plain
-from lab.settings import Settings
-from lab.study import Study
+from lab.core.plain_text import plain
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.runs.descriptions import one_line
+from lab.studies import rater_words
 from screens.agreement.grid import Confusion
-from screens.author.told import Told
-from screens.describe import one_line
-from screens.footer import Footer
-from screens.lines import Lines
-from screens.raters import words
+from screens.key_names import with_keys
+from screens.raters.computation import RatersComputation
 from screens.raters.keys import KEYS
 from screens.raters.plots import Plots
-from screens.raters.reading import Reading
-from screens.raters.table import One, Raters
+from screens.raters.table import RaterNumbersTable, RaterTable
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
 from store.store import Store
 
 _LOOK = 5.0
 """Seconds between two looks whether answers came in."""
-NONE_OPEN = "No study is open: a on a study in Home (F2) opens its agreement, and F8 its raters."
+NONE_OPEN = (
+    "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement, "
+    "and {app.raters} its raters."
+)
 
 
 class RatersScreen(Screen[None]):
@@ -42,24 +46,24 @@ class RatersScreen(Screen[None]):
         super().__init__()
         self.store = store
         self.study: Study | None = None
-        self.raters = Raters("raters-table")
-        self.one = One("raters-one")
+        self.raters = RaterTable("raters-table")
+        self.one = RaterNumbersTable("raters-one")
         self.plots = Plots()
         self.grid = Confusion("raters-grid")
-        self.reading = Reading(self, store)
+        self.reading = RatersComputation(self, store)
         self.counting = False
         self.newer = ""
         """What came in since the numbers were counted, in words."""
 
     def compose(self) -> ComposeResult:
-        yield Told("raters-title")
+        yield StatusLine("raters-title")
         yield self.raters
         yield self.one
         with Horizontal(id="raters-beneath"):
             yield self.plots
             yield self.grid
-        yield Told("raters-said")
-        yield Told("raters-next")
+        yield StatusLine("raters-said")
+        yield StatusLine("raters-next")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -68,7 +72,7 @@ class RatersScreen(Screen[None]):
         if self.study is not None:
             self._begin()
         else:
-            self.raters.empty = NONE_OPEN
+            self.raters.empty = with_keys(self, NONE_OPEN)
             self.tell()
 
     def on_screen_resume(self) -> None:
@@ -100,8 +104,8 @@ class RatersScreen(Screen[None]):
         if self.is_current and not self.counting:
             self.reading.look()
 
-    @on(Reading.Counted)
-    def _counted(self, message: Reading.Counted) -> None:
+    @on(RatersComputation.Counted)
+    def _counted(self, message: RatersComputation.Counted) -> None:
         if message.serial != self.reading.serial or self.study is None:
             return
         self.counting, self.newer = False, ""
@@ -116,15 +120,15 @@ class RatersScreen(Screen[None]):
             self._draw()
         self.tell()
 
-    @on(Reading.Grown)
-    def _grown(self, message: Reading.Grown) -> None:
+    @on(RatersComputation.Grown)
+    def _grown(self, message: RatersComputation.Grown) -> None:
         if message.serial == self.reading.serial and not self.counting:
             many = message.labels
             self.newer = f"{many:,} newer answer{'' if many == 1 else 's'}" if many else "more was said or handed in"
             self.tell()
 
-    @on(Reading.Refused)
-    def _refused(self, message: Reading.Refused) -> None:
+    @on(RatersComputation.Refused)
+    def _refused(self, message: RatersComputation.Refused) -> None:
         if message.serial == self.reading.serial:
             self.counting = False
             self.raters.empty = plain(message.error.sentence)
@@ -135,9 +139,9 @@ class RatersScreen(Screen[None]):
 
     def tell(self) -> None:
         """The title, what is under the cursor in full, and what Enter does."""
-        self.query_one("#raters-title", Told).say(Content(self._title()))
-        self.query_one("#raters-said", Told).say(Content(self._said()))
-        self.query_one("#raters-next", Told).say(Content("   ".join(filter(None, (self._state(), self._next())))))
+        self.query_one("#raters-title", StatusLine).say(Content(self._title()))
+        self.query_one("#raters-said", StatusLine).say(Content(self._said()))
+        self.query_one("#raters-next", StatusLine).say(Content("   ".join(filter(None, (self._state(), self._next())))))
         self.refresh_bindings()
 
     def _title(self) -> str:
@@ -160,38 +164,42 @@ class RatersScreen(Screen[None]):
                 return ""
             beside = f"   {line.beside}" if line.beside else ""
             return one_line(f"{line.name}: {_in_full(line)}{beside}", 400)
-        return one_line(f"{words.head_words(one)}   as the rest: {_in_full(words.Line('', one.rest))}", 400)
+        return one_line(
+            f"{rater_words.head_words(one)}   as the rest: {_in_full(rater_words.NumberLine('', one.rest))}", 400
+        )
 
     def _state(self) -> str:
         if self.counting:
             return "counting ..." if self.raters.rows else ""
-        return f"{self.newer}: r recounts" if self.newer else ""
+        return with_keys(self, f"{self.newer}: {{raters.recount}} recounts") if self.newer else ""
 
     def _next(self) -> str:
         if self.has_class("-one"):
             cell = self.grid.says() if self.grid.has_focus else ""
-            return cell or "[ and ]: the rater before and after   Esc: all raters"
-        return "Enter: this rater's numbers, pace and drift" if self.raters.rows else ""
+            return cell or with_keys(
+                self, "{raters.previous} and {raters.next}: the rater before and after   {raters.back}: all raters"
+            )
+        return with_keys(self, "{list.open}: this rater's numbers, pace and drift") if self.raters.rows else ""
 
     def on_descendant_focus(self) -> None:
         self.tell()
 
-    @on(Lines.Highlighted, "#raters-one")
-    def _other_number(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted, "#raters-one")
+    def _other_number(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.has_class("-one"):
             self._draw_grid()
         self.tell()
 
     @on(Confusion.Moved)
-    @on(Lines.Highlighted, "#raters-table")
+    @on(LineList.Highlighted, "#raters-table")
     def _moved(self) -> None:
         self.tell()
 
     # -- one rater -------------------------------------------------------------------------------------------
 
-    @on(Lines.Chosen, "#raters-table")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#raters-table")
+    def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.add_class("-one")
         self.one.focus()
@@ -204,7 +212,7 @@ class RatersScreen(Screen[None]):
             self.action_back()
             return
         self.one.show(one, {field.id: field.shown for field in study.protocol.fields})
-        self.one.entitle(words.head_words(one), words.pace_words(one))
+        self.one.entitle(rater_words.head_words(one), rater_words.pace_words(one))
         self.one.styles.height = min(len(self.one.rows) + 3, max(8, (self.size.height - 6) // 2))
         self.plots.show(one)
         self._draw_grid()
@@ -241,12 +249,18 @@ class RatersScreen(Screen[None]):
 
     def action_recount(self) -> None:
         """Counts everything that is there now."""
-        if self.study is not None and not self.counting:
+        if self.study is None:
+            return
+        self.notify("Counting all that is there now.", markup=False)
+        if not self.counting:
             self._begin()
 
     def action_other(self, by: int) -> None:
         """The rater before or after this one."""
-        self.raters.go(self.raters.cursor + by)
+        before = self.raters.cursor
+        self.raters.go(before + by)
+        if self.raters.cursor == before:
+            self.notify(f"No rater stands {'below' if by > 0 else 'above'} this one.", markup=False)
         if self.has_class("-one"):
             self._draw()
 
@@ -267,12 +281,12 @@ class RatersScreen(Screen[None]):
             raise SkipAction
 
 
-def _in_full(line: words.Line) -> str:
+def _in_full(line: rater_words.NumberLine) -> str:
     one = line.number
     if one.value is None:
-        return words.interval_words(line)
-    n = words.n_words(one)
+        return rater_words.interval_words(line)
+    n = rater_words.n_words(one)
     if one.low is None:
-        return f"{words.value_words(line)}, no interval: {one.no_interval} (n {n})"
+        return f"{rater_words.value_words(line)}, no interval: {one.no_interval} (n {n})"
     how = "jackknife over runs" if one.interval == "jackknife-t" else one.interval
-    return f"{words.value_words(line)} [{words.interval_words(line)}, {one.level * 100:g} %, {how}] (n {n})"
+    return f"{rater_words.value_words(line)} [{rater_words.interval_words(line)}, {one.level * 100:g} %, {how}] (n {n})"

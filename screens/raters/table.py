@@ -4,51 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from textual.content import Content
-
 from annotators.rater_numbers import RaterNumbers
-from lab.drawing import interval_bar, scale
-from lab.rounded import rounded
-from screens.describe import one_line
-from screens.lines import Lines
-from screens.raters.words import Line, interval_words, lines_of, n_words, value_words
-from screens.shelves import MUTED, Column, cell
+from lab.core.rounding import rounded
+from lab.core.text_charts import interval_bar, scale
+from lab.runs.descriptions import one_line
+from lab.studies.rater_words import NumberLine, interval_words, lines_of, n_words, value_words
+from screens.theme import ACCENT, MUTED
+from screens.widgets.table import Table, TableColumn
 
-_COLUMNS: dict[str, Column] = {
-    "rater": Column("rater", 24, 0),
-    "done": Column("handed in", 9, 0, right=True),
-    "pace": Column("s each", 6, 0, right=True),
-    "rest": Column("as the rest", 11, 0, right=True),
-    "bar": Column("", 20, 164),
-    "interval": Column("interval", 13, 92),
-    "n": Column("n", 6, 64, right=True),
-    "drift": Column("drift", 6, 0, right=True),
-    "gold": Column("as gold", 7, 0, right=True),
-    "before": Column("as before", 9, 106, right=True),
-    "again": Column("again", 7, 142, right=True),
-    "missing": Column("missing", 7, 84, right=True),
-    "longest": Column("same in a row", 13, 130, right=True),
+_COLUMNS: dict[str, TableColumn] = {
+    "rater": TableColumn("rater", 24, fits=True),
+    "done": TableColumn("handed in", 9, right=True),
+    "pace": TableColumn("s each", 6, right=True),
+    "rest": TableColumn("as the rest", 11, right=True),
+    "bar": TableColumn("", 20, 164, style=ACCENT),
+    "interval": TableColumn("interval", 13, 92, style=MUTED),
+    "n": TableColumn("n", 6, 64, right=True, style=MUTED),
+    "drift": TableColumn("drift", 6, right=True),
+    "gold": TableColumn("as gold", 7, right=True),
+    "before": TableColumn("as before", 9, 106, right=True),
+    "again": TableColumn("again", 7, 142, right=True),
+    "missing": TableColumn("missing", 7, 84, right=True, style=MUTED),
+    "longest": TableColumn("same in a row", 13, 130, right=True),
 }
-_ONE: dict[str, Column] = {
-    "name": Column("number", 24, 0, share=4),
-    "value": Column("value", 12, 0, right=True),
-    "bar": Column("", 16, 120),
-    "interval": Column("interval", 16, 0, share=3),
-    "n": Column("n", 14, 74, right=True),
-    "beside": Column("beside", 20, 110, share=4),
+_ONE: dict[str, TableColumn] = {
+    "name": TableColumn("number", 24, share=4),
+    "value": TableColumn("value", 12, right=True),
+    "bar": TableColumn("", 16, 120, style=ACCENT),
+    "interval": TableColumn("interval", 16, share=3, rest=8, style=MUTED),
+    "n": TableColumn("n", 99, 74, right=True, fits=True, style=MUTED),
+    "beside": TableColumn("beside", 20, 110, share=4, style=MUTED),
 }
 _ROOMY = 96
 """Columns from which on the n of a number says its runs, too."""
 
 
-class Raters(Lines):
+class RaterTable(Table[RaterNumbers]):
     """Raters, one a line: people by their codes, then judges."""
 
     HELP = """\
 # Raters
 
-Each rater by themselves, people first, then models and scripts. **Enter** opens one: every number with its interval
-and n, pace and drift over their answers, and which of their answers come with which of the rest.
+Each rater by themselves, people first, then models and scripts. **{list.open}** opens one: every number with its
+interval and n, pace and drift over their answers, and which of their answers come with which of the rest.
 
 - *handed in*: items, of those dealt. *s each*: the median of the seconds that an answer took.
 - *as the rest*: the share of answers that are what more than half of the other people say. The bar and the interval
@@ -59,57 +57,32 @@ and n, pace and drift over their answers, and which of their answers come with w
 - *again*: the share of answers that are the same when an item came twice. *missing*: answers that were left out.
 - *same in a row*: the longest row of one and the same answer.
 
-A dash: there is no such number; the line below says why. `r` recounts what came in since, `y` copies the line below.
+A dash: there is no such number; the line below says why. **{raters.recount}** recounts what came in since,
+**{raters.copy}** copies the line below.
 """
-    heading_rows = 1
     empty = "Reading ..."
 
     def __init__(self, id: str) -> None:
-        super().__init__(id=id, classes="pane")
-        self.rows: list[RaterNumbers] = []
-
-    @property
-    def count(self) -> int:
-        return len(self.rows)
-
-    @property
-    def current(self) -> RaterNumbers | None:
-        """The rater under the cursor."""
-        return self.rows[self.cursor] if self.rows else None
+        super().__init__(id, _COLUMNS)
 
     def show(self, rows: Sequence[RaterNumbers]) -> None:
         """Shows others; the cursor stays on the rater it was on."""
-        before = self.current
-        self.rows = list(rows)
-        self.changed()
-        key = (before.kind, before.rater) if before is not None else None
-        self.go(next((at for at, one in enumerate(self.rows) if (one.kind, one.rater) == key), 0))
+        self.set_rows(rows, key=lambda one: (one.kind, one.rater))
 
-    def columns(self, width: int) -> dict[str, Column]:
-        """The columns of a table of that width."""
-        found = {name: column for name, column in _COLUMNS.items() if width >= column.least}
-        longest = max((Content(self.said("rater", one)).cell_length for one in self.rows), default=0)
+    def columns(self, width: int) -> dict[str, TableColumn]:
+        """The columns of a table of that width; the code of a rater gives way to the numbers."""
+        found = super().columns(width)
         others = sum(column.width + 2 for name, column in found.items() if name != "rater")
-        found["rater"] = found["rater"]._replace(width=max(5, min(longest, 24, width - others)))
+        found["rater"] = found["rater"]._replace(width=max(5, min(found["rater"].width, width - others)))
         return found
 
-    def heading(self, width: int) -> Content:
-        shown = self.columns(width)
-        titles = {name: scale(column.width) if name == "bar" else column.title for name, column in shown.items()}
-        return Content("  ".join(cell(titles[name], column) for name, column in shown.items()))
+    def title_of(self, name: str, column: TableColumn) -> str:
+        return scale(column.width) if name == "bar" else column.title
 
-    def paint(self, index: int, width: int) -> Content:
-        one = self.rows[index]
-        parts = []
-        for name, column in self.columns(width).items():
-            said = interval_bar(one.rest.value, one.rest.low, one.rest.high, column.width) if name == "bar" else ""
-            text = cell(said or self.said(name, one), column)
-            parts.append(Content.styled(text, _STYLE.get(name, "")))
-        return Content("  ").join(parts)
-
-    def said(self, name: str, one: RaterNumbers) -> str:
-        """What stands in a column."""
+    def words(self, name: str, one: RaterNumbers, width: int) -> str:
         match name:
+            case "bar":
+                return interval_bar(one.rest.value, one.rest.low, one.rest.high, width)
             case "rater":
                 return one_line(one.rater, 40) + (" (judge)" if one.kind == "judge" else "")
             case "done":
@@ -117,27 +90,27 @@ A dash: there is no such number; the line below says why. `r` recounts what came
             case "pace":
                 return rounded(one.seconds, 1) if one.seconds is not None else "-"
             case "rest":
-                return value_words(Line("", one.rest))
+                return value_words(NumberLine("", one.rest))
             case "interval":
-                return interval_words(Line("", one.rest)) if one.rest.low is not None else "-"
+                return interval_words(NumberLine("", one.rest)) if one.rest.low is not None else "-"
             case "n":
                 return f"{one.rest.places:,}"
             case "drift":
-                return _points(Line("", one.drift, True))
+                return _points(NumberLine("", one.drift, True))
             case "gold":
-                return value_words(Line("", one.gold))
+                return value_words(NumberLine("", one.gold))
             case "before":
-                return _points(Line("", one.before, True))
+                return _points(NumberLine("", one.before, True))
             case "again":
-                return value_words(Line("", one.again))
+                return value_words(NumberLine("", one.again))
             case "missing":
-                return value_words(Line("", one.missing))
+                return value_words(NumberLine("", one.missing))
             case "longest":
                 return f"{one.longest.length:,} of {one.longest.of:,}" if one.longest is not None else "-"
         return ""
 
 
-class One(Lines):
+class RaterNumbersTable(Table[NumberLine]):
     """One rater's numbers."""
 
     HELP = """\
@@ -145,63 +118,46 @@ class One(Lines):
 
 Every number of this rater with its interval over runs and its n; where there is no interval, or no number at all, the
 line says why. Beneath stand their pace and how far they agree with the rest, over their answers in the order in which
-they gave them, and how often which of their answers came with which of the rest. `[` and `]` go to the rater before and
-after, **Esc** back to all.
+they gave them, and how often which of their answers came with which of the rest. **{raters.previous}** and
+**{raters.next}** go to the rater before and after, **{raters.back}** back to all.
 """
-    heading_rows = 1
 
     def __init__(self, id: str) -> None:
-        super().__init__(id=id, classes="pane")
-        self.rows: list[Line] = []
-
-    @property
-    def count(self) -> int:
-        return len(self.rows)
-
-    @property
-    def current(self) -> Line | None:
-        """The number under the cursor."""
-        return self.rows[self.cursor] if self.rows else None
+        super().__init__(id, _ONE)
+        self._roomy = True
 
     def show(self, one: RaterNumbers, shown: Mapping[str, str]) -> None:
         """Shows a rater; the cursor stays in its line."""
-        self.rows = lines_of(one, shown)
-        self.changed()
-        self.refresh()
+        self.set_rows(lines_of(one, shown))
 
-    def columns(self, width: int) -> dict[str, Column]:
-        """The columns of a table of that width; what is left goes to the interval."""
-        found = {name: column.at(width) for name, column in _ONE.items() if width >= column.least}
-        counts = (n_words(line.number) if width >= _ROOMY else f"{line.number.places:,}" for line in self.rows)
-        if "n" in found:
-            found["n"] = found["n"]._replace(width=max(map(len, counts), default=1))
-        rest = width - sum(column.width for column in found.values()) - 2 * (len(found) - 1)
-        found["interval"] = found["interval"]._replace(width=max(8, found["interval"].width + rest))
-        return found
+    def columns(self, width: int) -> dict[str, TableColumn]:
+        """The columns of a table of that width; in a narrow one its n says no runs."""
+        roomy = width >= _ROOMY
+        if roomy != self._roomy:
+            self._roomy = roomy
+            self._longest.clear()
+        return super().columns(width)
 
-    def heading(self, width: int) -> Content:
-        shown = self.columns(width)
-        titles = {name: scale(column.width) if name == "bar" else column.title for name, column in shown.items()}
-        return Content("  ".join(cell(titles[name], column) for name, column in shown.items()))
+    def title_of(self, name: str, column: TableColumn) -> str:
+        return scale(column.width) if name == "bar" else column.title
 
-    def paint(self, index: int, width: int) -> Content:
-        line = self.rows[index]
+    def words(self, name: str, line: NumberLine, width: int) -> str:
         one = line.number
-        said = {
-            "name": one_line(line.name, 80), "value": value_words(line), "interval": interval_words(line),
-            "n": n_words(one) if width >= _ROOMY else f"{one.places:,}", "beside": one_line(line.beside),
-        }  # fmt: skip
-        parts = []
-        for name, column in self.columns(width).items():
-            text = said.get(name, "")
-            if name == "bar" and line.share and not line.points:
-                text = interval_bar(one.value, one.low, one.high, column.width)
-            parts.append(Content.styled(cell(text, column), _STYLE.get(name, "")))
-        return Content("  ").join(parts)
+        match name:
+            case "name":
+                return one_line(line.name, 80)
+            case "value":
+                return value_words(line)
+            case "bar" if line.share and not line.points:
+                return interval_bar(one.value, one.low, one.high, width)
+            case "interval":
+                return interval_words(line)
+            case "n":
+                return n_words(one) if self._roomy else f"{one.places:,}"
+            case "beside":
+                return one_line(line.beside)
+        return ""
 
 
-def _points(line: Line) -> str:
+def _points(line: NumberLine) -> str:
     return value_words(line).removesuffix(" points")
-
-
-_STYLE = {"bar": "$text-accent", "interval": MUTED, "n": MUTED, "beside": MUTED, "missing": MUTED}

@@ -11,16 +11,17 @@ class DeskText(ReplyText):
     """Where a text is written that an act needs."""
 
     HELP = """
-    What is typed into the phone, the app's name, the answer, or why it is impossible. **Enter** takes it, **ctrl+j**
-    begins a new line, **Esc** goes back.
+    What is typed into the phone, the app's name, the answer, or why it is impossible. **{reply.enter}** takes it,
+    **{reply.newline}** begins a new line, **{run.back}** goes back.
     """
 
 
-class Line(Input):
+class InstructionLine(Input):
     """The low-level instruction of the act that is held."""
 
     HELP = """
     What this step does, in words: an instruction for someone who sees only this screen. It is suggested from what is
-    on the screen; write it better where it is wrong. **Enter** does the act and records both, **Esc** drops the act,
-    another touch of the phone takes its place, **ctrl+t** makes another of it (double tap, hold; other ways to scroll).
+    on the screen; write it better where it is wrong. **Enter** does the act and records both, **{run.back}**
+    drops the act, another touch of the phone takes its place, **{record.other}** makes another of it (double tap,
+    hold; other ways to scroll).
     """

@@ -9,18 +9,19 @@ from typing import ClassVar, NamedTuple
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.recording import PLACES, checked, to_demonstrate
-from lab.spec import Spec
-from screens.footer import Footer
-from screens.lines import Lines
+from lab.core.demonstration import PLACES, checked, to_demonstrate
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.runs.spec import Spec
+from screens.widgets.card import GivingColumn
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.text_page import Notice
 
 OWN = "somewhere else, in your own words"
 
@@ -48,14 +49,14 @@ class Asking(NamedTuple):
         return self.spec._replace(task=task)
 
 
-class Places(Lines):
+class PlaceList(LineList):
     """The categories of places, the first nine by a digit, and one's own words."""
 
     HELP = """\
 # Where you are
 
-The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move, **Enter** takes one, a **digit** one
-of the first nine; the last line is for your own words.
+The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move, **{list.open}** takes one, a
+**digit** one of the first nine; the last line is for your own words.
 """
 
     @dataclass
@@ -85,12 +86,18 @@ of the first nine; the last line is for your own words.
             self.post_message(self.Digit(number - 1))
 
 
+class _Form(GivingColumn):
+    """Where a terminal is low the places scroll, and what stands above them keeps its rows."""
+
+    GIVES = ((("places", 3), ("intent-fixed", 2)), ())
+
+
 class IntentScreen(Screen[tuple[str, str] | None]):
     """A small form: gives the intent and the place, or None where it was left. `fixed` is an intent that stands."""
 
     HELP = """
     Say in one sentence what you want to do on your phone, and in what kind of place you are. **Enter** goes on from
-    each line; after the last one the recording begins. **Esc** leaves.
+    each line; after the last one the recording begins. **{intent.leave}** leaves.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", id="intent.leave", tooltip="No recording"),
@@ -102,14 +109,14 @@ class IntentScreen(Screen[tuple[str, str] | None]):
         self._intent = Input(
             intent, id="intent-text", placeholder="such as: Tell Noor that I come at ten", compact=True
         )
-        self._places = Places()
+        self._places = PlaceList()
         self._own = Input(place, id="intent-own", placeholder="the kind of place you are in", compact=True)
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="intent", classes="pane"):
+        with _Form(id="intent", classes="pane"):
             yield Static("What do you want to do on the phone? In one sentence:", classes="ask", markup=False)
             if self._fixed:
-                yield Static(plain(self._given), id="intent-fixed", markup=False)
+                yield Notice(id="intent-fixed")
             else:
                 yield self._intent
             yield Static("In what kind of place are you?", classes="ask", markup=False)
@@ -120,6 +127,8 @@ class IntentScreen(Screen[tuple[str, str] | None]):
 
     def on_mount(self) -> None:
         self.query_one("#intent").border_title = "A demonstration"
+        if self._fixed:
+            self.query_one("#intent-fixed", Notice).show(Content(plain(self._given)))
         self._own.display = bool(self._own.value)
         self._places.styles.height = self._places.count
         if self._fixed or self._given:
@@ -132,16 +141,16 @@ class IntentScreen(Screen[tuple[str, str] | None]):
         if self._check():
             self._places.focus()
 
-    @on(Lines.Chosen, "#places")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#places")
+    def _chosen(self, message: LineList.Chosen) -> None:
         if message.index < len(PLACES):
             self._begin(PLACES[message.index])
         else:
             self._own.display = True
             self._own.focus()
 
-    @on(Places.Digit)
-    def _digit(self, message: Places.Digit) -> None:
+    @on(PlaceList.Digit)
+    def _digit(self, message: PlaceList.Digit) -> None:
         self._begin(PLACES[message.index])
 
     @on(Input.Submitted, "#intent-own")

@@ -12,21 +12,22 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from lab.nearest import role_of
-from lab.plain import plain
-from lab.uitree import Node, UiTree
-from lab.wording import name_of, tappable
-from screens.lines import Lines
+from lab.core.instruction_wording import name_of, tappable
+from lab.core.plain_text import plain
+from lab.core.tap_targets import role_of
+from lab.core.ui_tree import Node, UiTree
+from screens.key_names import give_keys
+from screens.theme import MUTED
+from screens.widgets.lines import LineList
 
-MUTED = "$foreground-muted"
 _MOST, _MOST_SHORT = 9, 5
 """Lines seen at once, in a high and in a low terminal."""
 
 
-class NodeLines(Lines, can_focus=False):
+class NodeLines(LineList, can_focus=False):
     """The nodes that fit, the first nine by a digit; keys come from the filter above."""
 
-    empty = "Nothing that can be tapped fits these words."
+    empty = "Nothing fits these words."
     DEFAULT_CSS = """
     NodeLines { height: auto; }
     """
@@ -54,7 +55,7 @@ class NodeFilter(Input):
 
     HELP = """
     What can be tapped here, in reading order. Type words to find it, **arrows** move, **Enter** takes it; a **digit**
-    takes one of the first nine while nothing is typed. **Esc** goes back.
+    takes one of the first nine while nothing is typed. **{run.back}** goes back.
     """
 
     @dataclass
@@ -116,7 +117,7 @@ class NodePicker(Vertical):
         self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
         self.display = True
         self._filter.clear()
-        self.screen.set_focus(self._filter)
+        give_keys(self._filter)
         self._fill()
 
     def close(self) -> None:
@@ -128,7 +129,7 @@ class NodePicker(Vertical):
         self._lines.rows = [node for text, node in self._tappable if all(word in text for word in words)]
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
         self._lines.styles.height = max(1, min(most, self._lines.count))
-        self._lines.set_reactive(Lines.cursor, 0)
+        self._lines.set_reactive(LineList.cursor, 0)
         self._lines.changed()
         self._lines.scroll_to(y=0, animate=False)
         self._aim()
@@ -148,8 +149,8 @@ class NodePicker(Vertical):
         message.stop()
         self._lines.go(self._lines.cursor + message.by)
 
-    @on(Lines.Highlighted)
-    def _highlighted(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted)
+    def _highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.display:
             self._aim()
@@ -160,7 +161,7 @@ class NodePicker(Vertical):
         self._take(message.number - 1)
 
     @on(Input.Submitted)
-    @on(Lines.Chosen)
+    @on(LineList.Chosen)
     def _chosen(self, message: Message) -> None:
         message.stop()
         self._take(self._lines.cursor)

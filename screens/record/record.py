@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Input
 
-from lab.plain import plain
-from lab.seams import Frame
-from lab.session import Session
-from lab.trace import Acting, Ended, Flagged, Paused, Resumed, Step
-from lab.turn import Action
-from lab.uitree import UiTree
-from screens.clock import Clock, span
-from screens.describe import one_line
-from screens.footer import Footer
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock, span
+from lab.core.seams import Frame
+from lab.core.step import Action
+from lab.core.trace import Acting, Ended, Flagged, Paused, Resumed, Step
+from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import one_line
+from lab.runs.session import Session
+from lab.studies.seats import may_replay
+from screens.key_names import keys_of
+from screens.lab import lab_of, window_of
 from screens.live.banner import Banner
-from screens.live.keys import keys_of
-from screens.live.seat import Seat
-from screens.live.watch import Happened, Refused, Turn, Watch
-from screens.phone.fit import room
-from screens.phone.mirror import Mirror
-from screens.phone.touch import Touch, marks_of, touched
-from screens.record.desk import Desk
-from screens.record.result import Told
+from screens.live.seat_pane import Seat
+from screens.live.session_messages import Happened, Refused, Turn, Watch
+from screens.mirror.fit import room
+from screens.mirror.mirror import Mirror
+from screens.mirror.touch import Touch, marks_of, touched
+from screens.record.next_act import NextAct
+from screens.record.result import RecordingResult
 from screens.record.steps import StepList
-from screens.seats import may_replay
+from screens.widgets.card import GivingColumn
+from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
-    from screens.app import LabApp
-    from screens.window import Window
+    from screens.picture_window import PictureWindow
 
 MORE = Binding.Group("More", compact=True)
 _PHONE = 1080, 2400
@@ -44,13 +46,20 @@ _TICK, _PATIENCE = 0.5, 2.0
 """Seconds between two looks at the clock, and that leaving waits, at most, for the last writes."""
 
 
+class RecordColumn(GivingColumn):
+    """The intent above the steps and the act that is held, which is never cut."""
+
+    GIVES = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
+
+
 class RecordScreen(Screen[None]):
     """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
 
     HELP = """
     You show how it is done. Touch the phone: the act is **held**, with the instruction that it carries out written
-    beneath; **Enter** does and records both, **Esc** drops it, another touch takes its place. `f` finishes: complete,
-    answered, or impossible. `x` says that a step was a slip. **ctrl+x** pauses; leaving keeps the recording open.
+    beneath; **Enter** does and records both, **{run.back}** drops it, another touch takes its place.
+    **{record.finish:f}** finishes: complete, answered, or impossible. **{record.slip}** says that a step was a slip.
+    **{run.pause}** pauses; leaving keeps the recording open.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The recording stands still"),
@@ -77,8 +86,8 @@ class RecordScreen(Screen[None]):
         self._banner, self._mirror = Banner(), Mirror(id="phone")
         self._seat = Seat(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
-        self._desk = Desk(self._clock, quick=session.spec.quick, tree=self._tree)
-        self._told = Told()
+        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._tree)
+        self._told = RecordingResult()
         self._began = self._clock.seconds()
         self._paused = False
         self._acting: Action | None = None
@@ -89,7 +98,7 @@ class RecordScreen(Screen[None]):
         yield self._banner
         with Horizontal(id="panes"):
             yield self._mirror
-            with Container(id="beside"):
+            with RecordColumn(id="beside"):
                 yield self._seat
                 yield self._steps
                 yield self._desk
@@ -108,13 +117,12 @@ class RecordScreen(Screen[None]):
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
-        self._watch.begin(self._picture)
+        self._watch.begin(partial(self._picture, window_of(self)))
         self.set_interval(_TICK, self._tell)
 
-    def _picture(self, frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it."""
+    def _picture(self, window: PictureWindow | None, frame: Frame) -> None:
+        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
         self._mirror.post_frame(frame)
-        window: Window | None = getattr(self.app, "window", None)
         if window is not None:
             window.show_frame(frame)
 
@@ -155,12 +163,14 @@ class RecordScreen(Screen[None]):
         self._ended = event
         self._desk.close()
         self._mirror.interactive = self._mirror.typing = False
+        self._mirror.rest()
         self._told.ended(self.session.store, self.session.trace_id, replays=self._replays)
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
         if message.last:
             self._desk.close()
+            self._mirror.rest()
             self._told.failed(message.error)
         else:
             error = message.error
@@ -197,20 +207,20 @@ class RecordScreen(Screen[None]):
     def _key(self, message: Mirror.Key) -> None:
         self._desk.key(message.name)
 
-    @on(Desk.Aimed)
-    def _aimed(self, message: Desk.Aimed) -> None:
+    @on(NextAct.Aimed)
+    def _aimed(self, message: NextAct.Aimed) -> None:
         self._mark(message.action)
 
     def _mark(self, action: Action | None) -> None:
         """Draws where an act would go, beside the terminal too."""
         marks = marks_of(action)
         self._mirror.mark(marks)
-        window: Window | None = getattr(self.app, "window", None)
+        window = window_of(self)
         if window is not None:
             window.mark(marks)
 
-    @on(Desk.Done)
-    def _done(self, message: Desk.Done) -> None:
+    @on(NextAct.Done)
+    def _done(self, message: NextAct.Done) -> None:
         screen = self.session.turns.waiting
         if self._paused or screen is None or not self.session.turns.answer(screen, message.proposed):
             self.notify("The phone is not yours yet; what you hold is kept.", severity="warning", markup=False)
@@ -267,7 +277,7 @@ class RecordScreen(Screen[None]):
 
     def action_next(self) -> None:
         """After the end to the replay, or for a participant back."""
-        app = cast("LabApp", self.app)
+        app = lab_of(self)
         if self._replays and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:

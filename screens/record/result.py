@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from rich.text import Text
 from textual import work
-from textual.widgets import Static
+from textual.app import ComposeResult
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.recording import Demonstration, demonstration
-from screens.describe import demonstration_words, outcome_words
+from lab.core.demonstration import Demonstration, demonstration
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.runs.descriptions import demonstration_words, outcome_words
+from screens.key_names import with_keys
+from screens.widgets.card import Card, CardText
 from store.store import Store
 
 
-class Told(Static, can_focus=True):
+class RecordingResult(Card, can_focus=True):
     """Stands in place of the desk once nothing more will happen; a score is nobody's here."""
 
-    HELP = "The recording is over; every step of it is in the file. **Enter** goes on from here, **Esc** goes to Home."
-    DEFAULT_CSS = """
-    Told { height: auto; max-height: 60%; overflow-y: auto; display: none; }
+    HELP = """
+    The recording is over; every step of it is in the file. **{run.next}** goes on from here, **{run.back}** goes to
+    Home.
     """
+    DEFAULT_CSS = """
+    RecordingResult { height: auto; max-height: 60%; display: none; }
+    """
+    GIVES = ((("told-words", 3),), (("told-words", 1),))
 
     def __init__(self) -> None:
-        super().__init__(id="told", classes="pane", markup=False)
+        super().__init__(id="told", classes="pane")
+
+    def compose(self) -> ComposeResult:
+        yield CardText(id="told-words")
 
     @work(thread=True, exclusive=True, group="told")
     def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
         """Says how it ended and what it holds; `replays` is whether this seat may look at it again."""
-        made = demonstration(store.trace(trace_id))
-        self.app.call_from_thread(self._open, "The recording is over", outcome(made, trace_id, replays=replays))
+        made = demonstration(store.runs.trace(trace_id))
+        said = outcome(made, trace_id, partial(with_keys, self), replays=replays)
+        self.app.call_from_thread(self._open, "The recording is over", said)
 
     def failed(self, error: LabError) -> None:
         """Says why nothing more could be kept."""
@@ -41,21 +54,20 @@ class Told(Static, can_focus=True):
         if not self.is_attached:
             return
         self.border_title = title
-        self.update(text)
+        self.query_one(CardText).show(text)
         self.display = True
         self.screen.set_focus(self)
 
 
-def outcome(made: Demonstration | None, trace_id: str, *, replays: bool) -> Text:
-    """How a demonstration ended, what it holds, and what comes next."""
+def outcome(made: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
+    """How a demonstration ended, what it holds, and what comes next; `keyed` names the keys in a sentence."""
     if made is None:
         return Text("")
     text = Text(outcome_words(made).capitalize(), style="bold")
     text.append("\n" + demonstration_words(made), style="not bold")
     if replays:
-        text.append(
-            f"\nEnter replays it; `hitlab review {trace_id[:13]}` proofreads it. Esc goes back.", "not bold dim"
-        )
+        then = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
     else:
-        text.append("\nThank you. Enter goes back.", style="not bold dim")
+        then = "Thank you. {run.next} goes back."
+    text.append("\n" + keyed(then), style="not bold dim")
     return text

@@ -12,7 +12,7 @@ from screens.live.choices import Choice, Choices, picks
 COMPLETE, ANSWER, IMPOSSIBLE = "complete", "answer", "impossible"
 
 
-class Grid(Choices):
+class ChoiceGrid(Choices):
     """Choices in as few rows as they fit, in columns of one width."""
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
@@ -43,13 +43,13 @@ class Grid(Choices):
         return text
 
 
-class PhoneKeys(Grid):
+class PhoneKeys(ChoiceGrid):
     """What is done beside touching the phone."""
 
     HELP = """
     Your turn: tap, hold, drag and scroll on the phone with the mouse, or take one of these by its digit or its
-    underlined letter. `/` lists what can be tapped, for those who have no mouse. Nothing is done before **Enter**,
-    except in a quick recording.
+    underlined letter. **{record.nodes}** lists what can be tapped, for those who have no mouse. Nothing is done before
+    **Enter**, except in a quick recording.
     """
     GROUP = "record"
     CHOICES = (
@@ -59,7 +59,7 @@ class PhoneKeys(Grid):
         Choice("keyboard_enter", "e", "enter", "The keyboard's enter key"),
         Choice("input_text", "t", "type", "Text for the field that has the cursor"),
         Choice("open_app", "o", "open app", "An app by its name"),
-        Choice("scroll", "s", "scroll", "Further down, or another way by ctrl+t"),
+        Choice("scroll", "s", "scroll", "Further down, or another way"),
         Choice("wait", "w", "wait", "For the phone"),
         Choice("finish", "f", "finish", "It is done, answered, or impossible"),
     )
@@ -70,7 +70,8 @@ class FinishRow(Choices):
     """How a demonstration ends."""
 
     HELP = """
-    How it ends: the intent is fulfilled, or its question answered, or it cannot be done as asked. **Esc** goes back.
+    How it ends: the intent is fulfilled, or its question answered, or it cannot be done as asked. **{run.back}** goes
+    back.
     """
     GROUP = "finish"
     CHOICES = (
@@ -86,7 +87,7 @@ class ReasonRow(Choices):
 
     HELP = """
     Why it is impossible. It violates a convention: no app is used that way. It cannot be completed: something that it
-    needs is not there. It is ambiguous: it can be understood in several ways. **Esc** goes back.
+    needs is not there. It is ambiguous: it can be understood in several ways. **{run.back}** goes back.
     """
     GROUP = "reason"
     CHOICES = (

@@ -4,41 +4,31 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from lab.trace import Step
-from screens.describe import action_words, one_line
-from screens.lines import Lines
+from lab.core.trace import Step
+from lab.runs.descriptions import action_words, one_line
+from screens.theme import LOUD_ERROR, LOUD_WARNING, MUTED, WARNING
+from screens.widgets.table import RowList
 
-MUTED = "$foreground-muted"
 _ROOMY = 56
 """Columns from which the action is named beside its instruction."""
 
 
-class StepList(Lines):
+class StepList(RowList[Step]):
     """One line a step, the newest in sight."""
 
     HELP = """\
 # Steps
 
-What you have done so far, and the instruction that each step carries out. `x` says that the step under the cursor was
-a slip of the hand, or that it was none: a phone cannot undo it, but who reads the demonstration should know.
-**!** failed.
+What you have done so far, and the instruction that each step carries out. **{record.slip}** says that the step under
+the cursor was a slip of the hand, or that it was none: a phone cannot undo it, but who reads the demonstration should
+know. **!** failed.
 """
     empty = "No step yet."
 
     def __init__(self) -> None:
-        super().__init__(id="steps", classes="pane")
-        self.rows: list[Step] = []
+        super().__init__("steps")
         self.slips: set[int] = set()
         self.border_title = "Steps"
-
-    @property
-    def count(self) -> int:
-        return len(self.rows)
-
-    @property
-    def current(self) -> Step | None:
-        """The step under the cursor."""
-        return self.rows[self.cursor] if self.rows else None
 
     def add(self, step: Step) -> None:
         """One more step was made; it is the one under the cursor."""
@@ -65,11 +55,11 @@ a slip of the hand, or that it was none: a phone cannot undo it, but who reads t
         digits = len(str(self.rows[-1].index + 1))
         parts: list[tuple[str, str]] = [
             (f"{step.index + 1:>{digits}} ", MUTED),
-            (f"{mark} ", "bold $text-error" if step.error else "bold $text-warning"),
+            (f"{mark} ", LOUD_ERROR if step.error else LOUD_WARNING),
             (said, "strike" if slip else ""),
         ]
         if slip:
-            parts.append(("  slip", "$text-warning"))
+            parts.append(("  slip", WARNING))
         if width >= _ROOMY and done.casefold() != said.casefold():
             parts.append((f"  {done}", MUTED))
         return Content.assemble(*parts)

@@ -1,137 +1,116 @@
-"""What a developer's keys do in a replay: fork the run at the step shown, and see the family it belongs to."""
+"""What a developer does in a replay: forks the run at the step shown, and sees the family it belongs to."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from functools import partial
 
-from textual import on, work
-from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from lab.errors import LabError
-from lab.session import Session
-from lab.settings import Settings
-from lab.trace import Ended
-from screens.family import FamilyScreen
-from screens.lines import Lines
-from screens.phone.mirror import Mirror
-from screens.phone.touch import marks_of
+from lab.core.errors import LabError
+from lab.core.step import Action, Point
+from lab.core.trace import Ended
+from lab.runs.fork import ForkChange
+from lab.runs.session import Session
+from screens.lab import lab_of
+from screens.mirror.touch import marks_of
+from screens.replay.family import FamilyScreen
 from screens.replay.forking import ForkPanel
-from screens.replay.projector import Projector
-from screens.replay.reel import Head, View
-from screens.replay.still import Still
-from screens.seats import may_debug
-
-if TYPE_CHECKING:
-    from screens.app import LabApp
-
-DEBUG = Binding.Group("Debug", compact=True)
+from screens.replay.run_player import RunPlayer
 
 
-class DebugReplay(Screen[None]):
-    """A replay that can be gone on from."""
+class Forking:
+    """Goes on from the step of a replay as a new run; `panel` is where a person says what is to be other."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "fork", "Fork", show=False, group=DEBUG, id="replay.fork",
-                tooltip="Go on from this step in another way, as a new run"),
-        Binding("t", "family", "Family", show=False, group=DEBUG, id="replay.family",
-                tooltip="The runs that were forked from one another"),
-    ]  # fmt: skip
-
-    _head: Head | None
-    _view: View | None
-    _projector: Projector
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("fork", "family"):
-            return may_debug(_settings(self).seat)
-        return True
+    def __init__(self, room: Screen[None], footage: RunPlayer, panel: ForkPanel) -> None:
+        self._room = room
+        self._footage = footage
+        self._panel = panel
+        self._place = 0
+        """The place, from 0, that the panel is about."""
 
     @property
-    def _fork(self) -> ForkPanel:
-        return self.query_one(ForkPanel)
+    def is_open(self) -> bool:
+        return self._panel.is_open
 
-    def action_fork(self) -> None:
-        """Asks what is to be other at the step shown."""
-        if self._head is None or self._view is None or self._projector.reel is None:
+    async def open(self) -> None:
+        """Asks what is to be other at the step shown, on the screen on which it was done."""
+        footage = self._footage
+        await footage.arrived()
+        if footage.head is None or footage.view is None:
             return
-        started, event = self._head.started, self._view.event
+        started, event = footage.head.started, footage.view.event
         if started.source is not None or started.state is None:
             raise LabError("Fork", "this run was not made on the embedded phone.", "Runs made here can be forked.")
         if isinstance(event, Ended):
             raise LabError("Fork", "the run was over here.", "Go to one of its steps first.")
-        self.add_class("-forking")
-        self.query_one(Still).mirror.interactive = True
-        self._fork.open(event, started)
+        if footage.after:
+            footage.turn()  # what is tapped in a fork is tapped on the screen before the step
+        self._place = footage.view.number
+        self._room.add_class("-forking")
+        footage.stage.mirror.interactive = True
+        self._panel.open(event, started)
 
-    def _close_fork(self) -> bool:
-        """Takes the panel away; whether it was there."""
-        if not self._fork.is_open:
+    def close(self) -> None:
+        """Takes the panel away, where it is there."""
+        if self.is_open:
+            self._room.remove_class("-forking")
+            self._footage.stage.mirror.interactive = False
+            self._panel.close()
+            self._footage.timeline.focus()
+
+    def back(self) -> bool:
+        """One step back in the panel, or out of it; False where it is not there."""
+        if not self.is_open:
             return False
-        self.remove_class("-forking")
-        self.query_one(Still).mirror.interactive = False
-        self._fork.close()
-        self.query_one("#steps").focus()
+        if not self._panel.back():
+            self.close()
+            self._footage.look()
         return True
 
-    @on(Lines.Highlighted, "#steps")
-    def _elsewhere(self) -> None:
-        """Another step is looked at: what was written was not for it."""
-        if self._fork.is_open:
-            self._close_fork()
+    def leave_step(self) -> None:
+        """Where another step is looked at, what was written was not for it."""
+        if self.is_open and self._footage.number != self._place:
+            self.close()
 
-    @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
-        if self._fork.is_open:
-            self._fork.aim(message.at)
+    def aim(self, at: Point) -> None:
+        """The phone was tapped."""
+        if self.is_open:
+            self._panel.aim(at)
 
-    @on(ForkPanel.Aimed)
-    def _aimed(self, message: ForkPanel.Aimed) -> None:
-        message.stop()
-        self.query_one(Still).mirror.mark(marks_of(message.action))
+    def mark(self, action: Action) -> None:
+        """Draws where the action would now go."""
+        self._footage.stage.mirror.mark(marks_of(action))
 
-    @on(ForkPanel.Wanted)
-    def _go_on(self, message: ForkPanel.Wanted) -> None:
+    def go_on(self, index: int, change: ForkChange) -> None:
         """Goes to Live on the new run; where it cannot be made, the panel says why and keeps what was written."""
-        message.stop()
-        reel = self._projector.reel
-        if reel is not None:
-            cast("LabApp", self.app).check_no_run()
-            self._fork.begin()
-            self._make_fork(reel.id, message)
+        run = self._footage.run
+        if run is not None:
+            lab_of(self._room).check_no_run()
+            self._panel.begin()
+            make = partial(self._make, run, index, change)
+            self._room.run_worker(make, thread=True, exclusive=True, group="fork")
 
-    @work(thread=True, exclusive=True, group="fork")
-    def _make_fork(self, trace_id: str, wanted: ForkPanel.Wanted) -> None:
-        app = cast("LabApp", self.app)
+    def _make(self, run: str, index: int, change: ForkChange) -> None:
+        app = self._room.app
         try:
-            session = app.forked(trace_id, wanted.index, wanted.change)
+            session = lab_of(self._room).forked(run, index, change)
         except LabError as error:
-            app.call_from_thread(self._fork.refuse, error)
+            app.call_from_thread(self._panel.refuse, error)
         else:
-            app.call_from_thread(self._enter_fork, session)
+            app.call_from_thread(self._enter, session)
 
-    def _enter_fork(self, session: Session) -> None:
-        app = cast("LabApp", self.app)
+    def _enter(self, session: Session) -> None:
+        app = lab_of(self._room)
         app.check_no_run()
-        self._close_fork()
+        self.close()
         app.enter_live(session)
 
-    def action_family(self) -> None:
-        """The tree of the runs that belong together."""
-        if self._projector.reel is not None:
-            show_family(cast("LabApp", self.app), self._projector.reel.id)
 
-
-def show_family(app: LabApp, trace_id: str) -> None:
+def show_family(screen: Screen[None], trace_id: str) -> None:
     """Lists a run's family; the run chosen there is opened where it left its parent."""
 
     def chosen(place: tuple[str, int] | None) -> None:
         if place is not None:
-            app.open_replay(*place)
+            lab_of(screen).open_replay(*place)
 
-    app.push_screen(FamilyScreen(app.store, trace_id), chosen)
-
-
-def _settings(screen: Screen[None]) -> Settings:
-    found: Settings = getattr(screen.app, "settings", Settings())
-    return found
+    screen.app.push_screen(FamilyScreen(lab_of(screen).store, trace_id), chosen)

@@ -9,25 +9,27 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.errors import LabError
-from lab.fork import Change
-from lab.plain import plain
-from lab.task import Actor
-from lab.trace import Asked, Started, Step
-from lab.turn import Action, Point
-from lab.uitree import UiTree
-from lab.wire import decode, encode
-from screens.clock import Clock
-from screens.describe import action_words, one_line
+from lab.core.codec import decode, encode
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.step import Action, Point
+from lab.core.task import Actor
+from lab.core.trace import Asked, Started, Step
+from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import one_line, whole_action
+from lab.runs.fork import ForkChange
+from screens.key_names import with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.gate import moved
-from screens.near import NearList
+from screens.record.nodes import NodePicker
+from screens.widgets.card import Card, CardText
+from screens.widgets.tap_choices import NearList
 
-_ACTION = "another action: tap, or JSON"
+_ACTION = "another action: tap the screen, / finds a place, or JSON"
 
 
 class ForkRow(Choices):
@@ -35,7 +37,7 @@ class ForkRow(Choices):
 
     HELP = """
     A new run, the same up to this step, goes on from here: the proposal accepted or refused, or put to you again.
-    **Enter** forks; **Esc** closes, and nothing happens.
+    **{fork.enter}** forks; **{replay.back}** closes, and nothing happens.
     """
     GROUP = "fork"
     CHOICES = (
@@ -61,21 +63,21 @@ class ForkRow(Choices):
         return "accept" if chosen == "accept" else "reject" if chosen == "reject" else None
 
 
-class ForkPanel(Vertical):
+class ForkPanel(Card):
     """Another reply, action, agent or user for the step shown; Enter anywhere forks."""
 
     DEFAULT_CSS = """
     ForkPanel { height: auto; display: none; }
     ForkPanel > Static { height: auto; width: 1fr; }
-    ForkPanel > #fork-what { max-height: 3; }
     """
+    GIVES = ((("fork-what", 4),), (("fork-what", 1), ("fork-hint", 1)))
 
     @dataclass
     class Wanted(Message):
         """The run is to go on from step `index` (from 0) in this way."""
 
         index: int
-        change: Change
+        change: ForkChange
 
     @dataclass
     class Aimed(Message):
@@ -89,19 +91,22 @@ class ForkPanel(Vertical):
         self._tree: UiTree | None = None
         self._mine = False
         self._begun = False
+        self._what = CardText(id="fork-what")
         self._row = ForkRow(clock, id="fork-row")
         self._say = Input(id="fork-say", compact=True, select_on_focus=False)
         self._action = Input(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
         self._near = NearList(id="fork-near")
+        self._picker = NodePicker()
         self._agent = Input(id="fork-agent", compact=True, select_on_focus=False)
         self._user = Input(id="fork-user", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="fork-what", markup=False)
+        yield self._what
         yield self._row
         yield self._say
         yield self._near
         yield self._action
+        yield self._picker
         yield self._agent
         yield self._user
         yield Static(id="fork-hint", markup=False)
@@ -118,9 +123,9 @@ class ForkPanel(Vertical):
         self._mine = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
-        self.border_title = f"Fork at step {event.index + 1}"
-        said = question.text if question is not None else action_words(event.proposed.action, self._tree)
-        self.query_one("#fork-what", Static).update(Text(f"Here: {one_line(said)}", style="bold"))
+        self.border_title = f"Fork at step {event.index + 1} (screen before it)"
+        said = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
+        self._what.show(Text(f"Here: {said}", style="bold"))
         self._row.display, self._say.display = proposal, question is not None
         self._row.cursor = -1
         self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
@@ -129,6 +134,7 @@ class ForkPanel(Vertical):
         for field in (self._say, self._action, self._agent, self._user):
             field.clear()
         self._near.close()
+        self._picker.close()
         self.display = True
         (self._row if proposal else self._say if question is not None else self._action).focus()
         self._row.appear()
@@ -151,8 +157,37 @@ class ForkPanel(Vertical):
 
     # -- what is to be other ---------------------------------------------------------------------------------
 
+    def back(self) -> bool:
+        """One step back: from a list to the line of the action; False where none is open."""
+        if not (self._picker.display or self._near.has_focus):
+            return False
+        self._picker.close()
+        self._near.close()
+        self._action.focus()
+        return True
+
+    @on(Input.Changed, "#fork-action")
+    def _finding(self, message: Input.Changed) -> None:
+        """No action begins with a slash: it lists what can be tapped, as elsewhere."""
+        if message.value == "/" and self._tree is not None:
+            self._action.clear()
+            self._picker.open(self._tree)
+
+    @on(NodePicker.Aimed)
+    def _looked_at(self, message: NodePicker.Aimed) -> None:
+        message.stop()
+        if self._picker.display and self._event is not None and message.node is not None:
+            self.post_message(self.Aimed(moved(self._event.proposed.action, message.node.bounds.center)))
+
+    @on(NodePicker.Taken)
+    def _taken(self, message: NodePicker.Taken) -> None:
+        message.stop()
+        self._picker.close()
+        self.aim(message.node.bounds.center)
+
     def aim(self, at: Point) -> None:
         """The stored phone was tapped: the action goes there, or to what is near."""
+        self._picker.close()
         self._near.look(self._tree, at)
         self._near.focus()
         self._aim()
@@ -170,11 +205,11 @@ class ForkPanel(Vertical):
             self._aim()
 
     @property
-    def change(self) -> Change:
+    def change(self) -> ForkChange:
         """All that was written; a `LabError` where an action is none."""
         written, said = self._action.value.strip(), self._say.value.strip()
         action = decode(written, Action, "the action") if written else None
-        change = Change(
+        change = ForkChange(
             say=said or None,
             decision=self._row.decision if self._row.display else None,
             action=action,
@@ -183,7 +218,7 @@ class ForkPanel(Vertical):
         )
         asks = self._event is not None and self._event.question is not None
         # A question that nobody has answered here is put to the person who looks, whoever answered it then.
-        return change._replace(user="human") if asks and change == Change() and not self._mine else change
+        return change._replace(user="human") if asks and change == ForkChange() and not self._mine else change
 
     @on(ForkRow.Picked)
     def _picked(self, message: ForkRow.Picked) -> None:
@@ -227,7 +262,8 @@ class ForkPanel(Vertical):
         puts = self._event is not None and self._event.question is not None
         line = "the question is put to you" if puts else "once more from here"
         line = f"with another {', '.join(other)}" if other else line
-        self.query_one("#fork-hint", Static).update(Text(problem or f"Enter: a new run, {line}. Esc closes.", "dim"))
+        does = with_keys(self, "{fork.enter}: a new run, ") + line + with_keys(self, ". {replay.back} closes.")
+        self.query_one("#fork-hint", Static).update(Text(problem or does, "dim"))
 
 
 def _who(actor: Actor | None) -> str:

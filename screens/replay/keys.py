@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+DEBUG = Binding.Group("Debug", compact=True)
 SCRUB = Binding.Group("Scrub", compact=True)
 SHOW = Binding.Group("Show", compact=True)
 
 KEYS: list[BindingType] = [
+    Binding("f", "fork", "Fork", show=False, group=DEBUG, id="replay.fork",
+            tooltip="Go on from this step in another way, as a new run"),
+    Binding("t", "family", "Family", show=False, group=DEBUG, id="replay.family",
+            tooltip="The runs that were forked from one another"),
     Binding("space", "play", "Play", id="replay.play", tooltip="Play on from here, or stand still"),
     Binding("n", "question(1)", "Question", id="replay.question", tooltip="The next step with a question"),
     Binding("b", "after", "After", id="replay.after", tooltip="The screen before the step, or after it"),

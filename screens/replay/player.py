@@ -7,8 +7,8 @@ from collections.abc import Callable
 from textual.timer import Timer
 from textual.widget import Widget
 
-from screens.describe import seconds_between
-from screens.replay.reel import Line
+from lab.runs.descriptions import seconds_between
+from lab.runs.recorded_run import RunPlace
 
 EVEN = 1.0
 """Seconds a step at even pace, and where no times were recorded."""
@@ -41,7 +41,7 @@ class Player:
             pace = "recorded pace (. for 1 s a step)" if self.timed else "1 s a step: no times were recorded"
         return f"{'▶ playing' if self.playing else '‖ standing still'}, {pace}"
 
-    def wait(self, here: Line, following: Line) -> None:
+    def wait(self, here: RunPlace, following: RunPlace) -> None:
         """Waits as long as `here` took."""
         self._timer = self._owner.set_timer(self.seconds(here, following), self._on_step)
 
@@ -51,7 +51,7 @@ class Player:
             self._timer.stop()
             self._timer = None
 
-    def seconds(self, here: Line, following: Line) -> float:
+    def seconds(self, here: RunPlace, following: RunPlace) -> float:
         """How long a step is shown: from its start to the next one's start, or to its own end."""
         took = seconds_between(here.started, following.started) or seconds_between(here.started, here.ended)
         return EVEN if took is None or not self.recorded else min(max(took, SHORTEST), LONGEST)

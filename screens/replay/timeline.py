@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from screens.describe import status_words
-from screens.lines import Lines
-from screens.replay.reel import Line
+from lab.runs.descriptions import status_words
+from lab.runs.recorded_run import RunPlace
+from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING
+from screens.widgets.lines import LineList
 
-MUTED = "$foreground-muted"
-_LOUD = {"x": "$text-error", "!": "$text-error", "~": "$text-warning", "s": "$text-warning", "?": "$text-accent"}
+_LOUD = {"x": ERROR, "!": ERROR, "~": WARNING, "s": WARNING, "?": ACCENT}
 
 
-class Timeline(Lines):
+class Timeline(LineList):
     """Step number, what stands out in it, and its action in words; the run's end is the last line."""
 
     HELP = """\
 # Steps
 
-Every step of the run. **?** asked the person, **x** was refused, **~** was amended, **!** failed,
-**s** was a slip of whoever demonstrated.
-Arrows, `j` and `k`, Home and End scrub; `n` goes to the next question, `/` searches in thoughts, actions, dialogue
-and the words on the screen, `space` plays.
+Every step of the run. **?** asked the person, **x** was refused, **~** was amended, **!** failed, **s** was a slip of
+whoever demonstrated. Arrows, **{list.down:j}** and **{list.up:k}**, **{list.first}** and **{list.last}** scrub;
+**{replay.question}** goes to the next question, **{replay.search}** searches in thoughts, actions, dialogue and the
+words on the screen, **{replay.play}** plays.
 """
     empty = "Reading the steps ..."
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
-        self.rows: list[Line] = []
+        self.rows: list[RunPlace] = []
+        self.needle = ""
+        """What is looked for, its case folded: steps that hold it are marked; empty where nothing is."""
+        self.covered: frozenset[int] = frozenset()
+        """The steps, from 0, that evidence names: each is marked."""
 
     @property
     def count(self) -> int:
@@ -40,15 +44,23 @@ and the words on the screen, `space` plays.
     def paint(self, index: int, width: int) -> Content:
         line = self.rows[index]
         digits = len(str(len(self.rows)))
+        painted = self._paint(index, line, digits)
+        if index not in self.covered:
+            return painted
+        return Content.assemble(painted[:digits], ("◆", "bold $text-success"), painted[digits + 1 :])
+
+    def _paint(self, index: int, line: RunPlace, digits: int) -> Content:
         if line.kind == "end":
             words = f"end: {status_words(line.words)}" if line.words else "the end"
-            return Content.assemble((f"{'':>{digits}}    ", ""), (words, "bold"))
+            sign = "▸" if self.holds(line) else " "
+            return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
+        found = self.holds(line)
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
-            (f"{index + 1:>{digits}} ", MUTED),
+            (f"{index + 1:>{digits}}{'▸' if found else ' '}", LOUD_WARNING if found else MUTED),
             (f"{mark} ", f"bold {_LOUD.get(mark.strip()[-1:], '')}".strip()),
-            (words, "$text-accent" if "?" in line.marks else ""),
+            (words, ACCENT if "?" in line.marks else ""),
         )
 
     def next_marked(self, mark: str, by: int = 1) -> int | None:
@@ -61,10 +73,29 @@ and the words on the screen, `space` plays.
         count, start = self.count, self.cursor + (0 if here else by)
         for i in range(count):
             at = (start + i * by) % count
-            if needle in self.rows[at].text or needle in self.rows[at].words.casefold():
+            if _holds(self.rows[at], needle):
                 return at
         return None
 
     def holding(self, needle: str) -> int:
         """How many lines hold `needle`."""
-        return sum(needle in row.text or needle in row.words.casefold() for row in self.rows)
+        return sum(_holds(row, needle) for row in self.rows)
+
+    def cover(self, steps: frozenset[int]) -> None:
+        """Marks other steps, counted from 0."""
+        others, self.covered = steps ^ self.covered, steps
+        self.changed_at(*others)
+
+    def seek(self, needle: str) -> None:
+        """Marks the lines that hold `needle`; none where it is empty."""
+        if needle != self.needle:
+            self.needle = needle
+            self.refresh()
+
+    def holds(self, line: RunPlace) -> bool:
+        """Whether a line holds what is looked for."""
+        return bool(self.needle) and _holds(line, self.needle)
+
+
+def _holds(line: RunPlace, needle: str) -> bool:
+    return needle in line.text or needle in line.words.casefold()

@@ -8,39 +8,46 @@ from typing import Any, get_args
 
 import msgspec
 
-from lab.errors import LabError
-from lab.recording import PLACES, REASONS
-from lab.review import Place, action_of, plain_value
-from lab.turn import Action, ActionKind, Direction
-from screens.author.fields import Field
-from screens.review.desk import Desk
+from lab.core.codec import reason_of
+from lab.core.demonstration import PLACES, REASONS
+from lab.core.errors import LabError
+from lab.core.proofreading import ProofreadPlace, action_of, plain_value
+from lab.core.step import Action, ActionKind, Direction
+from lab.studies.proofreading import ProofreadingSession
+from screens.author.fields import FormField
 
 _PLACE = re.compile(r"\s*\(?\s*(-?\d+)\s*[,; ]\s*(-?\d+)\s*\)?\s*")
 _BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
 _ACTION = ("kind", "at", "to", "box", "text", "app", "direction", "status")
 
 
-def fields_of(desk: Desk, step: int | None) -> list[Field]:
+def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]:
     """The form of a step, or of the whole (None)."""
     if step is None:
         return [
-            Field("intent", "intent", str(desk.value(Place(None, "intent")) or ""), "one sentence"),
-            Field("place", "place", str(desk.value(Place(None, "place")) or ""), "residence, office ...", known=PLACES),
-            Field("impossible", "impossible", str(desk.value(Place(None, "impossible")) or ""),
+            FormField("intent", "intent", str(session.value(ProofreadPlace(None, "intent")) or ""), "one sentence"),
+            FormField("place", "place", str(session.value(ProofreadPlace(None, "place")) or ""),
+                  "residence, office ...", known=PLACES),
+            FormField("impossible", "impossible", str(session.value(ProofreadPlace(None, "impossible")) or ""),
                   "a reason code, empty where it was possible", known=tuple(REASONS), whole=True),
         ]  # fmt: skip
-    action = action_of(desk.value(Place(step, "action")))
+    action = action_of(session.value(ProofreadPlace(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
     given = {name: _shown(action, name) for name in _ACTION}
     rows = [
-        Field("instruction", "say", str(desk.value(Place(step, "instruction")) or ""), "what to do in this step"),
-        Field("kind", "action", given["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
-        Field("at", "at", given["at"], "x, y in pixels; p chooses it on the phone", whole=True),
-        Field("to", "to", given["to"], "x, y where a drag ends", whole=True),
-        Field("box", "box", given["box"], "left, top, right, bottom", whole=True),
-        Field("text", "text", given["text"], "what is typed or answered"),
-        Field("app", "app", given["app"], "which app is opened"),
-        Field("direction", "way", given["direction"], "up, down, left, right", known=ways, whole=True),
+        FormField(
+            "instruction",
+            "say",
+            str(session.value(ProofreadPlace(step, "instruction")) or ""),
+            "what to do in this step",
+        ),
+        FormField("kind", "action", given["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
+        FormField("at", "at", given["at"], "x, y in pixels; p chooses it on the phone", whole=True),
+        FormField("to", "to", given["to"], "x, y where a drag ends", whole=True),
+        FormField("box", "box", given["box"], "left, top, right, bottom", whole=True),
+        FormField("text", "text", given["text"], "what is typed or answered"),
+        FormField("app", "app", given["app"], "which app is opened"),
+        FormField("direction", "way", given["direction"], "up, down, left, right", known=ways, whole=True),
     ]
     needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
                 "direction": action.kind not in ("scroll", "swipe")}  # fmt: skip
@@ -54,16 +61,16 @@ def _shown(action: Action, name: str) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def write_fields(desk: Desk, step: int | None, typed: Mapping[str, str]) -> None:
+def write_fields(session: ProofreadingSession, step: int | None, typed: Mapping[str, str]) -> None:
     """Keeps what was typed; raises `LabError` for what fits no field, and keeps nothing of that field."""
     for name, text in typed.items():
         if name not in _ACTION:
-            desk.write(Place(step, name), text.strip())  # type: ignore[arg-type]
+            session.write(ProofreadPlace(step, name), text.strip())  # type: ignore[arg-type]
     changed = {name: text for name, text in typed.items() if name in _ACTION}
     if changed and step is not None:
-        place = Place(step, "action")
-        action = action_of(desk.value(place))
-        desk.write(place, plain_value(_changed(action, changed)))
+        place = ProofreadPlace(step, "action")
+        action = action_of(session.value(place))
+        session.write(place, plain_value(_changed(action, changed)))
 
 
 def _changed(action: Action, typed: Mapping[str, str]) -> Action:
@@ -80,7 +87,8 @@ def _changed(action: Action, typed: Mapping[str, str]) -> Action:
     try:
         return action_of({name: value for name, value in held.items() if value is not None})
     except msgspec.ValidationError as error:
-        raise LabError("action", f"{error}.", "`hitlab schema action` says what it may hold.") from error
+        reason = reason_of(str(error), Action)
+        raise LabError("action", f"{reason}.", "`hitlab schema action` says what it may hold.") from error
 
 
 def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:

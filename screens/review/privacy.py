@@ -9,25 +9,29 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.rounded import count
-from lab.uitree import Bounds
-from screens.author.fields import Field
-from screens.author.footage import Footage
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.rounding import count
+from lab.core.ui_tree import Bounds
+from lab.runs.descriptions import one_line
+from lab.studies.proofreading_queue import privacy_queue
+from lab.studies.redaction_plan import RedactionPlan
+from screens.author.fields import FormField
 from screens.author.form import ItemForm
-from screens.describe import one_line
-from screens.lines import Lines
-from screens.phone.marks import Mark
-from screens.phone.mirror import Mirror
-from screens.review.covering import Covering
-from screens.review.finds import Finds
+from screens.dialogs import AskScreen
+from screens.key_names import with_keys
+from screens.lab import Failed, tried
+from screens.mirror.marks import PhoneMark
+from screens.mirror.mirror import Mirror
+from screens.replay.run_player import RunPlayer
+from screens.review.finds import FindList
 from screens.review.keys import PRIVACY_KEYS
-from screens.review.queue import privacy_queue
 from screens.review.room import DemoRoom, Rows
+from screens.theme import HEADING, MUTED, WARNING
+from screens.widgets.lines import LineList
 
 if TYPE_CHECKING:
-    from store.redaction import Redacted
+    from store.run_redaction import Redacted
 
 
 class PrivacyScreen(DemoRoom):
@@ -37,8 +41,8 @@ class PrivacyScreen(DemoRoom):
     BINDINGS: ClassVar[list[BindingType]] = PRIVACY_KEYS
     NAME = "Privacy"
     SHELF = "Not cleared yet"
-    finds: Finds
-    covering: Covering | None = None
+    finds: FindList
+    covering: RedactionPlan | None = None
     sure = False
     """Whether R was pressed once."""
     busy = False
@@ -51,8 +55,8 @@ class PrivacyScreen(DemoRoom):
             self.run = run
             self.done = done
 
-    def list_of(self) -> Lines:
-        self.finds = Finds()
+    def list_of(self) -> LineList:
+        self.finds = FindList()
         self._asked: set[int] = set()
         self._report: Content | None = None
         return self.finds
@@ -60,10 +64,10 @@ class PrivacyScreen(DemoRoom):
     def queue(self) -> Rows:
         return privacy_queue(self.store)
 
-    def read(self, run: str) -> Covering:
-        return Covering(self.store.trace(run))
+    def read(self, run: str) -> RedactionPlan:
+        return RedactionPlan(self.store.runs.trace(run))
 
-    def begin(self, read: Covering) -> None:
+    def begin(self, read: RedactionPlan) -> None:
         self.covering = read
         self.sure = self.busy = False
         self.finds.border_title = "Texts"
@@ -80,7 +84,7 @@ class PrivacyScreen(DemoRoom):
         if covering is None or self.run_id is None:
             return
         finds = covering.finds(view.number, view.event, self.footage.seen) if view is not None else []
-        self.finds.show(finds)
+        self.finds.set_rows(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
         title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
@@ -90,7 +94,7 @@ class PrivacyScreen(DemoRoom):
         self._mark()
         self.refresh_bindings()
 
-    def _state(self, covering: Covering) -> str:
+    def _state(self, covering: RedactionPlan) -> str:
         if self.busy:
             return "Covering, and wiping the file ..."
         if self.sure:
@@ -99,20 +103,22 @@ class PrivacyScreen(DemoRoom):
                 if covering.everywhere
                 else ("this run and whatever shares its beginning")
             )
-            return f"R again covers {covering.count} in {where}, and destroys the originals for good. Esc: not yet."
+            sure = f"{{privacy.redact}} again covers {covering.count} in {where}, and destroys the originals for good."
+            return with_keys(self, sure + " {privacy.back}: not yet.")
         if covering.count:
-            return f"{covering.count} to be covered: R covers them for good."
-        return "Drag a box on the phone, click a text, or space covers a line; C: nothing private is left."
+            return with_keys(self, f"{covering.count} to be covered: {{privacy.redact}} covers them for good.")
+        rest = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
+        return with_keys(self, "Drag a box on the phone, click a text, or " + rest)
 
     def _mark(self) -> None:
         """Frames what is to be covered here, and what the cursor is on."""
-        covering, find = self.covering, self.finds.find
+        covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
         there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.seen))]
-        boxes = [Mark("box", box[:2], box[2:], "covered") for box in there]
+        boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in there]
         here = find.box if find is not None and find.box not in there else None
-        marks = [*boxes, *([Mark("evidence", here[:2], here[2:])] if here is not None else [])]
+        marks = [*boxes, *([PhoneMark("evidence", here[:2], here[2:])] if here is not None else [])]
         self.footage.stage.mirror.mark(marks)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -129,17 +135,17 @@ class PrivacyScreen(DemoRoom):
 
     # -- looking ---------------------------------------------------------------------------------------------
 
-    @on(Footage.Looked)
+    @on(RunPlayer.Looked)
     def _looked(self) -> None:
         self.renew()
 
-    @on(Lines.Highlighted, "#items")
-    def _highlighted(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted, "#items")
+    def _highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self._mark()
 
-    @on(Lines.Chosen, "#items")
-    def _entered(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#items")
+    def _entered(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.check_action("cover", ()):
             self.action_cover()
@@ -157,8 +163,8 @@ class PrivacyScreen(DemoRoom):
 
     def action_cover(self) -> None:
         """Covers the line under the cursor, or no longer."""
-        if self.covering is not None and self.finds.find is not None:
-            self.covering.toggle(self.finds.find)
+        if self.covering is not None and self.finds.current is not None:
+            self.covering.toggle(self.finds.current)
             self._changed()
 
     def action_drop(self) -> None:
@@ -175,7 +181,9 @@ class PrivacyScreen(DemoRoom):
 
     async def action_words(self) -> None:
         """Asks for words to be covered all over the run."""
-        words = Field("words", "words", "", "a name, a number ...; Enter covers them all over the run")
+        words = FormField(
+            "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
+        )
         self._asked.add(await self.form.open("Cover words", [words]))
         self.refresh_bindings()
 
@@ -222,22 +230,22 @@ class PrivacyScreen(DemoRoom):
         self._redact(self.run_id, self.covering)
 
     @work(thread=True, group="redact")
-    def _redact(self, run: str, covering: Covering) -> None:
-        from store.redaction import redact
+    def _redact(self, run: str, covering: RedactionPlan) -> None:
+        from store.run_redaction import redact
 
         try:
             done = redact(
                 self.store, run, self.person, boxes=covering.boxes, words=covering.words, everywhere=covering.everywhere
             )
         except LabError as error:
-            self.post_message(self.Failed(error))
+            self.post_message(Failed(error))
             return
         self.post_message(self.Done(done.replaced[run], done))
 
-    @on(DemoRoom.Failed)
-    def _refused(self, message: DemoRoom.Failed) -> None:
+    @on(Failed)
+    def _refused(self, message: Failed) -> None:
         self.busy = False
-        if self.run_id is not None and not self.store.holds(self.run_id):
+        if self.run_id is not None and not self.store.runs.holds(self.run_id):
             self.to_shelf()  # it was covered, and only the file could not be wiped yet
         self.renew()
 
@@ -247,9 +255,18 @@ class PrivacyScreen(DemoRoom):
         self.open(message.run)
 
     def action_clear(self) -> None:
-        """Says that this run holds nothing private, and goes back to the others."""
-        assert self.run_id is not None
-        self.store.clear(self.run_id, self.person)
+        """Asks, says that this run holds nothing private, and goes back to the others."""
+        run = self.run_id
+
+        def clear(sure: bool | None) -> None:
+            if sure and run is not None and run == self.run_id:
+                tried(self, lambda: self._clear(run))
+
+        said = "Your word that nothing private is left in this demonstration is kept for good."
+        self.app.push_screen(AskScreen("Nothing private?", said, "Clear it"), clear)
+
+    def _clear(self, run: str) -> None:
+        self.store.reviews.clear(run, self.person)
         self.notify("Cleared.", markup=False)
         self._report = None
         self.to_shelf()
@@ -268,20 +285,26 @@ Nothing yet. What lies under a box goes from the picture, the tree and the words
 that the run holds, and from every picture whose tree shows them."""
 
 
-def _plan(covering: Covering) -> Content:
+def _plan(covering: RedactionPlan) -> Content:
     """What is to be covered, so far."""
     parts: list[tuple[str, str]] = []
     if covering.words:
-        parts += [("Words, all over the run\n", "bold $text-accent")]
+        parts += [("Words, all over the run\n", HEADING)]
         parts += [(f"{plain(word, lines=False)}\n", "") for word in covering.words]
     for step, boxes in sorted(covering.boxes.items()):
         where = f"step {step + 1}" if step < len(covering.trace.steps) else "the last screen"
-        parts += [(f"{len(boxes)} box{'es' * (len(boxes) > 1)} in {where}\n", "bold $text-accent")]
+        parts += [(f"{len(boxes)} box{'es' * (len(boxes) > 1)} in {where}\n", HEADING)]
     if covering.everywhere:
-        parts += [("Also in other runs that hold the same pictures.\n", "$text-warning")]
+        parts += [("Also in other runs that hold the same pictures.\n", WARNING)]
     if not parts:
-        parts = [(_NOTHING, "$foreground-muted")]
+        parts = [(_NOTHING, MUTED)]
     return Content.assemble(*parts)
+
+
+def _in_studies(done: Redacted) -> list[str]:
+    """The rows of studies that were covered, in words."""
+    rows = zip(("item", "answer", "act"), done.studies, strict=True)
+    return [count(number, what) for what, number in rows if number]
 
 
 def _told(done: Redacted) -> Content:
@@ -296,6 +319,9 @@ def _told(done: Redacted) -> Content:
         f"{count(gone.bytes, 'byte')}; the file is wiped.",
         *([f"Covered too: {count(done.designs, 'act')} on designs."] if done.designs else []),
         *([f"Covered too: {count(done.reviews, 'word')} of reviewers."] if done.reviews else []),
+        *([f"Covered too: {', '.join(_in_studies(done))} of studies."] if any(done.studies) else []),
+        *([f"The words still stand in {count(len(done.left.runs), 'other run')}."] if done.left.runs else []),
+        *([f"They still stand in a frozen plan: {', '.join(done.left.plans)}."] if done.left.plans else []),
         *([f"Look yourself at {count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
     ]

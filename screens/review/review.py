@@ -8,21 +8,24 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 
-from lab.review import Difference, Place, action_of, plain_value
-from lab.turn import Point
-from screens.author.fields import Field
-from screens.author.footage import Footage
+from lab.core.proofreading import Difference, ProofreadPlace, action_of, place_words, plain_value
+from lab.core.step import Point
+from lab.studies.proofreading import ProofreadingSession, verdict_place
+from lab.studies.proofreading_queue import review_queue
+from screens.author.fields import FormField
 from screens.author.form import ItemForm
-from screens.lines import Lines
-from screens.phone.mirror import Mirror
-from screens.replay.drawn import action_marks
-from screens.review.desk import Desk, verdict_place
+from screens.dialogs import AskScreen
+from screens.key_names import with_keys
+from screens.lab import tried
+from screens.mirror.mirror import Mirror
+from screens.replay.action_marks import action_marks
+from screens.replay.run_player import RunPlayer
 from screens.review.form import fields_of, pointed, write_fields
-from screens.review.items import Items
+from screens.review.items import VerdictList
 from screens.review.keys import REVIEW_KEYS
-from screens.review.queue import review_queue
 from screens.review.room import DemoRoom, Rows
 from screens.review.words import item_sheet, state_words, title_words
+from screens.widgets.lines import LineList
 
 _PROOFREADING = frozenset({"accept", "accept_all", "reject", "commit"})
 
@@ -34,100 +37,105 @@ class ReviewScreen(DemoRoom):
     BINDINGS: ClassVar[list[BindingType]] = REVIEW_KEYS
     NAME = "Review"
     SHELF = "Demonstrations"
-    items: Items
-    desk: Desk | None = None
+    items: VerdictList
+    session: ProofreadingSession | None = None
     pointing = False
     """Whether the next click on the phone chooses a place."""
 
-    def list_of(self) -> Lines:
-        self.items = Items()
+    def list_of(self) -> LineList:
+        self.items = VerdictList()
         self._typed: dict[int, tuple[str, int | None, dict[str, str]]] = {}
         return self.items
 
     def queue(self) -> Rows:
         return review_queue(self.store, self.person.id)
 
-    def read(self, run: str) -> Desk:
-        return Desk(self.store, run, self.person)
+    def read(self, run: str) -> ProofreadingSession:
+        return ProofreadingSession(self.store, run, self.person)
 
-    def begin(self, read: Desk) -> None:
-        self.desk = read
+    def begin(self, read: ProofreadingSession) -> None:
+        self.session = read
         self.pointing = False
         self.items.border_title = "Demonstration"
-        self.items.show(self.desk)
-        unseen = [step for step in self.desk.sheet.unseen if step is not None]
+        self.items.show(self.session)
+        unseen = [step for step in self.session.sheet.unseen if step is not None]
         self.items.cursor = unseen[0] + 1 if unseen else 0
 
     def reload(self) -> None:
-        if self.desk is not None:
-            self.desk.load()
+        if self.session is not None:
+            self.session.load()
         self.renew()
 
     # -- painting --------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
-        desk = self.desk
-        if desk is None or self.run_id is None:
+        session = self.session
+        if session is None or self.run_id is None:
             return
-        self.items.show(desk)
+        self.items.show(session)
         step = self.items.step
         tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
-        self.page.border_title = "The whole" if step is None else f"Step {step + 1} of {desk.demo.steps}"
-        self.page.show(item_sheet(desk, step, tree, slip=step in desk.slips))
-        self.say(title_words(desk), self._state(desk))
+        self.page.border_title = "The whole" if step is None else f"Step {step + 1} of {session.demo.steps}"
+        self.page.show(item_sheet(session, step, tree, slip=step in session.slips))
+        self.say(title_words(session), self._state(session))
         self._mark()
         self.refresh_bindings()
 
-    def _state(self, desk: Desk) -> str:
+    def _state(self, session: ProofreadingSession) -> str:
         if self.pointing:
-            return "Click the place on the phone, or drag a box; Esc leaves it."
+            return with_keys(self, "Click the place on the phone, or drag a box; {review.back} leaves it.")
         if self.form.is_open:
-            return "Enter goes on to the next field, and after the last one on; Esc keeps what was typed and leaves."
-        return state_words(desk)
+            keeps = "{form.on} goes on to the next field and keeps all after the last; {review.keep} keeps now, "
+            return with_keys(self, keeps + "{review.back} drops it.")
+        return with_keys(self, state_words(session))
 
     def _mark(self) -> None:
         """Draws the action as this person left it, where that is another place than the recorded one."""
-        view, desk, step = self.footage.view, self.desk, self.items.step
-        if view is None or desk is None or step is None or self.footage.after or view.number != step:
+        view, session, step = self.footage.view, self.session, self.items.step
+        if view is None or session is None or step is None or self.footage.after or view.number != step:
             return
-        action = action_of(desk.value(Place(step, "action")))
+        action = action_of(session.value(ProofreadPlace(step, "action")))
         self.footage.stage.mirror.mark(action_marks(action, view.before.size or self.footage.stage.phone))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what this person may do with the demonstration as it stands."""
-        desk = self.desk
+        session = self.session
         if action in ("back", "overlay"):
             return True
-        if self.run_id is None or desk is None or self.form.is_open:
+        if action == "keep":
+            return self.form.is_open
+        if self.run_id is None or session is None or self.form.is_open:
             return False
+        if action == "undo":
+            return session.last_word is not None
         if action in _PROOFREADING:
-            return desk.writable and (action != "commit" or not desk.sheet.unseen)
+            return session.writable and (action != "commit" or not session.sheet.unseen)
         if action in ("edit", "point"):
-            return (desk.writable or desk.settling) and (action == "edit" or self.items.step is not None)
+            return (session.writable or session.settling) and (action == "edit" or self.items.step is not None)
         if action == "stand":
-            return desk.settling and bool(self._open_here())
+            return session.settling and bool(self._open_here())
         return True
 
     # -- looking ---------------------------------------------------------------------------------------------
 
-    @on(Lines.Highlighted, "#items")
-    def _highlighted(self, message: Lines.Highlighted) -> None:
+    @on(LineList.Highlighted, "#items")
+    def _highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.pointing = False
         if self.items.step is not None:
-            self.footage.show_step(self.items.step)
+            self.footage.timeline.go(self.items.step)
         self.renew()
 
-    @on(Lines.Chosen, "#items")
-    async def _edit_line(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#items")
+    async def _edit_line(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.check_action("edit", ()):
             await self.action_edit()
 
-    @on(Footage.Looked)
+    @on(RunPlayer.Looked)
     def _looked(self) -> None:
         if self.items.step is not None:
-            self.footage.show_step(self.items.step)
+            self.footage.timeline.go(self.items.step)
         self.renew()
 
     def action_move(self, by: int) -> None:
@@ -140,10 +148,10 @@ class ReviewScreen(DemoRoom):
 
     def action_next(self) -> None:
         """The next line that is still to do, from here on and then from the top."""
-        desk = self.desk
-        assert desk is not None
-        differing = [one.place.step for one in desk.standing.differences]
-        todo = differing if desk.settling else desk.sheet.unseen
+        session = self.session
+        assert session is not None
+        differing = [one.place.step for one in session.standing.differences]
+        todo = differing if session.settling else session.sheet.unseen
         lines = sorted({0 if step is None else step + 1 for step in todo})
         if not lines:
             self.notify("Nothing is left to look at.", markup=False)
@@ -155,42 +163,66 @@ class ReviewScreen(DemoRoom):
     def action_accept(self) -> None:
         """Accepts this line as it stands and goes on."""
         step = self.items.step
-        self._do(lambda desk: desk.accept([step]))
+        self._do(lambda session: session.accept([step]))
         self._go_on()
 
     def action_accept_all(self) -> None:
         """Accepts everything that was not looked at."""
-        self._do(lambda desk: desk.accept(desk.sheet.unseen))
+        self._do(lambda session: session.accept(session.sheet.unseen))
 
     async def action_reject(self) -> None:
         """Asks why this line is rejected."""
-        desk, step = self.desk, self.items.step
-        assert desk is not None
-        note = desk.sheet.note(verdict_place(step))
+        session, step = self.session, self.items.step
+        assert session is not None
+        note = session.sheet.note(verdict_place(step))
         title = "Reject the demonstration" if step is None else f"Reject step {step + 1}"
-        await self._ask("reject", title, [Field("reason", "why", note, "what is wrong; Enter rejects")])
+        await self._ask(
+            "reject", title, [FormField("reason", "why", note, with_keys(self, "what is wrong; {form.on} rejects"))]
+        )
 
     async def action_edit(self) -> None:
         """The fields of this line, to be typed."""
-        desk, step = self.desk, self.items.step
-        assert desk is not None
-        await self._ask("edit", "The whole" if step is None else f"Step {step + 1}", fields_of(desk, step))
+        session, step = self.session, self.items.step
+        assert session is not None
+        await self._ask("edit", "The whole" if step is None else f"Step {step + 1}", fields_of(session, step))
 
     def action_point(self) -> None:
         """The next click or drag on the phone chooses the place anew."""
         self.pointing = not self.pointing
         self.renew()
 
+    def action_keep(self) -> None:
+        """Keeps what stands in the form."""
+        self.form.close(entered=True)
+
+    def action_undo(self) -> None:
+        """Takes back what was said last, and goes there."""
+        assert self.session is not None
+        words = self.session.undo()
+        step = words[0].step
+        self.items.go(0 if step is None else step + 1)
+        self.renew()
+        what = place_words(words[0].place) if len(words) == 1 else f"{len(words)} words"
+        self.notify(f"Taken back: {what}.", markup=False)
+
     def action_commit(self) -> None:
-        """Hands it in."""
-        self._do(lambda desk: desk.commit())
-        self.notify("Handed in.", markup=False)
+        """Asks, and hands it in."""
+        session = self.session
+        assert session is not None
+        said = f"Your review of {session.demo.steps} steps is handed in for good: nothing in it changes any more."
+
+        def hand_in(sure: bool | None) -> None:
+            if sure and self.session is session:
+                tried(self, lambda: self._do(lambda session: session.commit()))
+                self.notify("Handed in.", markup=False)
+
+        self.app.push_screen(AskScreen("Hand it in?", said, "Hand it in"), hand_in)
 
     def action_stand(self, which: int) -> None:
         """Where two differ here, the first or the second one's word stands."""
         one = self._open_here()[0]
         note = one.words[which].note
-        self._do(lambda desk: desk.settle(one.place, one.words[which].value, note))
+        self._do(lambda session: session.settle(one.place, one.words[which].value, note))
         if not self._open_here():
             self.action_next()
 
@@ -216,17 +248,17 @@ class ReviewScreen(DemoRoom):
         if not self.pointing or step is None:
             return
         self.pointing = False
-        place = Place(step, "action")
+        place = ProofreadPlace(step, "action")
 
-        def write(desk: Desk) -> None:
-            desk.write(place, plain_value(pointed(action_of(desk.value(place)), at, to)))
+        def write(session: ProofreadingSession) -> None:
+            session.write(place, plain_value(pointed(action_of(session.value(place)), at, to)))
 
-        self.tried(lambda: self._do(write))
+        tried(self, lambda: self._do(write))
         self.items.focus()
 
     # -- the form --------------------------------------------------------------------------------------------
 
-    async def _ask(self, what: str, title: str, fields: list[Field]) -> None:
+    async def _ask(self, what: str, title: str, fields: list[FormField]) -> None:
         serial = await self.form.open(title, fields)
         self._typed[serial] = (what, self.items.step, {})
         self.query_one("#items-side").add_class("-busy")
@@ -244,30 +276,32 @@ class ReviewScreen(DemoRoom):
         self.query_one("#items-side").remove_class("-busy")
         what, step, typed = self._typed.pop(message.serial, ("", None, {}))
         self.items.focus()
-        if what == "edit" and typed:
-            self.tried(lambda: self._do(lambda desk: write_fields(desk, step, typed)))
+        if not message.entered and typed:
+            self.notify("What you typed was dropped.", markup=False)
+        elif what == "edit" and typed:
+            tried(self, lambda: self._do(lambda session: write_fields(session, step, typed)))
         elif what == "reject" and message.entered:
             reason = typed.get("reason", self.form.rows[0].kept)
-            self.tried(lambda: self._do(lambda desk: desk.reject(step, reason)))
+            tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
         self.renew()
-        if message.entered and self.desk is not None and self.desk.writable:
+        if message.entered and self.session is not None and self.session.writable:
             self._go_on()
 
     # -- beneath ---------------------------------------------------------------------------------------------
 
     def _open_here(self) -> list[Difference]:
-        desk = self.desk
+        session = self.session
         step = self.items.step
-        return [] if desk is None else [one for one in desk.standing.differences if one.place.step == step]
+        return [] if session is None else [one for one in session.standing.differences if one.place.step == step]
 
     def _go_on(self) -> None:
         """To the next line that was not looked at, where there is one."""
-        if self.desk is not None and self.desk.sheet.unseen:
+        if self.session is not None and self.session.sheet.unseen:
             self.action_next()
 
-    def _do(self, act: Callable[[Desk], None]) -> None:
-        assert self.desk is not None
+    def _do(self, act: Callable[[ProofreadingSession], None]) -> None:
+        assert self.session is not None
         try:
-            act(self.desk)
+            act(self.session)
         finally:
             self.renew()

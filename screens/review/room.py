@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.actions import SkipAction
@@ -13,23 +13,29 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 
-from lab.errors import LabError
-from lab.settings import Settings
-from lab.task import Actor
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.task import Actor
+from lab.runs.recorded_run import RecordedRun
+from lab.studies.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
-from screens.author.told import Told
-from screens.footer import Footer
-from screens.lines import Lines
-from screens.page import Page
-from screens.review.items import Shelf
-from screens.review.queue import Unclear, Waiting
-from screens.review.reels import Reels
+from screens.key_names import with_keys
+from screens.lab import Failed, lab_of, tried
+from screens.replay.phone_pane import StillPhone
+from screens.replay.run_player import RunPlayer, StepPage
+from screens.replay.timeline import Timeline
+from screens.review.items import DemonstrationList
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
-    from screens.app import LabApp
     from store.store import Store
 
-Rows = Sequence[Waiting | Unclear]
+Rows = Sequence[WaitingDemonstration | UnclearedDemonstration]
+_BESIDE = {"-narrow": 50, "-normal": 64, "-wide": 96}
+"""Columns that the words need beside the phone, by the width of the terminal."""
 
 
 class DemoRoom(Screen[None]):
@@ -44,13 +50,6 @@ class DemoRoom(Screen[None]):
         def __init__(self, rows: Rows) -> None:
             super().__init__()
             self.rows = rows
-
-    class Failed(Message):
-        """What was read or done off the UI thread was refused."""
-
-        def __init__(self, error: LabError) -> None:
-            super().__init__()
-            self.error = error
 
     class Read(Message):
         """A demonstration was read."""
@@ -71,18 +70,25 @@ class DemoRoom(Screen[None]):
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
-        self.person = Actor("human", settings.person)
+        self.settings = settings
         self.run_id: str | None = None
-        self.shelf = Shelf()
-        self.footage = Reels(store, overlay=settings.overlay)
-        self.lines: Lines = self.list_of()
-        self.page = Page(id="item-page", classes="pane")
+        self.shelf = DemonstrationList()
+        phone = StillPhone("phone", overlay=settings.overlay, interactive=True, beside=_BESIDE)
+        self.footage = RunPlayer(Timeline(id="steps"), phone, steps_page=StepPage())
+        self.footage.timeline.display = False  # another list says which step is looked at
+        self.lines: LineList = self.list_of()
+        self.page = TextPage(id="item-page", classes="pane")
         self.form = ItemForm(id="form")
         self._wanted: str | None = None
 
+    @property
+    def person(self) -> Actor:
+        """Who signs what is done here."""
+        return Actor("human", self.settings.person)
+
     # -- for a room ------------------------------------------------------------------------------------------
 
-    def list_of(self) -> Lines:
+    def list_of(self) -> LineList:
         """The list beside the phone."""
         raise NotImplementedError
 
@@ -109,7 +115,7 @@ class DemoRoom(Screen[None]):
     # -- layout ----------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        yield Told("demo-title")
+        yield StatusLine("demo-title")
         yield self.shelf
         with Horizontal(id="bench"):
             yield self.footage
@@ -117,7 +123,7 @@ class DemoRoom(Screen[None]):
                 yield self.lines
                 yield self.page
                 yield self.form
-        yield Told("demo-state")
+        yield StatusLine("demo-state")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -128,16 +134,16 @@ class DemoRoom(Screen[None]):
             self.to_shelf()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.footage.take_room)
+        self.call_after_refresh(self.footage.stage.take_room)
 
     def on_screen_resume(self) -> None:
         """Another person may have done something while another room was looked at."""
         if self.run_id is None:
             self.read_shelf()
-        elif not self.store.holds(self.run_id):
+        elif not self.store.runs.holds(self.run_id):
             self.to_shelf()  # it was redacted meanwhile
         else:
-            self.tried(self.reload)
+            tried(self, self.reload)
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -152,7 +158,7 @@ class DemoRoom(Screen[None]):
 
     def _begin(self, run: str) -> None:
         self.form.close()
-        self.query_one("#demo-state", Told).say(Content("Reading the demonstration ..."))
+        self.query_one("#demo-state", StatusLine).say(Content("Reading the demonstration ..."))
         self._read_one(run)
 
     @work(thread=True, exclusive=True, group="read")
@@ -166,7 +172,7 @@ class DemoRoom(Screen[None]):
     def _unread(self, message: Unread) -> None:
         if message.run == self._wanted:
             self.to_shelf()
-            cast("LabApp", self.app).report(message.error)
+            lab_of(self).report(message.error)
 
     @on(Read)
     def _opened(self, message: Read) -> None:
@@ -176,7 +182,7 @@ class DemoRoom(Screen[None]):
         self.begin(message.read)
         self.run_id = run
         self.add_class("-open")
-        self.footage.open(run)
+        self.footage.open(RecordedRun(self.store.runs, run))
         self.footage.stage.mirror.show_still(None, None, None)  # what was looked at before may be gone for good
         self.renew()
         self.lines.focus()
@@ -186,8 +192,8 @@ class DemoRoom(Screen[None]):
         """Leaves the demonstration that is open."""
         self.run_id = self._wanted = None
         self.remove_class("-open")
-        self.query_one("#demo-title", Told).say(Content(f"{self.NAME}   as {self.person.id}"))
-        self.query_one("#demo-state", Told).say(Content("Enter opens a demonstration."))
+        self.query_one("#demo-title", StatusLine).say(Content(f"{self.NAME}   as {self.person.id}"))
+        self.query_one("#demo-state", StatusLine).say(Content(with_keys(self, "{list.open} opens a demonstration.")))
         self.shelf.focus()
         self.read_shelf()
         self.refresh_bindings()
@@ -198,34 +204,23 @@ class DemoRoom(Screen[None]):
         try:
             self.post_message(self.Shelved(self.queue()))
         except LabError as error:
-            self.post_message(self.Failed(error))
+            self.post_message(Failed(error))
 
     @on(Shelved)
     def _shelved(self, message: Shelved) -> None:
         self.shelf.show(message.rows)
 
-    @on(Failed)
-    def _failed(self, message: Failed) -> None:
-        cast("LabApp", self.app).report(message.error)
-
-    @on(Lines.Chosen, "#shelf")
-    def _chosen(self, message: Lines.Chosen) -> None:
+    @on(LineList.Chosen, "#shelf")
+    def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.open(self.shelf.rows[message.index].id)
 
     # -- what a message does ---------------------------------------------------------------------------------
 
-    def tried(self, work: Callable[[], None]) -> None:
-        """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
-        try:
-            work()
-        except LabError as error:
-            cast("LabApp", self.app).report(error)
-
     def say(self, title: str, state: str) -> None:
         """The line above and the one below."""
-        self.query_one("#demo-title", Told).say(Content(title))
-        self.query_one("#demo-state", Told).say(Content(state))
+        self.query_one("#demo-title", StatusLine).say(Content(title))
+        self.query_one("#demo-state", StatusLine).say(Content(state))
 
     def action_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""

@@ -3,59 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
-from textual.content import Content
-
-from screens.describe import mean_words, money, one_line, score_words, status_words, when
-from screens.runs.order import Group, Order
-from screens.runs.rows import Cost, Entry
+from lab.runs.descriptions import mean_words, money, one_line, score_words, status_words, when
+from lab.runs.run_order import Order, RunGroup
+from lab.runs.run_rows import Cost, RunEntry
+from screens.widgets.table import TableColumn, cell
 
 UNREAD = "…"
 """Stands where what a run cost is still being read."""
 
 
-class Column(NamedTuple):
-    """A column; `least` is the width of the table from which it is shown, `share` its part of it where that is more."""
-
-    title: str
-    width: int
-    least: int
-    right: bool = False
-    share: int = 0
-    gap: int = 1
-    """Blanks before it: two where numbers end and words begin."""
-
-    def at(self, width: int) -> Column:
-        """The column in a table of that width."""
-        return self._replace(width=max(self.width, width // self.share)) if self.share else self
-
-
-COLUMNS: dict[str, Column] = {
-    "agent": Column("agent", 12, 0, share=7),
-    "persona": Column("persona", 8, 128),
-    "source": Column("source", 8, 96),
-    "steps": Column("steps", 6, 0, right=True),
-    "asks": Column("asks", 5, 0, right=True),
-    "status": Column("status", 12, 0, gap=2),
-    "score": Column("score", 6, 0, right=True),
-    "tokens": Column("tokens", 9, 108, right=True),
-    "cost": Column("cost", 8, 144, right=True),
-    "seconds": Column("time", 12, 156, right=True),
-    "started": Column("started", 16, 172, gap=2),
+COLUMNS: dict[str, TableColumn] = {
+    "agent": TableColumn("agent", 12, 66, share=7, gap=1),
+    "persona": TableColumn("persona", 8, 128, gap=1),
+    "source": TableColumn("source", 8, 96, gap=1),
+    "steps": TableColumn("steps", 6, 0, right=True, gap=1),
+    "asks": TableColumn("asks", 5, 66, right=True, gap=1),
+    "status": TableColumn("status", 12, 0),
+    "score": TableColumn("score", 6, 0, right=True, gap=1),
+    "tokens": TableColumn("tokens", 9, 108, right=True, gap=1),
+    "cost": TableColumn("cost", 8, 144, right=True, gap=1),
+    "seconds": TableColumn("time", 12, 156, right=True, gap=1),
+    "started": TableColumn("started", 16, 172),
 }
 _LEAST_TASK = 10
 """Columns that a task keeps."""
 COSTS = ("tokens", "cost", "seconds")
 _GROUP = {
-    "runs": Column("runs", 6, 0, right=True),
-    "mean": Column("mean score", 10, 0, right=True, gap=2),
-    "n": Column("n", 6, 0, right=True),
-    "missing": Column("no score", 8, 0, right=True, gap=2),
-    "steps": Column("mean steps", 10, 90, right=True, gap=2),
-    "statuses": Column("status", 30, 112, share=4, gap=2),
+    "runs": TableColumn("runs", 6, 0, right=True, gap=1),
+    "mean": TableColumn("mean score", 10, 0, right=True),
+    "n": TableColumn("n", 6, 0, right=True, gap=1),
+    "missing": TableColumn("no score", 8, 0, right=True),
+    "steps": TableColumn("mean steps", 10, 90, right=True),
+    "statuses": TableColumn("status", 30, 112, share=4),
 }
-_VALUES: dict[str, Callable[[Entry], str]] = {
+_VALUES: dict[str, Callable[[RunEntry], str]] = {
     "agent": lambda it: one_line(it.run.agent),
     "persona": lambda it: one_line(it.run.persona or "-"),
     "source": lambda it: one_line(it.run.source or "-"),
@@ -67,7 +49,7 @@ _VALUES: dict[str, Callable[[Entry], str]] = {
 }
 
 
-def shown(width: int, by: str = "") -> dict[str, Column]:
+def shown(width: int, by: str = "") -> dict[str, TableColumn]:
     """The columns of runs in a table of that width; that which they are sorted `by` also where it is narrower."""
     columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
     taken = sum(column.width + column.gap for column in columns.values())
@@ -87,14 +69,14 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
     return _row(width, columns, "task" + (way if order.by == "task" else ""), titles)
 
 
-def run_row(it: Entry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
+def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
     """A run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = shown(width, by)
     values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     return _row(width, columns, one_line(it.name), values)
 
 
-def member_row(it: Entry, by: str, width: int) -> list[tuple[str, str]]:
+def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
     """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     status = _VALUES["status"](it)
@@ -112,7 +94,7 @@ def member_row(it: Entry, by: str, width: int) -> list[tuple[str, str]]:
     return _row(width, columns, "  " + "   ".join(word for name, word in words.items() if name != by), values)
 
 
-def group_row(group: Group, width: int) -> list[tuple[str, str]]:
+def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
     """A group's cells by name."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     values = {
@@ -142,14 +124,7 @@ def _time(seconds: float | None) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60):,} min {int(seconds % 60):02d} s"
 
 
-def _row(width: int, columns: dict[str, Column], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
+def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
     rest = max(8, width - sum(column.width + column.gap for column in columns.values()))
-    cells = [("task", _cell(first, Column("", rest, 0)))]
-    return cells + [(name, " " * column.gap + _cell(values[name], column)) for name, column in columns.items()]
-
-
-def _cell(text: str, column: Column) -> str:
-    """Text cut or padded to a column, wide characters counted as two."""
-    content = Content(text).truncate(column.width, ellipsis=True)
-    pad = " " * max(0, column.width - content.cell_length)
-    return pad + content.plain if column.right else content.plain + pad
+    cells = [("task", cell(first, TableColumn("", rest, 0)))]
+    return cells + [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]

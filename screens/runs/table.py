@@ -11,37 +11,43 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from screens.lines import MOVE, Lines
+from lab.core.plain_text import plain
+from lab.runs.run_order import ArrangedRuns, Order, RunTableLine
+from lab.runs.run_rows import Cost, RunEntry
 from screens.runs.columns import COSTS, group_row, heading, member_row, run_row, shown
-from screens.runs.order import Arranged, Lined, Order
-from screens.runs.rows import Cost, Entry
+from screens.theme import HEADING, LOUD_WARNING, MUTED
+from screens.widgets.lines import MOVE, LineList
 
-MUTED = "$foreground-muted"
+_LISTED = 200
+"""Characters of a name that a list of runs reads."""
 _SIGN = 2
 """Columns before each line, for what is marked or open."""
 _QUIET = frozenset({"persona", "source", "started", "statuses", *COSTS})
 
 
-class Table(Lines, inherit_bindings=False):
+class RunTableView(LineList, inherit_bindings=False):
     """Runs, or groups of them."""
 
     HELP = """\
 # Runs
 
-Every run of the file. **Enter** plays the run back, or opens and closes a group.
+Every run of the file. **{list.open}** plays the run back, or opens and closes a group.
 
-- `/` filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu task:"two words"`.
-  Words: id, task, agent, persona, source, status, kind, user. Numbers: steps, asks, replies, score, attempt, tokens,
-  cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; what is not known fits nothing else.
-- `s` sorts by the next column, `S` by the one before, `R` the other way round; a click on a heading does both.
-- `g` puts runs into groups by task, agent, source, persona or status: how many, their mean score, of how many (n) it
-  is, and how many have none. A mean of nothing is *undefined*.
-- `c` marks a run, on a second one it lays both side by side; `y` copies the id.
+- **{runs.filter}** filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu
+  task:"two words"`. Words: id, task, agent, persona, source, status, kind, user. Numbers: steps, asks, replies, score,
+  attempt, tokens, cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; what is not known fits
+  nothing else.
+- **{runs.sort}** sorts by the next column, **{runs.sort_back}** by the one before, **{runs.turn}** the other way
+  round; a click on a heading does both.
+- **{runs.group}** puts runs into groups by task, agent, source, persona or status: how many, their mean score, of how
+  many (n) it is, and how many have none. A mean of nothing is *undefined*.
+- A name that its row has no room for stands whole below the table; **tab** goes there where it is long.
+- **{runs.compare}** marks a run, on a second one it lays both side by side; **{runs.copy}** copies the id.
 """
     heading_rows = 1
     empty = "Reading the runs ..."
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(b for b in Lines.BINDINGS if not (isinstance(b, Binding) and b.id == "list.first")),
+        *(b for b in LineList.BINDINGS if not (isinstance(b, Binding) and b.id == "list.first")),
         Binding("home", "edge(0)", "First", show=False, group=MOVE, id="list.first", tooltip="The first line"),
     ]
 
@@ -59,7 +65,7 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
 
     def __init__(self, id: str, costs: Mapping[str, Cost]) -> None:
         super().__init__(id=id, classes="pane")
-        self.arranged = Arranged([], 0)
+        self.arranged = ArrangedRuns([], 0)
         self.order = Order()
         self.costs = costs
         self.marked: str | None = None
@@ -70,14 +76,27 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
         return len(self.arranged.lines)
 
     @property
-    def current(self) -> Lined | None:
+    def current(self) -> RunTableLine | None:
         """The line under the cursor."""
         return self.arranged.lines[self.cursor] if self.arranged.lines else None
 
     @property
-    def run(self) -> Entry | None:
+    def run(self) -> RunEntry | None:
         """The run under the cursor; None on a group."""
         return self.current.entry if self.current is not None else None
+
+    @property
+    def cut(self) -> str:
+        """What the line under the cursor is called, where its row has no room for all of it; else empty."""
+        line, by = self.current, self.order.group
+        if line is None or (line.entry is not None and by == "task"):
+            return ""
+        name = line.entry.name if line.entry is not None else line.group.name if line.group is not None else ""
+        whole = plain(name.strip(), lines=False)
+        row = self.paint(self.cursor, self.scrollable_content_region.width).plain
+        if whole in row:
+            return ""
+        return whole if len(name) < _LISTED else f"{whole}…"
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -96,11 +115,11 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
         cost = self.costs.get(run.id)
         cells = member_row(line.entry, by, width) if by else run_row(line.entry, cost, width, self.order.by)
         sign = "◆ " if run.id == self.marked else "  "
-        return Content.assemble((sign, "bold $text-accent"), *_styled(cells, "", loud=run.status == "open"))
+        return Content.assemble((sign, HEADING), *_styled(cells, "", loud=run.status == "open"))
 
     # -- what is seen ----------------------------------------------------------------------------------------
 
-    def show(self, arranged: Arranged, order: Order) -> None:
+    def show(self, arranged: ArrangedRuns, order: Order) -> None:
         """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there."""
         before = _key(self.current)
         self.arranged, self.order = arranged, order
@@ -142,12 +161,12 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
 
 def _styled(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
     return [
-        (text, "bold $text-warning" if loud and name in ("status", "statuses") else MUTED if name in _QUIET else style)
+        (text, LOUD_WARNING if loud and name in ("status", "statuses") else MUTED if name in _QUIET else style)
         for name, text in cells
     ]
 
 
-def _key(line: Lined | None) -> tuple[str, str] | None:
+def _key(line: RunTableLine | None) -> tuple[str, str] | None:
     if line is None:
         return None
     return ("run", line.entry.run.id) if line.entry is not None else ("group", line.group.name if line.group else "")

@@ -15,16 +15,18 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from lab.errors import LabError
-from lab.plain import plain
-from lab.turn import Point
-from lab.uitree import Bounds, Node, UiTree
-from screens.footer import Footer
-from screens.page import Page
-from screens.phone.fit import room
-from screens.phone.mirror import Mirror
-from screens.sent.album import Album, Sent
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.safe_images import open_picture
+from lab.core.step import Point
+from lab.core.ui_tree import Bounds, Node, UiTree
+from screens.mirror.fit import room
+from screens.mirror.mirror import Mirror
+from screens.sent.source import Album, SentProposal
 from screens.sent.words import NOTHING, sent_words
+from screens.theme import LOUD_ERROR
+from screens.widgets.footer import Footer
+from screens.widgets.text_page import TextPage
 
 _BORDER = 2
 _WORDS = 48
@@ -33,7 +35,7 @@ _ALIKE = 0.02
 """How far the shapes of a screen and of a picture of it may differ by rounding."""
 
 
-class Picture(NamedTuple):
+class SentPicture(NamedTuple):
     """One picture that was sent, None where the file does not hold it; `tree` where it is of a screen that has one."""
 
     data: bytes | None
@@ -45,9 +47,9 @@ class SentScreen(Screen[int]):
     """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
 
     HELP = """
-    Exactly what the model was sent before this step, what it answered, and what that cost. **[** and **]** go to the
-    step before and the next one. **tab** goes to the picture: **o** draws the screen's words over it, **v** enlarges
-    it. **Esc** closes the page.
+    Exactly what the model was sent before this step, what it answered, and what that cost. **{sent.previous}** and
+    **{sent.next}** go to the step before and the next one. **tab** goes to the picture: **{mirror.overlay}** draws the
+    screen's words over it, **{mirror.zoom}** enlarges it. **{sent.back}** closes the page.
     """
     BINDING_GROUP_TITLE = "Sent"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -71,9 +73,9 @@ class SentScreen(Screen[int]):
         """A step was read, and the picture of it that is looked at."""
 
         place: int
-        sent: Sent | None
+        sent: SentProposal | None
         pictures: int
-        picture: Picture | None
+        picture: SentPicture | None
 
     @dataclass
     class Refused(Message):
@@ -90,7 +92,7 @@ class SentScreen(Screen[int]):
         self._pictures = 0
         self._agent = agent
         self._otherwise = otherwise or NOTHING
-        self._shown: Sent | None = None
+        self._shown: SentProposal | None = None
         self._shape: Point | None = None
         self._mirror = Mirror(id="sent-picture", classes="pane", notice="this picture is not in the file")
         self._mirror.interactive = False
@@ -100,12 +102,12 @@ class SentScreen(Screen[int]):
         yield Static("", id="sent-title", markup=False)
         with Horizontal(id="sent-panes"):
             yield self._mirror
-            yield Page(id="sent-words", classes="pane")
+            yield TextPage(id="sent-words", classes="pane")
         yield Footer()
 
     def on_mount(self) -> None:
         self._mirror.display = False
-        self.query_one(Page).focus()
+        self.query_one(TextPage).focus()
         self._read()
 
     def on_resize(self) -> None:
@@ -127,14 +129,14 @@ class SentScreen(Screen[int]):
         else:
             self.post_message(self.Read(place, sent, len(shas), picture))
 
-    def _picture(self, sent: Sent, sha256: str) -> Picture:
+    def _picture(self, sent: SentProposal, sha256: str) -> SentPicture:
         """A picture with the tree of the screen it is of, as far as its shape tells."""
         data, seen = self._album.picture(sha256), sent.seen
         size = _size(data)
         if seen is None or seen.size is None:
-            return Picture(data, size, None)
+            return SentPicture(data, size, None)
         alike = abs(seen.size[0] / seen.size[1] - size[0] / size[1]) < _ALIKE
-        return Picture(data, size, _scaled(seen.tree, size[0] / seen.size[0]) if alike and seen.tree else None)
+        return SentPicture(data, size, _scaled(seen.tree, size[0] / seen.size[0]) if alike and seen.tree else None)
 
     @on(Read)
     def _came(self, message: Read) -> None:
@@ -160,10 +162,10 @@ class SentScreen(Screen[int]):
     @on(Refused)
     def _refused(self, message: Refused) -> None:
         self._mirror.display = False
-        self._say(Content.assemble((plain(message.error.sentence), "bold $text-error")))
+        self._say(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
 
     def _say(self, words: Content) -> None:
-        page = self.query_one(Page)
+        page = self.query_one(TextPage)
         if words.plain != page.content.plain:
             page.show(words)
 
@@ -171,7 +173,7 @@ class SentScreen(Screen[int]):
         place = f"step {self._shown.number + 1}" if self._shown is not None else "the end"
         agent = f"   {plain(self._agent, lines=False)}" if self._agent else ""
         self.query_one("#sent-title", Static).update(Content(f"Sent at {place}{agent}"))
-        self.query_one(Page).border_title = "What the model was sent, and said"
+        self.query_one(TextPage).border_title = "What the model was sent, and said"
 
     def _take_room(self) -> None:
         if self._shape is None or not self._mirror.display:
@@ -209,11 +211,11 @@ class SentScreen(Screen[int]):
 
     def action_edge(self, which: int) -> None:
         """The first or the last line of the words."""
-        page = self.query_one(Page)
+        page = self.query_one(TextPage)
         page.scroll_to(y=0 if which == 0 else page.virtual_size.height, animate=False)
 
     def action_copy(self) -> None:
-        """Copies what was sent, as it was."""
+        """Copies what was sent, in plain characters."""
         prompt = self._shown.proposed.prompt if self._shown is not None else None
         if prompt is None:
             self.notify("Nothing was sent in this step.", markup=False)
@@ -224,16 +226,12 @@ class SentScreen(Screen[int]):
 
 def _size(data: bytes | None) -> Point:
     """A picture's own size in pixels; that of a phone where there is none, or it is no picture."""
-    import io
-
-    from PIL import Image, UnidentifiedImageError
-
     if data is None:
         return 1080, 2400
     try:
-        with Image.open(io.BytesIO(data)) as picture:
+        with open_picture(data) as picture:
             return picture.size
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
+    except (OSError, ValueError):
         return 1080, 2400
 
 

@@ -6,12 +6,11 @@ import re
 
 from textual.content import Content
 
-from lab.plain import plain
-from lab.turn import Prompt, Proposed, Usage
-from screens.describe import usage_words
+from lab.core.plain_text import plain
+from lab.core.step import Prompt, Proposed, Usage
+from lab.runs.descriptions import usage_words
+from screens.theme import HEADING, LOUD_ERROR, MUTED
 
-HEAD = "bold $text-accent"
-MUTED = "$foreground-muted"
 _TURN = re.compile(r"^\[(?:system|user|assistant)\]$", re.MULTILINE)
 
 NOTHING = "No model was asked in this step, or its source did not keep what it was sent."
@@ -21,14 +20,14 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     """The answer as it came, and then exactly what was sent, turn by turn; `otherwise` where no model was asked."""
     parts: list[tuple[str, str]] = []
     if proposed.usage is not None:
-        parts += [("Cost\n", HEAD), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
+        parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
     if proposed.raw is not None:
-        parts += [("It answered\n", HEAD), (f"{plain(proposed.raw)}\n\n", "")]
+        parts += [("It answered\n", HEADING), (f"{plain(proposed.raw)}\n\n", "")]
     if proposed.action.kind == "other" and proposed.action.text:
-        parts += [("What came of it\n", HEAD), (f"{plain(proposed.action.text)}\n\n", "bold $text-error")]
+        parts += [("What came of it\n", HEADING), (f"{plain(proposed.action.text)}\n\n", LOUD_ERROR)]
     if proposed.prompt is None:
         return Content.assemble(*parts, (otherwise, MUTED))
-    return Content.assemble(*parts, ("It was sent\n", HEAD), *_turns(proposed.prompt), *_pictures(proposed.prompt))
+    return Content.assemble(*parts, ("It was sent\n", HEADING), *_turns(proposed.prompt), *_pictures(proposed.prompt))
 
 
 def _once(usage: Usage) -> str:
@@ -46,4 +45,4 @@ def _turns(prompt: Prompt) -> list[tuple[str, str]]:
 
 def _pictures(prompt: Prompt) -> list[tuple[str, str]]:
     shas = [(f"{sha}\n", MUTED) for sha in prompt.images]
-    return [("\nPictures sent, by their sha256\n", HEAD), *shas] if shas else []
+    return [("\nPictures sent, by their sha256\n", HEADING), *shas] if shas else []

@@ -15,7 +15,7 @@ from simulators.phone.views import Act, Screen
 State = dict[str, Any]
 
 
-class Here:
+class AppContext:
     """The place an app's screen stands in: the phone's state, the app's own, and the screen's arguments."""
 
     def __init__(self, phone: State, app: str, args: State | None = None) -> None:
@@ -78,7 +78,7 @@ class Here:
 class App:
     """One app: its name and icon, its first state, a `screen_*` method per screen, a `do_*` method per act.
 
-    Screens are pure functions of `Here`. Handlers change `here.own` and call `here.go`, `back`, `toast`.
+    Screens are pure functions of `AppContext`. Handlers change `here.own` and call `here.go`, `back`, `toast`.
     """
 
     id: ClassVar[str]
@@ -98,12 +98,12 @@ class App:
         """The app's state on a phone that nobody has touched; `rng` shuffles what has no order of its own."""
         return {}
 
-    def screen(self, name: str, here: Here) -> Screen:
+    def screen(self, name: str, here: AppContext) -> Screen:
         """The screen of that name."""
         shown: Screen = getattr(self, f"screen_{name}")(here)
         return shown
 
-    def act(self, here: Here, act: Act) -> None:
+    def act(self, here: AppContext, act: Act) -> None:
         """Does one act of this app."""
         name, *args = act
         match name:
@@ -118,13 +118,13 @@ class App:
             case _:
                 getattr(self, f"do_{name}")(here, *args)
 
-    def opened(self, here: Here) -> None:
+    def opened(self, here: AppContext) -> None:
         """Called after a notification opened one of this app's screens."""
 
-    def edited(self, here: Here, field: str) -> None:
+    def edited(self, here: AppContext, field: str) -> None:
         """Called after a field of this app was typed into."""
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         """Called when the phone's clock went on."""
 
 

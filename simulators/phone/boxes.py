@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lab.uitree import Bounds
+from lab.core.ui_tree import Bounds
 from simulators.phone.theme import RGB
 from simulators.phone.views import Act, Field
 
@@ -22,7 +22,7 @@ class Round(NamedTuple):
     border: int = 0
 
 
-class Ink(NamedTuple):
+class InkLine(NamedTuple):
     """One line of text; `y` is the top of its letters' mask."""
 
     text: str
@@ -53,7 +53,7 @@ class Drawing(NamedTuple):
     dark: bool
 
 
-Paint = Round | Ink | Sign | Drawing
+Paint = Round | InkLine | Sign | Drawing
 
 
 class Scroll(NamedTuple):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulators.phone import fonts, glyphs
-from simulators.phone.boxes import Box, Drawing, Ink, Paint, Round, Sign, Window
+from simulators.phone.boxes import Box, Drawing, InkLine, Paint, Round, Sign, Window
 from simulators.phone.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _paint(paint: Paint, canvas: Image, dx: int, dy: int, artists: Mapping[str, 
     match paint:
         case Round():
             _round(paint, canvas, dx, dy)
-        case Ink(text, x, y, size, bold, rgb):
+        case InkLine(text, x, y, size, bold, rgb):
             if text:
                 ink = fonts.mask(text, size, bold)
                 canvas.paste(rgb, (x + dx, y + dy, x + dx + ink.width, y + dy + ink.height), ink)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from simulators.phone.pen import Pen
 from simulators.phone.theme import RGB
-
-if TYPE_CHECKING:
-    from simulators.phone.pictures import Pen
 
 _CLOTH: tuple[RGB, ...] = ((176, 74, 66), (64, 104, 148), (92, 132, 96), (198, 150, 66), (122, 92, 148), (70, 128, 132))
 _DARK, _STEEL, _WOOD, _PAPER = (66, 64, 72), (158, 166, 174), (168, 120, 76), (246, 236, 214)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from random import Random
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import App, State
 from simulators.phone.apps.browser import Browser
@@ -26,28 +26,26 @@ from simulators.phone.apps.social import Social
 from simulators.phone.apps.supper import Supper
 from simulators.phone.apps.teamchat import TeamChat
 
-APPS: dict[str, App] = {
-    app.id: app
-    for app in (
-        Launcher(),
-        Messages(),
-        Contacts(),
-        Mail(),
-        Calendar(),
-        Gallery(),
-        TeamChat(),
-        Social(),
-        Browser(),
-        Maps(),
-        Food(),
-        Supper(),
-        Marrowby(),
-        Quillbarn(),
-        Notes(),
-        Clock(),
-        Settings(),
-    )
-}
+_APPS: tuple[App, ...] = (
+    Messages(),
+    Contacts(),
+    Mail(),
+    Calendar(),
+    Gallery(),
+    TeamChat(),
+    Social(),
+    Browser(),
+    Maps(),
+    Food(),
+    Supper(),
+    Marrowby(),
+    Quillbarn(),
+    Notes(),
+    Clock(),
+    Settings(),
+)
+
+APPS: dict[str, App] = {app.id: app for app in (Launcher(_APPS), *_APPS)}
 
 
 def first_state(seed: int, clock: str) -> State:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.uitree import Bounds
+from lab.core.ui_tree import Bounds
 from simulators.phone import fonts
-from simulators.phone.boxes import Box, Ink, Round, Sign
+from simulators.phone.boxes import Box, InkLine, Round, Sign
 from simulators.phone.layout import Env, center, ink
 from simulators.phone.theme import KEYBOARD_HEIGHT, NAV_BAR, WIDTH
 
@@ -77,7 +77,7 @@ def _key(
     style = (40, 80, False) if small else (54, 80, False)
     if small and fonts.width(text, 40) > bounds.width - 20:
         style = (34, 80, False)
-    line: Ink = ink(text, bounds, style, "center", env.rgb("text"))
+    line: InkLine = ink(text, bounds, style, "center", env.rgb("text"))
     box.paints.append(line)
     return box
 

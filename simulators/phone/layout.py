@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from lab.uitree import Bounds
+from lab.core.ui_tree import Bounds
 from simulators.phone import fonts
-from simulators.phone.boxes import Box, Drawing, Ink, Round, Scroll, Sign
+from simulators.phone.boxes import Box, Drawing, InkLine, Round, Scroll, Sign
 from simulators.phone.theme import RGB, STYLES, colour
 from simulators.phone.views import Art, Column, Icon, Line, ListView, Pad, Row, Space, Text, View
 
@@ -106,12 +106,12 @@ def fill(view: View, inner: Bounds, box: Box, env: Env) -> None:
     raise TypeError(f"{type(view).__name__} cannot be placed")
 
 
-def ink(text: str, bounds: Bounds, style: tuple[int, int, bool], align: str, rgb: RGB) -> Ink:
+def ink(text: str, bounds: Bounds, style: tuple[int, int, bool], align: str, rgb: RGB) -> InkLine:
     """One line of text in a box: vertically in the middle, horizontally as `align` says."""
     size, _, bold = style
     wide = fonts.width(text, size, bold)
     x = {"left": bounds.left, "center": (bounds.left + bounds.right - wide) // 2, "right": bounds.right - wide}[align]
-    return Ink(text, x, (bounds.top + bounds.bottom) // 2 - round(size * 0.77), size, bold, rgb)
+    return InkLine(text, x, (bounds.top + bounds.bottom) // 2 - round(size * 0.77), size, bold, rgb)
 
 
 def center(bounds: Bounds, width: int, height: int) -> Bounds:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators.phone import nav
-from simulators.phone.app import Here, State, copy
+from simulators.phone.app import AppContext, State, copy
 from simulators.phone.installed import APPS, moment
 from simulators.phone.stage import app_windows, windows
 from simulators.phone.theme import NAV_BAR
@@ -133,7 +133,7 @@ def _show(state: State, like: State) -> None:
         same = state["apps"][app.id] == like["apps"][app.id] and stack == like["nav"]["stacks"].get(app.id)
         if common and same:
             continue
-        app.screen(app.root, Here(state, app.id))
+        app.screen(app.root, AppContext(state, app.id))
         if stack:
             app_windows(state, APPS, NAV_BAR.top, app.id)
     windows({**state, "shade": True}, APPS)

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from lab.seams import Frame, Screen
-from lab.trace import DeviceInfo
-from lab.turn import Action
-from lab.uitree import UiTree
+from lab.core.seams import Frame, Screen
+from lab.core.step import Action
+from lab.core.trace import DeviceInfo
+from lab.core.ui_tree import UiTree
 from simulators.phone import touch
 from simulators.phone.app import State, copy
 from simulators.phone.boxes import Window
@@ -30,7 +30,7 @@ _ALIVE = 1.0
 
 
 class Phone:
-    """A phone of 1080 x 2400 pixels whose whole state is one JSON value; implements `lab.seams.Device`.
+    """A phone of 1080 x 2400 pixels whose whole state is one JSON value; implements `lab.core.seams.Device`.
 
     `state` is a snapshot to begin with, else the first state of `seed` at `clock` (ISO 8601 with offset).
     """
@@ -43,7 +43,7 @@ class Phone:
         self._version = 0
         self._stirred = 0
         self._closed = False
-        self._drawn: Drawn | None = None
+        self._drawn: DrawnScreen | None = None
         if state is not None:
             self.restore(state)
 
@@ -75,7 +75,7 @@ class Phone:
         """A number that goes up with each change of the state, and with each `stir`."""
         return self._version + self._stirred
 
-    def look(self) -> Drawn:
+    def look(self) -> DrawnScreen:
         """What there is to see now, drawn only as far as it is asked for."""
         with self._changed:
             return self._draw()
@@ -143,14 +143,14 @@ class Phone:
         self._version += 1
         self._changed.notify_all()
 
-    def _draw(self) -> Drawn:
+    def _draw(self) -> DrawnScreen:
         """What there is to see of the state as it is; drawn once per state."""
         if self._drawn is None or self._drawn.version != self._version:
-            self._drawn = Drawn(self._version, windows(self._state, APPS), self._state)
+            self._drawn = DrawnScreen(self._version, windows(self._state, APPS), self._state)
         return self._drawn
 
 
-class Drawn:
+class DrawnScreen:
     """One state's windows, and what is made of them when it is first asked for, by whichever thread.
 
     `state` is to be read only.

@@ -6,26 +6,18 @@ from a shop in one of its colours.
 
 from __future__ import annotations
 
-import colorsys
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulators.phone.goods import GOODS
-from simulators.phone.scenes import photo
+from simulators.phone.pen import Pen, tone
 from simulators.phone.theme import RGB
-from simulators.phone.townmap import town
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
 
 _OVER = 3
-
-
-def _tone(hue: float, light: float, vivid: float) -> RGB:
-    r, g, b = colorsys.hls_to_rgb(hue % 1, light, vivid)
-    return round(r * 255), round(g * 255), round(b * 255)
 
 
 @lru_cache(maxsize=4)
@@ -60,7 +52,7 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
     name, _, colour = name.partition("@")
     seed = zlib.crc32(name.encode())
     hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09) + (seed % 17 - 8) / 90
-    ground = _tone(hue, 0.27, 0.28) if dark else _tone(hue, 0.86, 0.62)
+    ground = tone(hue, 0.27, 0.28) if dark else tone(hue, 0.86, 0.62)
     side = min(width, height)
     square = Image.new("RGB", (side * _OVER, side * _OVER), ground)
     middle = side * _OVER / 2
@@ -68,41 +60,6 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
     picture = Image.new("RGB", (width, height), ground)
     picture.paste(square.resize((side, side), Image.Resampling.BOX), ((width - side) // 2, (height - side) // 2))
     return picture
-
-
-class Pen:
-    """Draws on a field from -50 to 50 around the middle; `pick` draws from a list by the dish's own seed."""
-
-    def __init__(self, draw: ImageDraw, x: float, y: float, scale: float, seed: int, dark: bool, colour: str) -> None:
-        self.draw, self.x, self.y, self.scale, self.seed, self.colour = draw, x, y, scale, seed, colour
-        self.white: RGB = (236, 232, 226) if dark else (255, 253, 249)
-        self.shadow: RGB = _tone(0.08, 0.2 if dark else 0.78, 0.3)
-
-    def pick(self, options: tuple[RGB, ...], turn: int = 0) -> RGB:
-        return options[(self.seed >> (3 * turn)) % len(options)]
-
-    def _at(self, *n: float) -> list[float]:
-        return [(self.x if i % 2 == 0 else self.y) + v * self.scale for i, v in enumerate(n)]
-
-    def disc(self, x: float, y: float, r: float, rgb: RGB, squash: float = 1.0) -> None:
-        a = self._at(x - r, y - r * squash, x + r, y + r * squash)
-        self.draw.ellipse((a[0], a[1], a[2], a[3]), fill=rgb)
-
-    def box(self, left: float, top: float, right: float, low: float, r: float, rgb: RGB) -> None:
-        a = self._at(left, top, right, low)
-        self.draw.rounded_rectangle((a[0], a[1], a[2], a[3]), r * self.scale, fill=rgb)
-
-    def shape(self, rgb: RGB, *n: float) -> None:
-        a = self._at(*n)
-        self.draw.polygon(list(zip(a[::2], a[1::2], strict=True)), fill=rgb)
-
-    def half(self, x: float, y: float, r: float, rgb: RGB, low: bool = True) -> None:
-        a = self._at(x - r, y - r, x + r, y + r)
-        self.draw.pieslice((a[0], a[1], a[2], a[3]), 0 if low else 180, 180 if low else 360, fill=rgb)
-
-    def wave(self, x: float, y: float, r: float, rgb: RGB, thick: float, start: int = 180, end: int = 360) -> None:
-        a = self._at(x - r, y - r, x + r, y + r)
-        self.draw.arc((a[0], a[1], a[2], a[3]), start, end, fill=rgb, width=round(thick * self.scale))
 
 
 _GREEN, _LEAF, _RED, _YOLK = (122, 168, 86), (84, 138, 70), (206, 78, 56), (246, 190, 74)
@@ -114,7 +71,7 @@ _CHINA: tuple[RGB, ...] = ((92, 132, 168), (196, 98, 76), (108, 146, 118), (168,
 def _plate(p: Pen) -> None:
     p.disc(2, 5, 39, p.shadow)
     p.disc(0, 0, 39, p.white)
-    p.disc(0, 0, 29, _tone(0.1, 0.93, 0.3))
+    p.disc(0, 0, 29, tone(0.1, 0.93, 0.3))
     p.disc(-4, 2, 20, p.pick(_SAUCES), 0.85)
     for i, (x, y) in enumerate(((-14, -6), (4, -9), (-4, 6), (8, 4), (14, -4))):
         p.disc(x, y, 6 + (p.seed >> i) % 3, p.pick((_CREAM, _GREEN, _PINK, _BROWN), i + 1))
@@ -223,7 +180,7 @@ def _glass(p: Pen) -> None:
     p.shape(p.white, -25, -32, 25, -32, 19, 42, -19, 42)
     p.shape(juice, -22, -18, 22, -18, 17, 39, -17, 39)
     for x, y in ((-8, -8), (6, -2), (-2, 12)):
-        p.box(x - 6, y - 6, x + 6, y + 6, 2, _tone(0.1, 0.9, 0.4))
+        p.box(x - 6, y - 6, x + 6, y + 6, 2, tone(0.1, 0.9, 0.4))
     p.draw.line(p._at(4, 20, 16, -48), fill=_RED, width=round(3.2 * p.scale))
 
 
@@ -245,7 +202,7 @@ def _cake(p: Pen) -> None:
 
 def _skewers(p: Pen) -> None:
     p.box(-42, -30, 42, 36, 12, p.white)
-    p.box(-38, -26, 38, 32, 9, _tone(0.1, 0.92, 0.3))
+    p.box(-38, -26, 38, 32, 9, tone(0.1, 0.92, 0.3))
     for i, y in enumerate((-16, 2, 20)):
         p.box(-40, y - 1, 46, y + 1, 1, (176, 132, 84))
         for j in range(4):
@@ -257,5 +214,3 @@ KINDS = {
     "bread": _bread, "salad": _salad, "coffee": _coffee, "tea": _tea, "drink": _glass, "cake": _cake,
     "skewers": _skewers, **GOODS,
 }  # fmt: skip
-
-ARTISTS = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}

@@ -5,11 +5,12 @@ A photo's key is `kind/name`; its kind is one of `SCENES`, its colours and place
 
 from __future__ import annotations
 
-import colorsys
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simulators.phone.pen import tone
+from simulators.phone.pictures import dish
 from simulators.phone.theme import RGB
 
 if TYPE_CHECKING:
@@ -66,11 +67,6 @@ class Brush:
 
     def line(self, rgb: RGB, wide: float, *n: float) -> None:
         self.draw.line(self._at(*n), fill=rgb, width=max(1, round(wide * self.scale)))
-
-
-def tone(hue: float, light: float, vivid: float) -> RGB:
-    r, g, b = colorsys.hls_to_rgb(hue % 1, light, vivid)
-    return round(r * 255), round(g * 255), round(b * 255)
 
 
 _DAY, _PALE, _DUSK, _PEACH = (118, 176, 226), (222, 238, 248), (88, 84, 148), (248, 190, 150)
@@ -244,8 +240,6 @@ def photo(key: str, width: int, height: int, dark: bool) -> Image:
 
     kind, _, name = key.partition("/")
     if kind not in SCENES:
-        from simulators.phone.pictures import dish
-
         return dish(key, width, height, dark)
     brush = Brush(width, height, zlib.crc32(name.encode()))
     SCENES[kind](brush)

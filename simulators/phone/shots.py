@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lab.turn import Action
+from lab.core.step import Action
+from simulators.phone import shots_buying
 from simulators.phone.phone import Phone
+from simulators.phone.shots_phone import at, tap
 
 SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("messages", "messages", "home", {}),
@@ -170,23 +172,6 @@ SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 """Each screen that is gone to directly: its picture's name, the app, the screen and that screen's arguments."""
 
 
-def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Phone:
-    """A phone that stands at a screen."""
-    phone = Phone()
-    stack = [phone.snapshot()["nav"]["stacks"][app][0]]
-    if screen != stack[0]["screen"]:
-        stack.append({"screen": screen, "args": args})
-    phone.lay({"nav": {"app": app, "stacks": {app: stack}}, "apps": {"settings": {"dark_theme": dark}}})
-    return phone
-
-
-def tap(phone: Phone, label: str) -> None:
-    """Taps the last thing on the screen with that text or description."""
-    tree = phone.observe().tree
-    found = [node for node in tree.nodes() if label in (node.text, node.desc)]
-    phone.perform(Action("click", at=tree.target(found[-1]).bounds.center))
-
-
 def _food(phone: Phone) -> Iterator[tuple[str, bytes]]:
     tap(phone, "Smoked broth noodles")
     yield "food-dish", phone.observe().png
@@ -288,8 +273,6 @@ def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
 
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     """Name and PNG of each screen."""
-    from simulators.phone import shots_buying
-
     yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
     for name, app, screen, args in SCREENS:
         yield name, at(app, screen, args, dark=dark).observe().png

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.turn import Action
+from lab.core.step import Action
 from simulators.phone.phone import Phone
-from simulators.phone.shots import at, tap
+from simulators.phone.shots_phone import at, tap
 
 _Shots = Iterator[tuple[str, bytes]]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulators.phone import controls as controls  # registers how fields and buttons are laid out
 from simulators.phone import keyboard, nav, system
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.boxes import Box, Window
 from simulators.phone.draw import Artist
 from simulators.phone.layout import Env
@@ -26,7 +26,7 @@ def env(state: State, hue: int, package: str, scope: str, owner: str = "") -> En
     """The surroundings of a layout."""
     settings = state["apps"]["settings"]
     dark = bool(settings["dark_theme"])
-    here = Here(state, owner) if owner else None
+    here = AppContext(state, owner) if owner else None
 
     def read(path: Any) -> str:
         value = here.read(path) if here else None
@@ -67,7 +67,7 @@ def app_windows(state: State, apps: Mapping[str, App], bottom: int, name: str = 
     screens: list[tuple[Screen, int]] = []
     for depth in range(len(nav.stack(state, app.id)) - 1, -1, -1):
         entry = nav.stack(state, app.id)[depth]
-        screens.insert(0, (app.screen(entry["screen"], Here(state, app.id, entry["args"])), depth))
+        screens.insert(0, (app.screen(entry["screen"], AppContext(state, app.id, entry["args"])), depth))
         if isinstance(screens[0][0], Page):
             break
     out = []
@@ -117,14 +117,18 @@ def activity(state: State, apps: Mapping[str, App]) -> str:
 def artists(state: State, apps: Mapping[str, App]) -> dict[str, Artist]:
     """Who draws which kind of picture; `thumb` is an app's own screen, small."""
     from simulators.phone.draw import picture
-    from simulators.phone.pictures import ARTISTS
+    from simulators.phone.pictures import dish, wallpaper
+    from simulators.phone.scenes import photo
     from simulators.phone.theme import HEIGHT, WIDTH
+    from simulators.phone.townmap import town
+
+    drawn: dict[str, Artist] = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}
 
     def thumb(key: str, width: int, height: int, dark: bool) -> Image:
         from PIL import Image
 
-        whole = picture(app_windows(state, apps, NAV_BAR.top, key), ARTISTS)
+        whole = picture(app_windows(state, apps, NAV_BAR.top, key), drawn)
         small = whole.resize((width, width * HEIGHT // WIDTH), Image.Resampling.BOX)
         return small.crop((0, 0, width, height))
 
-    return {**ARTISTS, "thumb": thumb}
+    return {**drawn, "thumb": thumb}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from lab.errors import LabError
-from lab.turn import Action, Point
+from lab.core.errors import LabError
+from lab.core.step import Action, Point
 from simulators.phone import keyboard, nav, scrolling
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS, named
 from simulators.phone.stage import focus_chain, focused, windows
@@ -70,7 +70,7 @@ def _advance(state: State, ms: int) -> None:
     after = before + timedelta(milliseconds=ms)
     state["clock"] = after.isoformat()
     for app in APPS.values():
-        app.tick(Here(state, app.id), before, after)
+        app.tick(AppContext(state, app.id), before, after)
 
 
 def _open(state: State, name: str) -> None:
@@ -115,7 +115,7 @@ def act(state: State, owner: str, what: Act, shown: list[Window]) -> None:
     else:
         app = APPS[owner]
         entry = nav.stack(state, owner)[-1]
-        app.act(Here(state, owner, entry["args"]), what)
+        app.act(AppContext(state, owner, entry["args"]), what)
 
 
 def _system(state: State, what: Act) -> None:
@@ -135,7 +135,7 @@ def _system(state: State, what: Act) -> None:
             state["nav"]["recents"] = []
             nav.show(state, nav.LAUNCHER)
         case "setting":
-            APPS["settings"].act(Here(state, "settings"), ("switch", args[0]))
+            APPS["settings"].act(AppContext(state, "settings"), ("switch", args[0]))
         case "close_shade":
             state["shade"] = False
         case "clear_all":
@@ -157,8 +157,8 @@ def _open_notification(state: State, number: Any) -> None:
         nav.pop(state, app.id)
     screen = note.get("screen") or app.root
     if screen != app.root:
-        Here(state, app.id).go(screen, **note.get("args") or {})
-    app.opened(Here(state, app.id, stack[-1]["args"]))
+        AppContext(state, app.id).go(screen, **note.get("args") or {})
+    app.opened(AppContext(state, app.id, stack[-1]["args"]))
 
 
 def _field(state: State, shown: list[Window]) -> Box | None:
@@ -186,7 +186,7 @@ def _write(state: State, shown: list[Window], key: str) -> None:
     APPS[here.app].edited(here, box.field.id)
 
 
-def _before(here: Here, field: Field, state: State) -> str:
+def _before(here: AppContext, field: Field, state: State) -> str:
     """The text that typing goes on from: none where the first key replaces all."""
     fresh, state["keyboard"]["fresh"] = state["keyboard"]["fresh"], False
     return "" if fresh else str(here.read(field.bind) or "")
@@ -218,9 +218,9 @@ def _enter(state: State, shown: list[Window]) -> None:
         APPS[here.app].act(here, box.field.submit)
 
 
-def _front(state: State) -> Here:
+def _front(state: State) -> AppContext:
     app = state["nav"]["app"]
-    return Here(state, app, nav.stack(state, app)[-1]["args"])
+    return AppContext(state, app, nav.stack(state, app)[-1]["args"])
 
 
 def _move(state: State, shown: list[Window], action: Action) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.uitree import Bounds
+from lab.core.ui_tree import Bounds
 from simulators.phone.boxes import Box, Drawing, Round, Window
 from simulators.phone.layout import Env, measure, place
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH

@@ -9,13 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from lab.errors import LabError
-from lab.records import Blob, Clearance, Imported, Tombstone, Verdict
-from lab.review import Review
-from lab.trace import AnyEvent
+from lab.core.errors import LabError
+from lab.core.proofreading import Review
+from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.core.trace import AnyEvent
+from store.formats.files import BLANK, SNIFFED, beginning
+from store.formats.json_parts import first_value
 
 
-class Found(NamedTuple):
+class RunSource(NamedTuple):
     """A file or folder that holds runs of a format; links inside are followed only within `root`."""
 
     format: str
@@ -23,7 +25,7 @@ class Found(NamedTuple):
     root: Path
 
 
-class Failed(NamedTuple):
+class FailedRun(NamedTuple):
     """A source, or a part of one, that could not be read, and why in one sentence."""
 
     path: str
@@ -37,30 +39,45 @@ class Known(NamedTuple):
     path: str
 
 
-SNIFFED = 64 * 1024
-"""Bytes of a file that are looked at to tell what it is."""
-
-BLANK = b"\xef\xbb\xbf \t\r\n"
-"""Bytes that may stand before the first of a text."""
-
-
 _SHADOW, _SHADOWS = "._", "__MACOSX"
 """What macOS calls the files that it lays beside others on foreign disks, and their folder in its archives."""
 
 
-class Seen:
-    """A regular file that may be of some format; it is opened only where a format asks how it begins, and once."""
+class CandidateFile:
+    """A regular file that may be of some format; it is opened only where a format asks how it begins, and once.
 
-    def __init__(self, path: Path) -> None:
+    A link that leads out of `root` is not opened.
+    """
+
+    def __init__(self, path: Path, root: Path) -> None:
         self.path = path
+        self.root = root
         self.name = path.name
 
     @cached_property
     def opening(self) -> bytes:
         """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank."""
-        from store.formats.files import beginning
+        return beginning(self.path, SNIFFED, self.root).lstrip(BLANK)
 
-        return beginning(self.path, SNIFFED).lstrip(BLANK)
+    @cached_property
+    def _first(self) -> tuple[Any, bool]:
+        return first_value(self.opening)
+
+    @property
+    def value(self) -> Any:
+        """The first JSON value of its opening, as far as that goes; None where it begins with none."""
+        return self._first[0]
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The mappings that its first JSON value is or, where that is a list, holds."""
+        held = self.value if isinstance(self.value, list) else [self.value]
+        return [item for item in held if isinstance(item, dict)]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether `value` is only what is whole of a value that is longer than the opening, or cut off."""
+        return self._first[1]
 
     @property
     def is_json(self) -> bool:
@@ -71,14 +88,15 @@ class Seen:
 class Format(NamedTuple):
     """One trace format: which folders (with the names in them) and files are its own, and how they are read.
 
-    `name` is what `--format` takes, `title` what people call it. A folder that is a run is not looked into further.
+    `name` is what `--format` takes, `title` what people call it. A folder that is a run is not looked into further;
+    `is_run_folder` is given the folder, the names in it, and the root that no link may lead out of.
     """
 
     name: str
     title: str
-    is_run_folder: Callable[[Path, set[str]], bool]
-    is_file: Callable[[Seen], bool]
-    read: Callable[[Found, Callable[[str], bool]], Iterator[Imported | Known | Failed]]
+    is_run_folder: Callable[[Path, set[str], Path], bool]
+    is_file: Callable[[CandidateFile], bool]
+    read: Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | Known | FailedRun]]
     skips_folder: Callable[[str], bool] = lambda name: False
 
 
@@ -110,6 +128,10 @@ _WRITERS = {
     "csv": "tables.csv_writer",
     "parquet": "tables.parquet_writer",
 }
+FORMATS = tuple(_READERS)
+"""What runs are read from, by name."""
+WRITTEN = tuple(_WRITERS)
+"""What runs are written as, by name."""
 
 
 def formats() -> dict[str, Format]:
@@ -121,7 +143,7 @@ def formats() -> dict[str, Format]:
     return found
 
 
-class Kept(Protocol):
+class StoredRun(Protocol):
     """A run as it is kept, for those who write it elsewhere; events are read as they are written."""
 
     @property
@@ -161,7 +183,7 @@ class Writer(NamedTuple):
 
     name: str
     title: str
-    write: Callable[[Iterable[Kept], Path, Callable[[str], None]], None]
+    write: Callable[[Iterable[StoredRun], Path, Callable[[str], None]], None]
 
 
 def writers() -> dict[str, Writer]:
@@ -171,19 +193,19 @@ def writers() -> dict[str, Writer]:
 
 def read(
     path: Path, format: str | None = None, *, known: Callable[[str], bool] = lambda id: False
-) -> Iterator[Imported | Known | Failed]:
-    """Every run below `path`, one at a time; what cannot be read is a `Failed`, and the others still come.
+) -> Iterator[Imported | Known | FailedRun]:
+    """Every run below `path`, one at a time; what cannot be read is a `FailedRun`, and the others still come.
 
     `known` tells which ids need not be read in full. Raises `LabError` where there is no such format.
     """
     for found in detect(path, format):
-        if isinstance(found, Failed):
+        if isinstance(found, FailedRun):
             yield found
         else:
             yield from formats()[found.format].read(found, known)
 
 
-def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
+def detect(path: Path, format: str | None = None) -> Iterator[RunSource | FailedRun]:
     """The files and folders below `path` that hold runs, in the order of their names; links to folders are left."""
     choice = _chosen(format)
     try:
@@ -196,20 +218,20 @@ def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
     yield from _in_folder(path, choice)
 
 
-def _named_file(path: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+def _named_file(path: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
     if not path.is_file():
         return
     if path.is_symlink():
         path = path.resolve()  # who names a link means what it leads to; links that are met are not followed out
     for known in choice:
-        if known.is_run_folder(path.parent, {path.name}):
-            yield Found(known.name, path.parent, path.parent)
+        if known.is_run_folder(path.parent, {path.name}, path.parent):
+            yield RunSource(known.name, path.parent, path.parent)
             return
     yield from _one_file(path, path.parent, choice)
 
 
-def _unreadable(path: Path, error: OSError) -> Failed:
-    return Failed(str(path), f"{error.filename or path}: cannot be read ({error.strerror}).")
+def _unreadable(path: Path, error: OSError) -> FailedRun:
+    return FailedRun(str(path), f"{error.filename or path}: cannot be read ({error.strerror}).")
 
 
 def _chosen(format: str | None) -> list[Format]:
@@ -221,7 +243,7 @@ def _chosen(format: str | None) -> list[Format]:
     return [known[format]]
 
 
-def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+def _in_folder(root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
     unreadable: list[OSError] = []
     unfinished = formats()["jsonl"].skips_folder  # half an export of ours is no format's run
     skips = {unfinished, _SHADOWS.__eq__, *(known.skips_folder for known in choice)}
@@ -229,14 +251,14 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
         here = Path(folder)
         names = [name for name in names if not name.startswith(_SHADOW)]
         try:
-            owner = _owner(here, set(names), choice)
+            owner = _owner(here, set(names), root, choice)
         except OSError as error:
             below.clear()
             yield _unreadable(here, error)
             continue
         if owner is not None:
             below.clear()
-            yield Found(owner, here, root)
+            yield RunSource(owner, here, root)
             continue
         below[:] = sorted(name for name in below if not any(skip(name) for skip in skips))
         for name in sorted(names):
@@ -244,23 +266,20 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
     yield from (_unreadable(Path(error.filename), error) for error in unreadable)
 
 
-def _owner(folder: Path, names: set[str], choice: list[Format]) -> str | None:
-    return next((known.name for known in choice if known.is_run_folder(folder, names)), None)
+def _owner(folder: Path, names: set[str], root: Path, choice: list[Format]) -> str | None:
+    return next((known.name for known in choice if known.is_run_folder(folder, names, root)), None)
 
 
-def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
-    from store.formats.files import check_within
-
-    seen = Seen(path)
+def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
+    seen = CandidateFile(path, root)
     try:
         if not path.is_file():
             return
         for known in choice:
             if known.is_file(seen):
-                check_within(root, path)
-                yield Found(known.name, path, root)
+                yield RunSource(known.name, path, root)
                 return
     except LabError as error:
-        yield Failed(str(path), error.sentence)
+        yield FailedRun(str(path), error.sentence)
     except OSError as error:
         yield _unreadable(path, error)

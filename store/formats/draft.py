@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.records import Blob, Imported, Verdict, imported_id, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
-from lab.turn import Action, Observation, Proposed, Question, Reply, Usage
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.run_records import Blob, Imported, Verdict, imported_id, numbered
+from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
 
 USER = Actor("model", "user-simulator")
 """Who answered where a source does not say: benchmarks let a model speak for the person."""

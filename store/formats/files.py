@@ -3,41 +3,76 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import stat
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates, read_file
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from lab.core.limits import JSON_BYTES, UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
 
-MOST_JSON = 1024**3
-"""The most bytes of one JSON file that are read, packed or not."""
+SNIFFED = 64 * 1024
+"""Bytes of a file that are looked at to tell what it is."""
 
-MOST_PICTURE = 64 * 1024**2
+BLANK = b"\xef\xbb\xbf \t\r\n"
+"""Bytes that may stand before the first of a text."""
+
 _PIECE = 1024**2
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def read_within(root: Path, path: Path, *, most: int = MOST_JSON) -> bytes:
-    """The bytes of a regular file below `root`; a link that leads out of it is refused."""
-    check_within(root, path)
-    return read_file(path, most=most)
+def open_within(root: Path, path: Path) -> BufferedReader:
+    """A regular file that really stands below `root`, opened once; a `LabError` for anything else.
 
-
-def check_within(root: Path, path: Path) -> None:
-    """Raises `LabError` where `path` is no regular file, or really stands outside `root`."""
+    The place that links lead to is gone down to from `root` folder by folder, none of which may have become a link:
+    whatever is put in a file's place meanwhile, what was looked at is what is read.
+    """
     try:
-        if not path.resolve(strict=True).is_relative_to(root.resolve()):
+        top = root.resolve()
+        place = path.resolve(strict=True)
+        if not place.is_relative_to(top):
             raise LabError(str(path), "is a link that leads out of the folder; it is not followed")
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise LabError(str(path), "is not a file")
+        return _opened(top, place.relative_to(top).parts, path)
     except FileNotFoundError as error:
         raise LabError(str(path), "is not there") from error
     except (OSError, RuntimeError) as error:
         raise LabError(
             str(path), f"cannot be read ({getattr(error, 'strerror', None) or 'a circle of links'})"
         ) from error
+
+
+def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
+    folder = os.open(top, _FOLDER)
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        found = os.open(parts[-1] if parts else ".", _FILE, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise LabError(str(path), "is not a file")
+    return os.fdopen(found, "rb")
+
+
+def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
+    """The bytes of a regular file below `root`; a link that leads out of it is refused."""
+    with open_within(root, path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise LabError(str(path), f"is {size:,} bytes, more than the {most:,} that are read")
+        try:
+            data = file.read(size)  # what it grows by meanwhile is not read
+        except OSError as error:
+            raise LabError(str(path), f"cannot be read ({error.strerror})") from error
+    return data
 
 
 def numbered(folder: Path, named: re.Pattern[str]) -> dict[int, Path]:
@@ -53,36 +88,42 @@ def unread(path: Path, error: LabError) -> str:
     return escape_surrogates(f"{path.name} {error.message}")
 
 
-def unpacked(path: Path, *, most: int = MOST_JSON) -> bytes:
-    """The bytes of a file, unpacked where its name ends in `.gz`; stops with a `LabError` after `most` bytes."""
+def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
+    """The bytes of a file below `root`, unpacked where its name ends in `.gz`.
+
+    Stops with a `LabError` after `most` bytes, or where it swells as no text does.
+    """
     if path.suffix != ".gz":
-        return read_file(path, most=most)
-    pieces: list[bytes] = []
-    size = 0
-    for piece in _pieces(path):
-        size += len(piece)
-        if size > most:
-            raise LabError(str(path), f"unpacks to more than the {most:,} bytes that are read")
-        pieces.append(piece)
-    return b"".join(pieces)
+        return read_within(root, path, most=most)
+    data = bytearray()
+    with open_within(root, path) as file:
+        packed = os.fstat(file.fileno()).st_size
+        swollen = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed)
+        for piece in _pieces(file, path):
+            data += piece
+            if len(data) > most:
+                raise LabError(str(path), f"unpacks to more than the {most:,} bytes that are read")
+            if len(data) > swollen:
+                raise LabError(
+                    str(path), f"unpacks from {packed:,} bytes to more than {swollen:,}, as no recorded run does"
+                )
+    return bytes(data)
 
 
-def beginning(path: Path, count: int) -> bytes:
-    """The first `count` bytes of a file, unpacked where its name ends in `.gz`; a pipe would be waited for for ever."""
-    if not path.is_file():
-        raise LabError(str(path), "is not a file")
-    if path.suffix == ".gz":
-        return next(_pieces(path, count), b"")
-    try:
-        with path.open("rb") as file:
+def beginning(path: Path, count: int, root: Path) -> bytes:
+    """The first `count` bytes of a file below `root`, unpacked where its name ends in `.gz`."""
+    with open_within(root, path) as file:
+        if path.suffix == ".gz":
+            return next(_pieces(file, path, count), b"")
+        try:
             return file.read(count)
-    except OSError as error:
-        raise LabError(str(path), f"cannot be read ({error.strerror})") from error
+        except OSError as error:
+            raise LabError(str(path), f"cannot be read ({error.strerror})") from error
 
 
-def _pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
+def _pieces(opened: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
     try:
-        with gzip.open(path) as file:
+        with gzip.open(opened) as file:
             while piece := file.read(size):
                 yield piece
     except (EOFError, zlib.error) as error:

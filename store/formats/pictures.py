@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Blob
-from lab.turn import Observation
-from lab.uitree import UiTree
-from store.formats.files import MOST_PICTURE, read_within, unread
+from lab.core.errors import LabError
+from lab.core.limits import PICTURE_BYTES
+from lab.core.run_records import Blob
+from lab.core.safe_images import too_large
+from lab.core.step import Observation
+from lab.core.ui_tree import UiTree
+from store.formats.files import read_within, unread
 from store.images import picture_kind, picture_size
 
 _HELD = 64 * 1024**2
@@ -36,10 +38,12 @@ class Pictures(Mapping[str, Blob]):
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
         """What was seen, from a PNG or JPEG file; a `LabError` where it is none, too big, or outside `root`."""
-        data = read_within(self._root, path, most=MOST_PICTURE)
+        data = read_within(self._root, path, most=PICTURE_BYTES)
         mime = picture_kind(data)
         if mime is None:
             raise LabError(str(path), "is not a picture")
+        if reason := too_large(picture_size(data)):
+            raise LabError(str(path), reason)
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 not in self:
             self.size += len(data)
@@ -68,6 +72,8 @@ class Pictures(Mapping[str, Blob]):
         mime = picture_kind(data)
         if mime is None:
             raise LabError("picture", "is neither PNG nor JPEG")
+        if reason := too_large(picture_size(data)):
+            raise LabError("picture", reason)
         blob = Blob(data, mime)
         sha256 = blob.sha256
         if sha256 not in self:
@@ -79,7 +85,7 @@ class Pictures(Mapping[str, Blob]):
         if sha256 in self._kept:
             return self._kept[sha256]
         path, mime = self._files[sha256]
-        blob = Blob(read_within(self._root, path, most=MOST_PICTURE), mime, str(path.resolve()))
+        blob = Blob(read_within(self._root, path, most=PICTURE_BYTES), mime, str(path.resolve()))
         if blob.sha256 != sha256:
             raise LabError(str(path), "has changed while it was read")
         return blob

@@ -8,9 +8,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
-from lab.errors import LabError
+from lab.core.errors import LabError
+from store.formats.files import open_within
 
 MOST_UNPACKED = 64 * 1024**3
 """The most bytes that a file may unpack to; at most a piece of them stands in memory."""
@@ -25,27 +26,32 @@ class _Readable(Protocol):
     def close(self) -> None: ...
 
 
-class Stream:
-    """Reads a file from its beginning, packed by gzip or not; a `LabError` where it ends too early or is damaged."""
+class FileStream:
+    """Reads a file below `root` from its beginning, packed by gzip or not; a `LabError` where it is cut or damaged."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path) -> None:
         self.path = path
+        self.root = root
         self._buffer = b""
         self._at = 0
         self._taken = 0
         self._file: _Readable
+        self._opened: BinaryIO
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> FileStream:
+        self._opened = open_within(self.root, self.path)
         try:
-            with self.path.open("rb") as file:
-                packed = file.read(2) == b"\x1f\x8b"
-            self._file = gzip.open(self.path) if packed else self.path.open("rb")
+            packed = self._opened.read(2) == b"\x1f\x8b"
+            self._opened.seek(0)
         except OSError as error:
+            self._opened.close()
             raise LabError(str(self.path), f"cannot be read ({error.strerror})") from error
+        self._file = gzip.open(self._opened) if packed else self._opened
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
+        self._opened.close()
 
     def take(self, count: int) -> bytes:
         """The next `count` bytes. What is not there is never made room for."""

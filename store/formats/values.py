@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates, read_json
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
 
 Notes = list[tuple[str, str]]
 """What the tolerant reader changed: the place, and what stood there."""

@@ -14,14 +14,14 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.adjudication import Queue, queue
-from lab.adjudication import Adjudicated
-from lab.gathering import gathered
-from lab.label import Act, Label
-from lab.labels import Spot
-from lab.protocol import Field, Option, Protocol
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Gold, Study, Target, Unit
-from lab.task import Actor
+from lab.core.adjudication import Settlement
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Assignment, Gold, Study, Target, Unit
+from lab.core.task import Actor
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.studies import STATE, frozen, label, unit
 
@@ -47,17 +47,17 @@ def tell(
 ) -> Label:
     target, _, field = place.partition("/")
     one = label(plan, of, target, field, value, rater=Actor(kind, by), **more)
-    store.record_label(plan, of, one)
+    store.labels.record(plan, of, one)
     return one
 
 
 def hand_in(store: Store, plan: Study, of: Unit, *raters: str) -> None:
     for by in raters:
-        store.record_act(Act(uuid7(), plan.id, 1, Actor("human", by), "commit", now(), of.id))
+        store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", by), "commit", now(), of.id))
 
 
 def read(store: Store, plan: Study, **more: Any) -> Queue:
-    return queue(gathered(store, plan), locked=store.locked(plan), **more)
+    return queue(gathered(store, plan), locked=store.studies.locked(plan), **more)
 
 
 def places(found: Queue) -> list[tuple[str, str, str]]:
@@ -103,9 +103,9 @@ def test_pilots_repeats_rules_and_what_is_not_handed_in_never_count(store: Store
     for one in units:
         tell(store, plan, one, "R1", "open/state", "completed")
         tell(store, plan, one, "R2", "open/state", "completed" if one.id == "once" else "not_completed")
-    store.deal(plan, [Assignment(plan.id, 1, "R1", 9, "once", "repeat", 2)])
+    store.studies.deal(plan, [Assignment(plan.id, 1, "R1", 9, "once", "repeat", 2)])
     tell(store, plan, units[2], "R1", "open/state", "not_completed", run=2)
-    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R1"), "commit", now(), "once", 2))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R1"), "commit", now(), "once", 2))
     for one in units:
         hand_in(store, plan, one, *(people(1) if one.id == "open" else people(2)))
     assert places(read(store, plan)) == [("real", "open", "state")]
@@ -119,7 +119,7 @@ def test_a_unit_that_somebody_has_still_to_hand_in_waits(store: Store) -> None:
     hand_in(store, plan, u1, "R1", "R2")
     assert (places(read(store, plan)), read(store, plan).waiting) == ([], 1)
     assert places(read(store, plan, gone={"R3"})) == [("u1", "open", "state")]
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
     assert (places(read(store, plan)), read(store, plan).waiting) == ([("u1", "open", "state")], 0)
 
 
@@ -129,12 +129,12 @@ def test_what_is_settled_is_told_apart_and_comes_back_when_it_is_withdrawn(store
     tell(store, plan, u1, "R1", "open/state", "completed")
     tell(store, plan, u1, "R2", "open/state", "not_completed")
     hand_in(store, plan, u1, *people(2))
-    what = Adjudicated("open", "state", "adjudicator", "completed", reason="x")
-    store.settle(plan, u1, what, D1)
+    what = Settlement("open", "state", "adjudicator", "completed", reason="x")
+    store.adjudications.settle(plan, u1, what, D1)
     found = read(store, plan)
     assert (found.open, [one.settled and one.settled.what.value for one in found.settled]) == ([], ["completed"])
     assert len(found.settled[0].counts) == 2
-    store.settle(plan, u1, replace(what, value=None, withdrawn=True), D1)
+    store.adjudications.settle(plan, u1, replace(what, value=None, withdrawn=True), D1)
     assert places(read(store, plan)) == [("u1", "open", "state")]
 
 
@@ -181,7 +181,7 @@ def test_where_nothing_can_move_it_is_still_listed(store: Store) -> None:
         tell(store, plan, u1, by, "/share", value)
     hand_in(store, plan, u1, *people(2))
     found = read(store, plan)
-    assert [(one.spot, one.moves) for one in found.open] == [(Spot("", "share"), None)]
+    assert [(one.spot, one.moves) for one in found.open] == [(FieldReference("", "share"), None)]
 
 
 def test_an_ordinal_question_and_an_empty_study(store: Store) -> None:

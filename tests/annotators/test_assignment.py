@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from annotators.assignment import deal, loads, played_again, portion, redealt
 from annotators.counterbalance import evenly_coloured, latin_square
-from lab.errors import LabError
-from lab.protocol import Field, Option, Protocol, UnitKind
-from lab.study import Assignment, Gold, Play, Study, Unit
-from lab.task import Task
+from lab.core.errors import LabError
+from lab.core.protocol import Field, Option, Protocol, UnitKind
+from lab.core.study import Assignment, Gold, Play, Study, Unit
+from lab.core.task import Task
 
 CODES = [f"R{number}" for number in range(1, 8)]
 

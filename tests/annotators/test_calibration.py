@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from annotators.calibration import compared, confusion, nearness, pairwise, pilot_line, same, share_right
 from annotators.gold import read_gold, with_gold
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Sheet
-from lab.protocol import Field, Protocol
-from lab.study import Gold, Unit
-from lab.task import Actor
+from lab.core.errors import LabError
+from lab.core.label import Act
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import Sheet
+from lab.core.study import Gold, Unit
+from lab.core.task import Actor
 from tests.studies import NODES, R1, STATE, TWO, label, study, unit
 
 PLAN = study([unit()])

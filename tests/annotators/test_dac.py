@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import Context, Number, context_of
-from annotators.metrics.dac import measure
-from annotators.metrics.dac_acts import done, shown
-from annotators.metrics.dac_runs import Demonstrations
-from lab.case import Case, CaseStep
-from lab.design.revision import Design
-from lab.design.soundness import problems
-from lab.errors import LabError
-from lab.task import Actor, Branch, Task, Tdg, TdgNode, check_task
-from lab.trace import Source
-from lab.turn import Action
+from annotators.papers.dac.actions import done, shown
+from annotators.papers.dac.metrics import measure
+from annotators.papers.dac.runs import Demonstrations
+from annotators.papers.metrics import MetricContext, Number, context_of
+from lab.core.design import Design
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action
+from lab.core.task import Actor, Branch, Task, Tdg, TdgNode, check_task
+from lab.core.trace import Source
+from lab.studies.design_checks import problems
 
 SIZE = (1000, 2000)
 
@@ -28,13 +28,13 @@ def task(id: str = "t", **traits: str) -> Task:
     return Task(id, "general", instruction="Do it", traits=traits)
 
 
-def case(id: str, letters: str, of: Task | None = None, who: str = "model", **told: Any) -> Case:
-    acts = [CaseStep(SPELL[letter], SPELL[letter]) for letter in letters]
+def case(id: str, letters: str, of: Task | None = None, who: str = "model", **told: Any) -> MeasuredRun:
+    acts = [MeasuredStep(SPELL[letter], SPELL[letter]) for letter in letters]
     agent = Actor(who, who)  # type: ignore[arg-type]
-    return Case(id, of or task(), agent, told.pop("acts", acts), "completed", **told)
+    return MeasuredRun(id, of or task(), agent, told.pop("acts", acts), "completed", **told)
 
 
-def numbers(*cases: Case) -> dict[tuple[str, str], Number]:
+def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], Number]:
     return {(one.metric, one.part): one for one in measure(cases, context_of(cases))}
 
 
@@ -130,7 +130,7 @@ def test_every_number_of_a_run_on_path_b_is_that_of_path_a() -> None:
 def test_tasks_of_two_sources_that_share_a_number_are_two_tasks() -> None:
     """Both call a task 132; a run of ours is laid beside that demonstration whose words are its own."""
 
-    def shown(id: str, source: str, words: str, letters: str) -> Case:
+    def shown(id: str, source: str, words: str, letters: str) -> MeasuredRun:
         of = Task("132", "general", instruction=words)
         return case(id, letters, of, "human", source=Source(source, id, "0" * 64))
 
@@ -151,27 +151,27 @@ def test_a_run_is_laid_beside_a_demonstration_once_and_again_where_it_has_change
     assert Demonstrations.of(context).against(right, gold) is first
     assert Demonstrations.of(context).against(wrong, gold).em == 0
     assert Demonstrations.of(context).against(right, gold).em == 1
-    bare = Context({"t": [gold]})
+    bare = MetricContext({"t": [gold]})
     assert Demonstrations.of(bare).against(right, gold) == first
     assert [one.value for one in measure([right], bare)] == [one.value for one in measure([right], context)]
 
 
 def test_any_accepted_action_is_right() -> None:
-    gold = case("g", "", who="human", acts=[CaseStep(A, A), CaseStep(B, B, accepted=(C, Action("wait")))])
+    gold = case("g", "", who="human", acts=[MeasuredStep(A, A), MeasuredStep(B, B, accepted=(C, Action("wait")))])
     found = numbers(gold, case("r1", "ac"), case("r2", "aw"), case("r3", "ad"))
     assert values(found, "EM", "TM", "SR") == [5 / 6, 1, 2 / 3]
     assert values(found, "EM", "TM", part="action type") == [5 / 6, 1]
 
 
 def test_a_demonstrations_slips_are_not_what_was_shown() -> None:
-    acts = [CaseStep(A, A), CaseStep(D, D, slip=True), CaseStep(B, B)]
+    acts = [MeasuredStep(A, A), MeasuredStep(D, D, slip=True), MeasuredStep(B, B)]
     found = numbers(case("g", "", who="human", acts=acts), case("r", "ab"))
     assert values(found, "EM", "SR") == [1, 1]
     assert found["EM", ""].n == 2
 
 
 def test_an_agent_is_measured_by_what_it_wanted_and_not_by_what_a_person_made_of_it() -> None:
-    acts = [CaseStep(D, A), CaseStep(B, None), CaseStep(C, C, by=Actor("human", "p"))]
+    acts = [MeasuredStep(D, A), MeasuredStep(B, None), MeasuredStep(C, C, by=Actor("human", "p"))]
     assert values(numbers(case("g", "abc", who="human"), case("r", "", acts=acts)), "EM", "TM") == [1 / 3, 2 / 3]
 
 
@@ -209,11 +209,11 @@ def test_parts_by_trait_and_by_action() -> None:
 def test_screens_that_only_one_side_tells_are_taken_for_both() -> None:
     tap = Action("click", at=(500, 1000))
     near = Action("click", at=(560, 1100))
-    gold = case("g", "", who="human", acts=[CaseStep(tap, tap)])
-    run = case("r", "", acts=[CaseStep(near, near, size=SIZE)])
+    gold = case("g", "", who="human", acts=[MeasuredStep(tap, tap)])
+    run = case("r", "", acts=[MeasuredStep(near, near, size=SIZE)])
     assert values(numbers(gold, run), "EM") == [1]
-    gold = case("g", "", who="human", acts=[CaseStep(tap, tap, size=SIZE)])
-    assert values(numbers(gold, case("r", "", acts=[CaseStep(near, near)])), "EM") == [1]
+    gold = case("g", "", who="human", acts=[MeasuredStep(tap, tap, size=SIZE)])
+    assert values(numbers(gold, case("r", "", acts=[MeasuredStep(near, near)])), "EM") == [1]
     assert len(shown(gold)) == len(done(run)) == 1
 
 
@@ -267,7 +267,7 @@ def test_what_is_right_is_one_of_the_options() -> None:
 def test_exact_match_at_the_step_where_a_demonstration_decides() -> None:
     """The person decides at the third step, of which one is a slip: there c was shown; c is right, z is not."""
     of = forked()
-    acts = [CaseStep(A, A), CaseStep(D, D, slip=True), CaseStep(C, C)]
+    acts = [MeasuredStep(A, A), MeasuredStep(D, D, slip=True), MeasuredStep(C, C)]
     gold = case("g", "", of, "human", acts=acts, nodes={"wet": 2})
     found = numbers(gold, case("1", "ac", of), case("2", "az", of))
     assert (found["Decision EM", "depth 1"].value, found["Decision EM", "depth 1"].n) == (1 / 2, 2)

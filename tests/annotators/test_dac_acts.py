@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotators.metrics.dac_acts import Act, act, matches, same
-from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
-from lab.turn import Action, Point
+from annotators.papers.dac.actions import ComparableAction, act, matches, same
+from annotators.papers.dac.sequences import longest_stretch, prefix, subsequence, w_lcs
+from lab.core.step import Action, Point
 
 SIZE = (1000, 2000)
 
@@ -116,7 +116,7 @@ def test_a_finger_that_goes_left_shows_what_is_right() -> None:
 
 
 ACTS = st.builds(
-    Act,
+    ComparableAction,
     st.sampled_from(["click", "type", "drag", "scroll", "wait"]),
     st.none() | st.sampled_from("ab"),
     st.none() | st.tuples(st.sampled_from([0.0, 0.1, 0.2, 0.9]), st.sampled_from([0.0, 0.1, 0.5])),
@@ -125,7 +125,7 @@ ACTS = st.builds(
 )
 
 
-def plausible(one: Act) -> Act:
+def plausible(one: ComparableAction) -> ComparableAction:
     """As `act` makes it: places only where there is a target, values only where there is none."""
     match one.type:
         case "click":
@@ -133,15 +133,17 @@ def plausible(one: Act) -> Act:
         case "drag":
             return one._replace(value=None, boxes=())
         case "wait":
-            return Act("wait")
-    return Act(one.type, one.value)
+            return ComparableAction("wait")
+    return ComparableAction(one.type, one.value)
 
 
 @given(
     st.lists(st.lists(ACTS.map(plausible), min_size=1, max_size=2), max_size=6),
     st.lists(ACTS.map(plausible), max_size=6),
 )
-def test_the_sorted_search_finds_what_comparing_each_finds(gold: list[list[Act]], run: list[Act]) -> None:
+def test_the_sorted_search_finds_what_comparing_each_finds(
+    gold: list[list[ComparableAction]], run: list[ComparableAction]
+) -> None:
     assert matches(gold, run) == [
         [i for i, other in enumerate(run) if any(same(one, other) for one in step)] for step in gold
     ]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.metrics import context_of
-from annotators.metrics.dac import measure
-from annotators.metrics.pspa import measure as measure_pspa
-from lab.case import Case, CaseStep
-from lab.task import Actor, Task
-from lab.turn import Action
+from annotators.papers.dac.metrics import measure
+from annotators.papers.metrics import context_of
+from annotators.papers.pspa.metrics import measure as measure_pspa
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action
+from lab.core.task import Actor, Task
 
 TASK = Task("t", "general", instruction="x")
 ACTIONS = {
@@ -23,9 +23,9 @@ ACTIONS = {
 TYPES = {"u": "scroll", "s": "scroll", "w": "wait", "a": "type", "b": "type"}
 
 
-def case(id: str, letters: str, who: str) -> Case:
+def case(id: str, letters: str, who: str) -> MeasuredRun:
     agent = Actor(who, who)  # type: ignore[arg-type]
-    return Case(id, TASK, agent, [CaseStep(ACTIONS[one], ACTIONS[one]) for one in letters], "completed")
+    return MeasuredRun(id, TASK, agent, [MeasuredStep(ACTIONS[one], ACTIONS[one]) for one in letters], "completed")
 
 
 def same(one: str, other: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from annotators.metrics import context_of, definitions, measures
-from lab.case import Case, CaseStep
-from lab.task import Actor, Branch, Persona, Task, Tdg, TdgNode
-from lab.turn import Action, Usage
+from annotators.papers.metrics import context_of, definitions, measures
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action, Usage
+from lab.core.task import Actor, Branch, Persona, Task, Tdg, TdgNode
 
 TRAITS = {"complexity": "low", "level": "HL", "platform": "iOS", "language": "EN", "structure": "Sequential"}
 TASK = Task(
@@ -17,10 +17,10 @@ TASK = Task(
 TAP = Action("click", at=(0, 0))
 
 
-def run(id: str, who: Actor, attempt: int = 1) -> Case:
+def run(id: str, who: Actor, attempt: int = 1) -> MeasuredRun:
     """A run of which everything is known."""
-    return Case(
-        id, TASK, who, [CaseStep(TAP, TAP)] * 3, "completed", 1.0, persona=Persona("p", "P"), attempt=attempt,
+    return MeasuredRun(
+        id, TASK, who, [MeasuredStep(TAP, TAP)] * 3, "completed", 1.0, persona=Persona("p", "P"), attempt=attempt,
         seconds=9.0, waited=1.0, usage=Usage(9, 9, cost=0.1), nodes={"a": 0, "b": 1}, branches={"b": "yes"},
     )  # fmt: skip
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from annotators.metrics import Terms, context_of, definitions, measures
-from lab.case import Case, CaseStep
-from lab.records import Verdict
-from lab.task import Actor, Persona, Task
-from lab.trace import Source
-from lab.turn import Action, Question, Reply, Usage
+from annotators.papers.metrics import MetricTerms, context_of, definitions, measures
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run_records import Verdict
+from lab.core.step import Action, Question, Reply, Usage
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Source
 
-TAP = CaseStep(Action("click", at=(1, 2)), Action("click", at=(1, 2)), usage=Usage(9, 9, cost=0.1, seconds=1.0))
-ASKED = CaseStep(
+TAP = MeasuredStep(Action("click", at=(1, 2)), Action("click", at=(1, 2)), usage=Usage(9, 9, cost=0.1, seconds=1.0))
+ASKED = MeasuredStep(
     Action("ask_user", text="Shall I?"),
     Action("ask_user", text="Shall I?"),
     question=Question("q", "propose", "Shall I?"),
@@ -24,8 +24,8 @@ ASKED = CaseStep(
 MODEL = Actor("model", "m")
 
 
-def run(task: Task, *steps: CaseStep, score: float | None = 1.0, age: int = 25, **more: object) -> Case:
-    case = Case(
+def run(task: Task, *steps: MeasuredStep, score: float | None = 1.0, age: int = 25, **more: object) -> MeasuredRun:
+    case = MeasuredRun(
         task.id, task, MODEL, steps or (TAP, TAP), "completed", score, persona=Persona(f"p{age}", "P", {"age": age}),
         seconds=9.0, waited=1.0, usage=Usage(9, 9, cost=0.1),
     )  # fmt: skip
@@ -60,9 +60,9 @@ def vectors(texts: Sequence[str]) -> list[list[float]]:
     return [[1.0, float(len(text))] for text in texts]
 
 
-def names(paper: str, cases: Sequence[Case], *, valued: bool = False) -> set[str]:
+def names(paper: str, cases: Sequence[MeasuredRun], *, valued: bool = False) -> set[str]:
     """The metrics that come, each number of attempts under one name."""
-    numbers = measures([paper])[paper](cases, context_of(cases, Terms(embed=vectors, embedder="tiny")))
+    numbers = measures([paper])[paper](cases, context_of(cases, MetricTerms(embed=vectors, embedder="tiny")))
     told = {number.metric for number in numbers if not valued or number.value is not None}
     return {re.sub(r"^pass@\d+$", "pass@k", name) for name in told}
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from annotators.derived import (
     decisions_derived,
@@ -18,14 +19,14 @@ from annotators.derived import (
     succeeded,
     tdg_derived,
 )
-from annotators.metrics.memgui_irr import irr_of
+from annotators.papers.memgui.irr import irr_of
 from annotators.protocols import protocol
-from lab.case import Case
-from lab.label import Act, Label
-from lab.labels import Sheet
-from lab.protocol import Field, Protocol
-from lab.study import Gold, Study, Target, Unit
-from lab.task import Actor, Branch, InformationUnit, Task, Tdg
+from lab.core.label import Act, Label
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import Sheet
+from lab.core.study import Gold, Study, Target, Unit
+from lab.core.task import Actor, Branch, InformationUnit, Task, Tdg
 from tests.annotators.test_pspa import ALL, HALF, TASK, chain, node, numbers, run
 from tests.annotators.test_tdg import every_path, graphs
 from tests.studies import R1, label, study, unit
@@ -213,7 +214,7 @@ def test_the_rules_of_retention() -> None:
 def test_the_rate_is_that_of_the_metrics_over_the_case(marks: dict[str, Any], explicit: bool, done: bool) -> None:
     by_hand = 1.0 if done else sum(mark == "correct" for mark in marks.values()) / len(marks) if explicit else 0.0
     task = Task("t", "general", units=tuple(InformationUnit(id, id, explicit=explicit) for id in marks))
-    case = Case("1", task, Actor("model", "m"), [], "completed", score=float(done), units=marks)
+    case = MeasuredRun("1", task, Actor("model", "m"), [], "completed", score=float(done), units=marks)
     assert irr(marks, done, explicit=explicit).value == by_hand == irr_of(case, done).value
 
 
@@ -223,6 +224,25 @@ def test_the_rate_is_told_only_where_the_outcome_is_known() -> None:
     assert derived(plan(UNITS), of, rows, done=False) == [("IRR", "50.0%")]
     assert derived(plan(UNITS), of, rows) == [("IRR", "not judged")]
     assert [succeeded(score) for score in (None, 0.0, 1.0)] == [None, False, True]
+
+
+def test_to_a_person_a_rate_says_why_it_is_what_it_is() -> None:
+    of = unit(targets=(Target("a", "a"), Target("b", "b")))
+    rows = sheet(UNITS, of, {"a": "correct", "b": "wrong"}, field="use")
+    ((_, lost),) = derived(plan(UNITS), of, rows, done=False, told=True)
+    assert lost == "50.0%: 1 of 2 written out as they should be"
+    ((_, kept),) = derived(plan(UNITS), of, rows, done=True, told=True)
+    assert kept == (
+        "100.0%: the run succeeded, and then all information counts as used, also the 1 that is marked otherwise"
+    )
+
+
+def test_to_a_person_a_path_is_told_by_what_its_items_say() -> None:
+    of, rows = rated(TASK.tdg, HALF)
+    of = replace(of, targets=tuple(replace(one, says=f"Open  the {one.id}") for one in of.targets))
+    words = dict(derived(plan(NODES), of, rows, told=True))
+    assert words["path"] == "Open the open → Open the b → Open the c → Open the end"
+    assert words["not applicable"] == "Open the a"
 
 
 # -- criteria, branches, rules ---------------------------------------------------------------------------------

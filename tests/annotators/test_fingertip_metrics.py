@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
+from math import fsum
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.metrics import Number, Tally, Terms, context_of
-from annotators.metrics.fingertip import measure
-from annotators.metrics.fingertip_distances import distances, similarities
-from annotators.metrics.fingertip_text import LONGEST, Likest, cosine, distance, similarity
-from annotators.metrics.fingertip_tracks import executions_of, guess_in, sequence_of, type_of, written
-from lab.case import Case, CaseStep
-from lab.records import Verdict
-from lab.task import Actor, Persona, Task
-from lab.trace import Source
-from lab.turn import Action, Question, Usage
+from annotators.papers.fingertip.metrics import measure
+from annotators.papers.fingertip.text_similarity import (
+    LONGEST,
+    cosine,
+    mean_similarity,
+    most_similar,
+    similarity,
+)
+from annotators.papers.fingertip.tracks import executions_of, guess_in, sequence_of, type_of, written
+from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run_records import Verdict
+from lab.core.step import Action, Question, Usage
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Source
 
 MODEL = Actor("model", "m")
 FEW = st.text(alphabet="abc", max_size=12)
 
 
-def did(*actions: Action) -> list[CaseStep]:
-    return [CaseStep(action, action) for action in actions]
+def did(*actions: Action) -> list[MeasuredStep]:
+    return [MeasuredStep(action, action) for action in actions]
 
 
 def click(x: int, y: int = 0) -> Action:
@@ -39,27 +46,27 @@ def user(name: str, age: object = None) -> Persona:
     return Persona(name, name, {} if age is None else {"age": age})
 
 
-def shown(task: str, intent: str, who: Persona, *actions: Action) -> Case:
+def shown(task: str, intent: str, who: Persona, *actions: Action) -> MeasuredRun:
     """An episode of the dataset: its user did it."""
     design = Task(task, "personalized", instruction=intent, persona=who.id)
-    return Case(f"gold {task}", design, Actor("human", who.id), did(*actions), "completed", persona=who)
+    return MeasuredRun(f"gold {task}", design, Actor("human", who.id), did(*actions), "completed", persona=who)
 
 
-def run(task: str, intent: str, *actions: Action, score: float | None = None, **more: Any) -> Case:
+def run(task: str, intent: str, *actions: Action, score: float | None = None, **more: Any) -> MeasuredRun:
     """An agent's run of an episode's intent."""
     design = Task(task, "personalized", instruction=intent)
-    return Case(f"run {task}", design, MODEL, did(*actions), "completed", score=score)._replace(**more)
+    return MeasuredRun(f"run {task}", design, MODEL, did(*actions), "completed", score=score)._replace(**more)
 
 
-def guess(task: str, text: str | None, **more: Any) -> Case:
+def guess(task: str, text: str | None, **more: Any) -> MeasuredRun:
     """An agent's guess of an episode's intent, as its final answer."""
     design = Task(task, "proactive", traits=more.pop("traits", {}))
     steps = did(Action("answer", text=text))
-    return Case(f"guess {task}", design, MODEL, steps, "completed")._replace(**more)
+    return MeasuredRun(f"guess {task}", design, MODEL, steps, "completed")._replace(**more)
 
 
-def numbers(*cases: Case, **terms: Any) -> dict[tuple[str, str], Number]:
-    told = measure(cases, context_of(cases, Terms(**terms)))
+def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str], Number]:
+    told = measure(cases, context_of(cases, MetricTerms(**terms)))
     keyed: dict[tuple[str, str], Number] = {(n.metric, n.part): n for n in told}
     assert len(keyed) == len(told)
     for number in told:
@@ -78,6 +85,11 @@ def plain_distance(one: str, other: str) -> int:
     return row[-1]
 
 
+def plain_similarity(one: str, other: str) -> float:
+    longest = max(len(one), len(other))
+    return 1 - plain_distance(one, other) / longest if longest else 1.0
+
+
 @pytest.mark.parametrize(
     ("one", "other", "far"),
     [
@@ -89,40 +101,42 @@ def plain_distance(one: str, other: str) -> int:
         ("", "", 0),
     ],
 )
-def test_the_distance_of_two_texts(one: str, other: str, far: int) -> None:
-    assert distance(one, other) == distance(other, one) == far
+def test_the_similarity_of_two_texts(one: str, other: str, far: int) -> None:
+    assert plain_distance(one, other) == far
+    assert similarity(one, other) == similarity(other, one) == plain_similarity(one, other)
 
 
 @settings(deadline=None)
 @given(FEW, FEW)
-def test_the_quick_distance_is_the_textbooks(one: str, other: str) -> None:
-    assert distance(one, other) == plain_distance(one, other)
+def test_the_similarity_is_the_textbooks(one: str, other: str) -> None:
+    assert similarity(one, other) == plain_similarity(one, other)
 
 
 @settings(deadline=None)
 @given(st.text(min_size=60, max_size=90), st.text(alphabet="ab", min_size=60, max_size=200))
 def test_and_of_texts_longer_than_a_machine_word(one: str, other: str) -> None:
-    assert distance(one, other) == plain_distance(one, other)
+    assert similarity(one, other) == plain_similarity(one, other)
 
 
 LONG = st.text(alphabet="ab日\ud800😀", max_size=150)
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(LONG, LONG), max_size=24))
-def test_many_pairs_at_once_are_as_far_apart_as_the_textbook_has_it(pairs: list[tuple[str, str]]) -> None:
-    assert distances(pairs) == [plain_distance(one, other) for one, other in pairs]
-    assert similarities(pairs) == [similarity(one, other) for one, other in pairs]
+@given(LONG, st.lists(LONG, min_size=1, max_size=24))
+def test_one_text_is_as_similar_to_many_as_the_textbook_has_it(text: str, others: list[str]) -> None:
+    each = [plain_similarity(text, other) for other in others]
+    assert mean_similarity(text, others) == fsum(each) / len(each)
+    assert most_similar(text, others) == [at for at, value in enumerate(each) if value == max(each)]
 
 
-def test_pairs_of_any_lengths_stand_side_by_side() -> None:
-    """Around the edges of words, with equal pairs, empty texts, and texts that begin and end alike."""
+def test_texts_of_any_lengths_around_the_edges_of_machine_words() -> None:
+    """With equal texts, empty ones, and texts that begin and end alike."""
     sizes = (0, 1, 2, 62, 63, 64, 65, 127, 128, 129, 200)
     pairs = [(("ab" * 200)[:one] + "x", "y" + ("ba" * 200)[:other]) for one in sizes for other in sizes]
     pairs += [("head" + "a" * size + "tail", "head" + "b" * (size // 2) + "tail") for size in sizes]
-    pairs += pairs[:5]
-    assert distances(pairs) == [distance(one, other) for one, other in pairs]
     assert len(pairs) > 100
+    for one, other in pairs:
+        assert similarity(one, other) == plain_similarity(one, other)
 
 
 @settings(deadline=None)
@@ -150,11 +164,10 @@ def test_the_cosine_is_cut_off_at_0() -> None:
 
 @settings(deadline=None)
 @given(st.lists(FEW, min_size=1, max_size=12), FEW)
-def test_the_likest_text_is_found_without_comparing_all(texts: list[str], text: str) -> None:
-    allowed = range(0, len(texts), 2)
-    best = max(allowed, key=lambda place: (similarity(text, texts[place]), -place))
-    assert Likest(texts).find(text, list(allowed)) == best
-    assert Likest(texts).find(text, []) is None
+def test_of_several_equally_similar_texts_all_are_found(texts: list[str], text: str) -> None:
+    best = max(similarity(text, other) for other in texts)
+    assert most_similar(text, texts) == [place for place, other in enumerate(texts) if similarity(text, other) == best]
+    assert most_similar(text, []) == []
 
 
 INTENT = "order a coffee"
@@ -206,8 +219,8 @@ def test_people_guess_too_and_a_guess_needs_a_true_intent() -> None:
 
 
 def test_the_guess_is_the_first_proposal_else_the_final_answer() -> None:
-    ask = CaseStep(Action("ask_user"), Action("ask_user"), question=Question("q", "ask", "Which?"))
-    propose = CaseStep(Action("ask_user"), Action("ask_user"), question=Question("q", "propose", "A coffee?"))
+    ask = MeasuredStep(Action("ask_user"), Action("ask_user"), question=Question("q", "ask", "Which?"))
+    propose = MeasuredStep(Action("ask_user"), Action("ask_user"), question=Question("q", "propose", "A coffee?"))
     ended = did(Action("answer", text="It is done"))
     assert guess_in(guess("x", None, steps=[ask, propose, *ended])) == "A coffee?"
     assert guess_in(guess("x", None, steps=[ask, *ended])) == "It is done"
@@ -223,13 +236,22 @@ def test_a_text_too_long_to_compare_is_left_out() -> None:
 def test_an_action_sequence_is_one_text() -> None:
     scroll = Action("scroll", at=(5, 60), direction="down")
     steps = did(click(1, 20), Action("input_text", text="milk"), scroll, Action("navigate_back"), FINISH)
-    blocked = CaseStep(click(9), None)
+    blocked = MeasuredStep(click(9), None)
     assert sequence_of(run("x", "y", steps=[*steps, blocked])) == (
-        "click(1,20);type(milk);scroll(5,60,down);press_back();finish()"
+        "click(coordinates=(1,20), content='');type(text='milk');scroll(coordinates=(5,60), direction='down');"
+        "press_back();finished()"
     )
-    assert written(Action("click", at=(0, 0), text="what stands there")) == "click(0,0)"
-    assert written(Action("open_app", app="Noshwell")) == "open_app(Noshwell)"
-    assert written(Action("answer", text="done")) == "finish()"
+    assert written(Action("click", at=(0, 0)), "搜索") == "click(coordinates=(0,0), content='搜索')"
+    assert written(Action("long_press", at=(0, 9))) == "long_click(coordinates=(0,9), content='')"
+    assert written(Action("click")) == "click(content='')"
+    assert written(Action("scroll", direction="down")) == "scroll(direction='down')"
+    assert written(Action("swipe", at=(5, 60), direction="up")) == "scroll(coordinates=(5,60), direction='down')"
+    assert written(Action("input_text", at=(1, 2))) == "type(text='')"
+    assert written(Action("press_recent")) == "press_recent()"
+    assert written(Action("wait", ms=500)) == "wait()"
+    assert written(Action("open_app", app="Noshwell")) == "open_app(app='Noshwell')"
+    assert written(Action("drag", at=(1, 2), to=(3, 4))) == "drag(coordinates=(1,2), to=(3,4))"
+    assert written(Action("answer", text="done")) == "finished()"
 
 
 @pytest.mark.parametrize(
@@ -258,11 +280,33 @@ def test_sim2_compares_with_the_likest_intent_of_another_type() -> None:
     other = shown("u4/1", "call my son", user("u4", 61), click(8), FINISH)
     agent = run("u1/1", "order a coffee", click(1), click(2), FINISH)
     told = numbers(mine, peer, elder, other, agent)
-    # S_I: the sequences are the same, 1; S_II: "click(1,0);click(2,0);finish()" and "...click(9,0)...": 1 of 30 differs
+    # S_I: the sequences are the same, 1. S_II: a click is 36 characters, "finished()" 10, with 2 semicolons 84 in all,
+    # and the elder's second click has a 9 where the agent's has a 2: 1 of 84 differs
     assert told["S_I", ""].value == 1
-    assert told["S_II", ""].value == pytest.approx(29 / 30)
-    assert told["Sim2", ""].value == pytest.approx(30 / 29)
+    assert told["S_II", ""].value == pytest.approx(83 / 84)
+    assert told["Sim2", ""].value == pytest.approx(84 / 83)
     assert told["Sim2", ""].n == 1
+
+
+def test_sim2_is_the_same_in_whatever_order_the_runs_came_in() -> None:
+    """Two of another type have the very same intent: S_II is the mean over both."""
+    mine = shown("u1/1", "order a coffee", user("u1", 25), click(1), click(2), FINISH)
+    near = shown("u3/1", "order a toffee", user("u3", 60), click(1), click(9), FINISH)
+    far = shown("u4/1", "order a toffee", user("u4", 60), click(8), click(9), FINISH)
+    agent = run("u1/1", "order a coffee", click(1), click(2), FINISH)
+    for cases in permutations((mine, near, far, agent)):
+        told = numbers(*cases)
+        # 1 of 84 characters differs from the one, 2 from the other
+        assert told["S_II", ""].value == pytest.approx((83 / 84 + 82 / 84) / 2)
+        assert told["Sim2", ""].value == pytest.approx(84 / 82.5)
+
+
+def test_the_demonstration_that_counts_does_not_depend_on_the_order_either() -> None:
+    one = shown("t", INTENT, user("u2", 25), click(1), FINISH)._replace(id="aa")
+    other = shown("t", INTENT, user("u3", 25), click(1), click(2), click(3), FINISH)._replace(id="bb")
+    agent = run("t", INTENT, click(2), FINISH, score=1.0)
+    for cases in permutations((one, other, agent)):
+        assert numbers(*cases)["Step Ratio", ""].value == 2 / 2
 
 
 def test_the_comparison_goes_by_the_embedding_model_where_there_is_one() -> None:
@@ -275,8 +319,8 @@ def test_the_comparison_goes_by_the_embedding_model_where_there_is_one() -> None
 
     cases = (mine, spelled, meant, run("u1/1", "order a coffee", click(1), FINISH))
     assert numbers(*cases, embed=embed)["Sim2", ""].value == 1.0
-    # by spelling it is the toffee: "click(7,0);finish()" has 1 of 19 characters otherwise
-    assert numbers(*cases)["Sim2", ""].value == pytest.approx(1 / (18 / 19))
+    # by spelling it is the toffee: 1 of 36 + 1 + 10 characters is another
+    assert numbers(*cases)["Sim2", ""].value == pytest.approx(1 / (46 / 47))
 
 
 def test_why_there_is_no_sim2() -> None:
@@ -303,9 +347,9 @@ def test_a_demonstration_of_another_source_under_the_same_number_is_of_another_t
     of_fingertip, of_dac = Source("fingertip"), Source("dac")
     ours = run("132", "Buy tea", click(1), source=of_fingertip)
     theirs = shown("132", "Set an alarm", user("u"), click(1))._replace(source=of_dac)
-    assert executions_of([ours], {"132": [theirs]}, Tally()) == []
+    assert executions_of([ours], {"132": [theirs]}, LeftOutTally()) == []
     same = theirs._replace(source=of_fingertip)
-    assert [one.demonstration for one in executions_of([ours], {"132": [theirs, same]}, Tally())] == [same]
+    assert [one.demonstration for one in executions_of([ours], {"132": [theirs, same]}, LeftOutTally())] == [same]
 
 
 def test_sr2_and_the_step_ratio() -> None:
@@ -331,9 +375,9 @@ def test_sr2_and_the_step_ratio() -> None:
 
 def test_time_and_tokens_of_a_query() -> None:
     asked = [
-        CaseStep(click(1), click(1), usage=Usage(900, 100, seconds=2.0)),
-        CaseStep(click(1), click(1), usage=Usage(seconds=4.0)),
-        CaseStep(click(1), click(1)),
+        MeasuredStep(click(1), click(1), usage=Usage(900, 100, seconds=2.0)),
+        MeasuredStep(click(1), click(1), usage=Usage(seconds=4.0)),
+        MeasuredStep(click(1), click(1)),
     ]
     told = numbers(GOLD, run("u1/1", INTENT, steps=asked), guess("u1/1", "tea"))
     assert (told["Time", "execution"].value, told["Time", "execution"].n, told["Time", "execution"].of) == (

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import Context, Number, Tally, Terms, context_of
-from annotators.metrics.knowu import measure
-from annotators.metrics.knowu_policy import paper_policy, script_policy, warranted
-from annotators.metrics.knowu_runs import runs_of
-from annotators.metrics.knowu_tasks import HABITS, difficulty_of, split_of
-from lab.case import Case, CaseStep
-from lab.records import Verdict
-from lab.task import Actor, Check, Persona, Task
-from lab.trace import Ended, Source, Started, Step
-from lab.turn import Action, ActionKind, Question, Reply
-from store.formats import Failed, Found, Known
+from annotators.papers.knowu.metrics import measure
+from annotators.papers.knowu.policy import paper_policy, script_policy, warranted
+from annotators.papers.knowu.runs import runs_of
+from annotators.papers.knowu.tasks import HABITS, difficulty_of, split_of
+from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, context_of
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run_records import Verdict
+from lab.core.step import Action, ActionKind, Question, Reply
+from lab.core.task import Actor, Check, Persona, Task
+from lab.core.trace import Ended, Source, Started, Step
+from store.formats import FailedRun, Known, RunSource
 from store.formats.knowu.reader import KNOWU
 
 MODEL = Actor("model", "m")
@@ -32,17 +32,17 @@ HABITED: dict[str, dict[str, object]] = {
 SHARED = Path(__file__).parents[2].parent / "shared" / "traces" / "mobileworld"
 
 
-def step(kind: ActionKind, text: str | None = None, reply: str | None = None, **more: Any) -> CaseStep:
+def step(kind: ActionKind, text: str | None = None, reply: str | None = None, **more: Any) -> MeasuredStep:
     """A step of an imported run: `raw` is named as the source names it, and a reply's tag is its decision."""
     raw = {"action_type": more.pop("raw", kind), "text": text}
     action = Action(kind, text=text, raw=raw, space="px")
     if kind != "ask_user":
-        return CaseStep(action, action, **more)
+        return MeasuredStep(action, action, **more)
     said = None
     if reply is not None:
         tag = "reject" if "<decision>reject" in reply else "accept" if "<decision>accept" in reply else None
         said = Reply("q", reply, USER, decision=tag)  # type: ignore[arg-type]
-    return CaseStep(action, action, question=Question("q", "ask", text or ""), reply=said, **more)
+    return MeasuredStep(action, action, question=Question("q", "ask", text or ""), reply=said, **more)
 
 
 ACT = step("click")
@@ -53,10 +53,10 @@ ALLOWED = step("ask_user", "Shall I?", "<decision>accept</decision>")
 FINISHED = step("status", raw="finished")
 
 
-def case(name: str, *steps: CaseStep, score: float | None = 1.0, **more: Any) -> Case:
+def case(name: str, *steps: MeasuredStep, score: float | None = 1.0, **more: Any) -> MeasuredRun:
     """A run of KnowU-Bench or MobileWorld as its reader leaves it: `Task@role`."""
     task, _, role = name.partition("@")
-    held = Case(
+    held = MeasuredRun(
         id=name,
         task=Task(task, "general", instruction="Do it", persona=role),
         agent=MODEL,
@@ -68,8 +68,8 @@ def case(name: str, *steps: CaseStep, score: float | None = 1.0, **more: Any) ->
     return held._replace(**more)
 
 
-def numbers(*cases: Case, terms: Terms | None = None) -> dict[tuple[str, str, str], Number]:
-    told = measure(cases, context_of(cases, terms or Terms(profiles=HABITED)))
+def numbers(*cases: MeasuredRun, terms: MetricTerms | None = None) -> dict[tuple[str, str, str], Number]:
+    told = measure(cases, context_of(cases, terms or MetricTerms(profiles=HABITED)))
     keyed: dict[tuple[str, str, str], Number] = {
         (number.metric, number.part, number.version): number for number in told
     }
@@ -123,10 +123,10 @@ def test_demonstrations_and_open_runs_are_left_out_with_their_number() -> None:
 
 def test_steps_queries_and_efficiency() -> None:
     told = numbers(case("A", ACT, ASK, ACT, FINISHED), case("B", ACT, ACT), case("C", ACT, score=None))
-    # paper: 3 + 2 + 1 acts (the closing `finished` is none) over 3 runs; script: 4 + 2 entries over 2 with a result
-    assert told["AveSteps", "", "paper"].value == 2.0
+    # paper: 4 + 2 + 1 acts (the closing `finished` is one) over 3 runs; script: 4 + 2 entries over 2 with a result
+    assert told["AveSteps", "", "paper"].value == pytest.approx(7 / 3)
     assert told["AveSteps", "", "script"].value == 3.0
-    assert told["Efficiency", "", "paper"].value == 50 / 2.0
+    assert told["Efficiency", "", "paper"].value == pytest.approx(50 / (7 / 3))
     assert told["AveQueries", "", "paper"].value == pytest.approx(1 / 3)
     assert told["AveQueries", "", "script"].value == 1 / 2
     assert numbers(case("A"))["Efficiency", "", "paper"].undefined == "its runs did nothing"
@@ -172,7 +172,7 @@ def test_a_task_whose_split_cannot_be_told_is_in_the_whole_only() -> None:
 
 
 def test_the_hybrid_score_weighs_rules_and_judge() -> None:
-    def judged(name: str, weight: str, **more: Any) -> Case:
+    def judged(name: str, weight: str, **more: Any) -> MeasuredRun:
         task = Task(name, "personalized", instruction="Do it", traits={"lambda": weight} if weight else {})
         return case(name, task=task, source=None, **more)
 
@@ -180,7 +180,7 @@ def test_the_hybrid_score_weighs_rules_and_judge() -> None:
     checks = (("it is there", True),)
     told = numbers(
         judged("A", "0.4", verdicts=(rule, llm), score=1.0),  # 0.4 * 1 + 0.6 * 0.5 = 0.7
-        judged("B", "1", score=0.25, checks=checks),  # 1 * 0.25
+        judged("B", "1", score=0.25, checks=checks),  # fully programmatic, so binary: not all rules hold, 0
         judged("C", "0", verdicts=(rule, Verdict("llm", 0.9)), marks={"llm": 0.1}),  # 1 * 0.1: the settled mark
         judged("D", "0.4", verdicts=(llm,)),
         judged("E", "0.4", checks=checks),
@@ -188,33 +188,51 @@ def test_the_hybrid_score_weighs_rules_and_judge() -> None:
         judged("G", "7", checks=checks, marks={"llm": 1.0}),
     )
     number = told["Hybrid score", "", "paper"]
-    assert number.value == pytest.approx((0.7 + 0.25 + 0.1) / 3)
+    assert number.value == pytest.approx((0.7 + 0 + 0.1) / 3)
     assert dict(number.left_out) == {
         "no rule score": 1,
         "no judge's score": 1,
         "of a task without lambda": 1,
         "with a lambda not from 0 to 1": 1,
     }
-    # S_i of the average score is the hybrid one where there is one: (0.7 + 0.25 + 0.1 + 4 * 1) / 7
-    assert told["Score", "personalized", "paper"].value == pytest.approx((0.7 + 0.25 + 0.1 + 4) / 7)
+    # S_i of the average score is the hybrid one where there is one: (0.7 + 0 + 0.1 + 4 * 1) / 7
+    assert told["Score", "personalized", "paper"].value == pytest.approx((0.7 + 0 + 0.1 + 4) / 7)
+
+
+def test_rules_are_binary_where_they_alone_decide_and_a_share_where_a_judge_is_waited_for() -> None:
+    checks = (("it is there", True), ("it is in time", False))
+
+    def role_score(kind: Any, score: float, traits: dict[str, str] | None = None, **more: Any) -> float | None:
+        task = Task("A", kind, instruction="Do it", persona="dev", traits=traits or {})
+        run = case("A", task=task, source=None, score=score, checks=checks, **more)
+        return numbers(run)["Score", "role dev", ""].value
+
+    assert role_score("proactive", 0.5) == 0.0
+    assert role_score("proactive", 1.0) == 1.0
+    assert role_score("personalized", 0.5) == 0.5
+    assert role_score("personalized", 0.5, {"lambda": "1"}) == 0.0
+    assert role_score("personalized", 1.0, {"lambda": "1"}) == 1.0
+    # 0.5 * 0.5 + 0.5 * 0.8
+    assert role_score("personalized", 0.5, {"lambda": "0.5"}, marks={"llm": 0.8}) == pytest.approx(0.65)
+    assert role_score("proactive", 0.5, marks={"llm": 0.8}) == 0.5
 
 
 def test_a_tasks_own_lambda_goes_before_the_common_one() -> None:
     plain = Task("A", "general", instruction="Do it")
     run = case("A", task=plain, source=None, score=1.0, checks=(("x", True),), marks={"llm": 0.0})
-    assert numbers(run, terms=Terms(rule_weight=0.3))["Hybrid score", "", "paper"].value == pytest.approx(0.3)
+    assert numbers(run, terms=MetricTerms(rule_weight=0.3))["Hybrid score", "", "paper"].value == pytest.approx(0.3)
     own = run._replace(task=Task("A", "general", instruction="Do it", traits={"lambda": "0.9"}))
-    assert numbers(own, terms=Terms(rule_weight=0.3))["Hybrid score", "", "paper"].value == pytest.approx(0.9)
+    assert numbers(own, terms=MetricTerms(rule_weight=0.3))["Hybrid score", "", "paper"].value == pytest.approx(0.9)
 
 
-def scripted(name: str, *steps: CaseStep, score: float = 0.0) -> tuple[str | None, bool]:
-    [run] = runs_of([case(name, *steps, score=score)], Terms(profiles=HABITED), Tally())
-    return script_policy(run, Terms(profiles=HABITED))[:2]
+def scripted(name: str, *steps: MeasuredStep, score: float = 0.0) -> tuple[str | None, bool]:
+    [run] = runs_of([case(name, *steps, score=score)], MetricTerms(profiles=HABITED), LeftOutTally())
+    return script_policy(run, MetricTerms(profiles=HABITED))[:2]
 
 
-def papered(name: str, *steps: CaseStep) -> tuple[str | None, bool]:
-    [run] = runs_of([case(name, *steps)], Terms(profiles=HABITED), Tally())
-    return paper_policy(run, Terms(profiles=HABITED))[:2]
+def papered(name: str, *steps: MeasuredStep) -> tuple[str | None, bool]:
+    [run] = runs_of([case(name, *steps)], MetricTerms(profiles=HABITED), LeftOutTally())
+    return paper_policy(run, MetricTerms(profiles=HABITED))[:2]
 
 
 NEED, NONEED = "ContactSaverTask@developer", "ContactSaverTask@grandma"
@@ -239,7 +257,7 @@ NEED, NONEED = "ContactSaverTask@developer", "ContactSaverTask@grandma"
         ((), True),
     ],
 )
-def test_silent_as_the_script_has_it(steps: tuple[CaseStep, ...], kept: bool) -> None:
+def test_silent_as_the_script_has_it(steps: tuple[MeasuredStep, ...], kept: bool) -> None:
     assert scripted(NONEED, *steps) == ("noneed", kept)
 
 
@@ -254,7 +272,7 @@ def test_silent_as_the_script_has_it(steps: tuple[CaseStep, ...], kept: bool) ->
         ((REFUSED, ACT, ALLOWED, REFUSED, FINISHED), False),  # from the FIRST rejection on
     ],
 )
-def test_stop_as_the_script_has_it(steps: tuple[CaseStep, ...], kept: bool) -> None:
+def test_stop_as_the_script_has_it(steps: tuple[MeasuredStep, ...], kept: bool) -> None:
     assert scripted(NEED, *steps) == scripted(NONEED, *steps) == ("reject", kept)
 
 
@@ -308,37 +326,37 @@ def test_act_silent_and_stop_as_numbers() -> None:
 
 def test_an_empty_habit_is_none_and_a_run_that_names_no_role_is_of_the_user() -> None:
     clock = case("ClockOutRoutineTask@developer", ACT)
-    assert warranted(clock, Terms(profiles=HABITED)) == (False, "")
+    assert warranted(clock, MetricTerms(profiles=HABITED)) == (False, "")
     nobody = case("ContactSaverTask", ACT)
-    assert warranted(nobody, Terms(profiles=HABITED)) == (None, "whose profile is not given")
+    assert warranted(nobody, MetricTerms(profiles=HABITED)) == (None, "whose profile is not given")
     profiles: dict[str, dict[str, object]] = {"user": {"habits": {"contact_saver": {"x": 1}}}}
-    assert warranted(nobody, Terms(profiles=profiles)) == (True, "")
+    assert warranted(nobody, MetricTerms(profiles=profiles)) == (True, "")
     held = case(NONEED, ACT, persona=Persona("grandma", "G", {"habits": {"contact_saver": {"x": 1}}}))
-    assert warranted(held, Terms()) == (True, "")
+    assert warranted(held, MetricTerms()) == (True, "")
 
 
 def test_what_warrants_an_intervention_in_tasks_of_ones_own() -> None:
-    def own(*checks: Check, **traits: str) -> Case:
+    def own(*checks: Check, **traits: str) -> MeasuredRun:
         return case("own", task=Task("own", "proactive", checks=checks, traits=traits), source=None)
 
-    assert warranted(own(Check("quiet", run="silent")), Terms()) == (False, "")
-    assert warranted(own(Check("offered", run="asked")), Terms()) == (True, "")
-    assert warranted(own(Check("done", path="a", equals=1, when="accept")), Terms()) == (True, "")
-    assert warranted(own(Check("same", path="a", same=True)), Terms())[0] is None
-    assert warranted(own(Check("quiet", run="silent"), warranted="yes"), Terms()) == (True, "")
+    assert warranted(own(Check("quiet", run="silent")), MetricTerms()) == (False, "")
+    assert warranted(own(Check("offered", run="asked")), MetricTerms()) == (True, "")
+    assert warranted(own(Check("done", path="a", equals=1, when="accept")), MetricTerms()) == (True, "")
+    assert warranted(own(Check("same", path="a", same=True)), MetricTerms())[0] is None
+    assert warranted(own(Check("quiet", run="silent"), warranted="yes"), MetricTerms()) == (True, "")
 
 
 def test_a_run_of_ones_own_that_says_it_is_done_has_finished() -> None:
-    def ended(status: Any) -> CaseStep:
+    def ended(status: Any) -> MeasuredStep:
         action = Action("status", status=status)
-        return CaseStep(action, action)
+        return MeasuredStep(action, action)
 
     assert scripted(NONEED, ended("complete")) == ("noneed", True)
     assert scripted(NONEED, ended("infeasible")) == ("noneed", False)
 
 
 def test_a_gate_that_let_nothing_through_did_nothing() -> None:
-    blocked = CaseStep(Action("click"), None)
+    blocked = MeasuredStep(Action("click"), None)
     assert papered(NONEED, blocked) == ("noneed", True)
     assert scripted(NONEED, blocked) == ("noneed", True)
 
@@ -381,22 +399,24 @@ def test_the_published_bundles_give_their_counted_results(
     bundle = SHARED / f"{model}.json.gz"
     if not bundle.is_file():
         pytest.skip("no shared/traces here")
-    found = Found(KNOWU.name, bundle, bundle.parent)
+    found = RunSource(KNOWU.name, bundle, bundle.parent)
     cases = []
     for imported in KNOWU.read(found, lambda id: False):
-        assert not isinstance(imported, Failed | Known)
+        assert not isinstance(imported, FailedRun | Known)
         start, end = imported.events[0], imported.events[-1]
         assert isinstance(start, Started)
         assert isinstance(end, Ended)
         steps = [
-            CaseStep(e.proposed.action, e.action, question=e.question, reply=e.reply)
+            MeasuredStep(e.proposed.action, e.action, question=e.question, reply=e.reply)
             for e in imported.events
             if isinstance(e, Step)
         ]
         cases.append(
-            Case(imported.id, start.task, start.agent, steps, end.status, score=end.score, source=start.source)
+            MeasuredRun(imported.id, start.task, start.agent, steps, end.status, score=end.score, source=start.source)
         )
-    told: dict[tuple[str, str, str], Number] = {(n.metric, n.part, n.version): n for n in measure(cases, Context({}))}
+    told: dict[tuple[str, str, str], Number] = {
+        (n.metric, n.part, n.version): n for n in measure(cases, MetricContext({}))
+    }
     assert told["Hybrid score", "", "paper"].undefined == "no run has a lambda and the scores that it weighs"
     assert (told["SR", "", "script"].value, told["SR", "", "script"].n) == (done / results, results)
     assert told["SR", "", "paper"].value == done / (results + missing)
@@ -418,7 +438,7 @@ def counted(bundle: Path) -> dict[tuple[str, str, str], float]:
             kinds = [str(step["action"]["action_type"]) for step in run["traj"] or []]
             runs.append((name, float(run["result"].split()[1]) if run["result"] else None, kinds))
     held = [(name, score > 0.99, kinds) for name, score, kinds in runs if score is not None]
-    acts = [len(kinds) - (kinds[-1:] in (["answer"], ["finished"])) for _, _, kinds in runs]
+    acts = [len(kinds) for _, _, kinds in runs]
     asked = [(done, kinds.count("ask_user")) for name, done, kinds in held if "AskUser" in name]
     needless = sum("ask_user" in kinds for name, _, kinds in held if "AskUser" not in name)
     return {

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from annotators.metrics.knowu_tasks import HABITS, split_of
-from lab.cli import main
+from annotators.papers.knowu.tasks import HABITS, split_of
+from lab.cli.main import main
 
 ROLES = ("developer", "grandma", "student", "user")
 PERSONALIZED = ("BuyColaPreferenceTask", "OrderLunchPreferenceTask", "LateNightCommuteTask", "SomeNewPreferenceTask")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from annotators.metrics.marks import marked, read_marks
-from lab.case import Case, CaseStep
-from lab.errors import LabError
-from lab.task import Actor, Branch, InformationUnit, Task, Tdg, TdgNode
-from lab.turn import Action
+from annotators.papers.marks import marked, read_marks
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action
+from lab.core.task import Actor, Branch, InformationUnit, Task, Tdg, TdgNode
 
 TASK = Task(
     "t",
@@ -22,10 +22,10 @@ TASK = Task(
     units=(InformationUnit("price", "the price"),),
     branches=(Branch("sold_out", "Sold out?", ("yes", "no")), Branch("free", "Which?")),
 )
-CASE = Case("r1", TASK, Actor("model", "m"), [CaseStep(Action("wait"), Action("wait"))] * 3, "completed")
+CASE = MeasuredRun("r1", TASK, Actor("model", "m"), [MeasuredStep(Action("wait"), Action("wait"))] * 3, "completed")
 
 
-def read(tmp_path: Path, text: str) -> list[Case]:
+def read(tmp_path: Path, text: str) -> list[MeasuredRun]:
     path = tmp_path / "marks.jsonl"
     path.write_text(text, encoding="utf-8")
     return marked([CASE], {marks.run: (where, marks) for where, marks in read_marks(path)})

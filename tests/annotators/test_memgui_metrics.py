@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import Number, Tally, Terms, context_of
-from annotators.metrics.memgui import measure
-from annotators.metrics.memgui_irr import irr_of, rate
-from annotators.metrics.memgui_tries import chains_of, difficulty_of, memory_of, step_limit
-from lab.case import Case, CaseStep
-from lab.records import Verdict
-from lab.task import Actor, InformationUnit, Task
-from lab.trace import Source
-from lab.turn import Action, Usage
+from annotators.papers.memgui.attempts import chains_of, difficulty_of, memory_of, step_limit
+from annotators.papers.memgui.irr import irr_of, rate
+from annotators.papers.memgui.metrics import measure
+from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run_records import Verdict
+from lab.core.step import Action, Usage
+from lab.core.task import Actor, InformationUnit, Task
+from lab.core.trace import Source
 
-CLICK = CaseStep(Action("click"), Action("click"))
+CLICK = MeasuredStep(Action("click"), Action("click"))
 
 
 def case(
@@ -27,7 +27,7 @@ def case(
     memory: str = "yes",
     golden: int | None = 10,
     **more: Any,
-) -> Case:
+) -> MeasuredRun:
     """A run of the benchmark: its task needs memory unless told otherwise."""
     traits = {"memory": memory} if memory else {}
     design = Task(
@@ -38,7 +38,9 @@ def case(
         traits=more.pop("traits", traits),
         **more.pop("of", {}),
     )
-    held = Case(task, design, Actor("model", "m"), [CLICK] * steps, "completed", score=score, source=Source("memgui"))
+    held = MeasuredRun(
+        task, design, Actor("model", "m"), [CLICK] * steps, "completed", score=score, source=Source("memgui")
+    )
     return held._replace(**more)
 
 
@@ -50,8 +52,8 @@ def seen(total: int, used: int, percent: float) -> Verdict:
     return analysis("llm_analysis", total_information_units=total, correctly_used_units=used, irr_percentage=percent)
 
 
-def numbers(*cases: Case, **terms: Any) -> dict[tuple[str, str, str], Number]:
-    told = measure(cases, context_of(cases, Terms(**terms)))
+def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str, str], Number]:
+    told = measure(cases, context_of(cases, MetricTerms(**terms)))
     keyed: dict[tuple[str, str, str], Number] = {(n.metric, n.part, n.version): n for n in told}
     assert len(keyed) == len(told)
     for number in told:
@@ -129,7 +131,11 @@ def test_retention_is_over_memory_tasks_and_the_scripts_takes_what_is_missing_fo
         case("F", memory=""),
     )
     paper, script = told["IRR", "", "paper"], told["IRR", "", "script"]
-    assert paper.value == pytest.approx((1 + 7 / 9 + 0) / 3)
+    # D failed and nobody rated it: it counts like B and C on average, (7/9 + 0) / 2; A counts 1 and is never missing
+    assert paper.value == pytest.approx((1 + 7 / 9 + 0 + 7 / 18) / 4)
+    assert paper.n == 3
+    # (1 + 7/9 + 0 + 0) / 4 and (1 + 7/9 + 0 + 1) / 4
+    assert paper.note == "1 failed and not rated count like the 2 rated failures; 44.4% to 69.4% whatever they are"
     assert dict(paper.left_out) == {
         "needing no memory": 1,
         "not known to need memory or not": 1,
@@ -162,7 +168,7 @@ def test_the_ratio_of_memory_to_standard_tasks() -> None:
     assert numbers(case("A", memory=""))["MTPR", "", "script"].undefined == "no task says whether it needs memory"
 
 
-def tried(task: str, *scores: float | None) -> list[Case]:
+def tried(task: str, *scores: float | None) -> list[MeasuredRun]:
     return [case(task, score=score, attempt=i) for i, score in enumerate(scores, 1)]
 
 
@@ -243,7 +249,7 @@ PASS_3 = {"M3A": 47.7, "Agent-S2": 49.2, "T3A": 42.2, "SeeAct": 5.5, "UI-Venus-7
 @pytest.mark.parametrize(("agent", "first", "frr"), PUBLISHED)
 def test_the_papers_recovery_rates_come_out(agent: str, first: tuple[int, int, int], frr: float) -> None:
     """Table 12: each FRR has whole counts R_2 and R_3 that give its SR too, at weights of 1 and a half."""
-    runs: list[Case] = []
+    runs: list[MeasuredRun] = []
     for on, count in enumerate(first, 1):
         runs += [case for i in range(count) for case in tried(f"{on}.{i}", *[0.0] * (on - 1), 1.0)]
     runs += [case for i in range(128 - sum(first)) for case in tried(f"lost.{i}", 0.0, 0.0, 0.0)]
@@ -287,10 +293,10 @@ def test_what_the_script_leaves_out_of_a_step_is_counted() -> None:
 
 
 def test_the_same_attempt_made_again_is_another_chain() -> None:
-    chains = chains_of([*tried("A", 0.0, 1.0), *tried("A", 0.0, 0.0)], Terms(), Tally())
+    chains = chains_of([*tried("A", 0.0, 1.0), *tried("A", 0.0, 0.0)], MetricTerms(), LeftOutTally())
     assert [[one.done for one in chain.tries.values()] for chain in chains] == [[False, True], [False, False]]
     other = case("A", score=0.0, attempt=1, agent=Actor("model", "other"))
-    assert len(chains_of([*tried("A", 0.0), other], Terms(), Tally())) == 2
+    assert len(chains_of([*tried("A", 0.0), other], MetricTerms(), LeftOutTally())) == 2
 
 
 def test_step_ratio_of_the_attempt_that_succeeded() -> None:
@@ -311,12 +317,14 @@ def test_step_ratio_of_the_attempt_that_succeeded() -> None:
 def test_time_and_cost_of_a_step() -> None:
     told = numbers(
         case("A", 4, seconds=40.0, waited=8.0, usage=Usage(3000, 100, cost=0.4)),
-        case("B", 2, seconds=10.0, usage=Usage(1000, 50, cost=0.1)),
+        case("B", 2, seconds=10.0, waited=0.0, usage=Usage(1000, 50, cost=0.1)),
         case("C", 0),
         case("D", 5),
     )
-    # paper: the mean of (40 - 8) / 4 = 8 and 10 / 2 = 5; script: all seconds over all steps, each run's less one
-    assert told["Time/Step", "", "paper"].value == 6.5
+    # paper: the mean of 40 / 4 = 10 and 10 / 2 = 5; the agent's own time: of (40 - 8) / 4 = 8 and 5;
+    # script: all seconds over all steps, each run's less one
+    assert told["Time/Step", "", "paper"].value == 7.5
+    assert told["Time/Step without waiting", "", ""].value == 6.5
     assert told["Time/Step", "", "paper"].left_out == (("no steps", 1), ("no times", 1))
     assert told["Time/Step", "", "script"].value == 50 / (3 + 1 + 4)
     assert told["Cost/Step", "", "paper"].value == pytest.approx((0.4 / 4 + 0.1 / 2) / 2)
@@ -324,6 +332,10 @@ def test_time_and_cost_of_a_step() -> None:
     assert told["Cost/Step", "", "script"].value == pytest.approx(dollars / (3 + 1 + 4))
     # $0.01 and $0.03 a thousand: 0.03 + 0.003 and 0.01 + 0.0015
     assert told["csv total_token_cost", "", "script"].value == pytest.approx((0.033 + 0.0115) / 2)
+    alone = numbers(case("B", 2, seconds=10.0, waited=0.0))
+    assert ("Time/Step without waiting", "", "") not in alone, "nobody was waited for"
+    unsure = numbers(case("B", 2, seconds=10.0, waited=None))["Time/Step without waiting", "", ""]
+    assert unsure.undefined == "no run tells how long people were waited for"
     bare = numbers(case("A", 3))
     assert bare["Time/Step", "", "paper"].undefined == bare["Time/Step", "", "script"].undefined == "no run has times"
     assert bare["Cost/Step", "", "paper"].undefined == "no run's cost is known"

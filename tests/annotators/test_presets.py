@@ -9,10 +9,10 @@ import pytest
 from annotators.plan import Plan, differences, frozen, plan_of, preset_named, sampled
 from annotators.presets import presets
 from annotators.protocols import protocol
-from lab.errors import LabError
-from lab.options.studying import PRESETS
-from lab.study import Gold, Unit
-from lab.task import Actor
+from lab.cli.study_new import PRESETS
+from lab.core.errors import LabError
+from lab.core.study import Gold, Unit
+from lab.core.task import Actor
 
 NAMES = [
     "dac", "fingertip-guess", "fingertip-rating", "knowu-5a", "knowu-5b", "knowu-5c", "memgui-a7", "memgui-failures",

@@ -10,7 +10,7 @@ import yaml
 
 from annotators.protocol import load_protocol
 from annotators.protocols import protocol
-from lab.errors import LabError
+from lab.core.errors import LabError
 
 CHOICE: dict[str, Any] = {"id": "a", "ask": "A?", "kind": "nominal", "options": [{"id": "x"}, {"id": "y"}]}
 FLAG: dict[str, Any] = {"id": "f", "ask": "F?", "kind": "flag"}
@@ -56,13 +56,13 @@ WRONG: list[tuple[Any, str]] = [
     (fields(CHOICE, title=" "), "field title: is empty"),
     (fields(), "field fields: there is none"),
     (fields(CHOICE, colour="red"), "field colour: there is none of that name"),
-    (fields(CHOICE, unit="walk"), "field unit: Invalid enum value 'walk'"),
-    (fields(CHOICE, shows=["persona", "secrets"]), "field shows[1]: Invalid enum value 'secrets'"),
+    (fields(CHOICE, unit="walk"), "field unit: 'walk' is none of"),
+    (fields(CHOICE, shows=["persona", "secrets"]), "field shows[1]: 'secrets' is none of"),
     (fields(CHOICE, shows=["log", "log"]), "field shows: 'log' is there twice"),
     (fields(CHOICE, CHOICE), "field fields: 'a' is there twice"),
     (fields({**CHOICE, "id": "A b"}), "field fields.A b: the id 'A b' is not small letters"),
     (fields({**CHOICE, "ask": ""}), "field fields.a.ask: is empty"),
-    (fields({**CHOICE, "kind": "choice"}), "field fields[0].kind: Invalid enum value 'choice'"),
+    (fields({**CHOICE, "kind": "choice"}), "field fields[0].kind: 'choice' is none of"),
     (fields(CHOICE, targets="tdg nodes", unit="task"), "field targets: a task has no tdg nodes; a run has"),
     (
         fields({**CHOICE, "per": "unit"}, targets="criteria"),

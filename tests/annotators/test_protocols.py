@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from annotators.protocol import check_protocol, load_protocol, untranslated
 from annotators.protocols import protocol, protocols
-from lab.digits import typed, width
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import Sheet
-from lab.protocol import Field, Protocol
-from lab.rules import Standing, check_next
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Study, Unit
-from lab.task import Actor
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Label
+from lab.core.label_rules import SheetState, check_next
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import Sheet
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+from lab.studies.scale_entry import goes_on, top, typed
 
 NAMES = [
     "completion-rating", "decision-points", "demonstration", "disagreement-cause", "failure-mode-dac",
@@ -88,7 +88,7 @@ def test_every_choice_is_defined_and_one_digit_away(name: str) -> None:
             earlier = one.field(field.after) if field.after else None
             assert option.means or (earlier is not None and earlier.option(option.id)), (field.id, option.id)
         if field.kind == "interval" and field.id != "steps":
-            assert width(field) <= 2
+            assert top(field) <= 100
 
 
 def test_a_translation_that_is_missing_is_named() -> None:
@@ -156,10 +156,10 @@ def label(field: str, value: object, kind: str = "human") -> Label:
     return Label(uuid7(), "s", 1, "u", "", field, rater, value=value, at=now())
 
 
-def standing(one: Protocol, *labels: Label) -> Standing:
+def standing(one: Protocol, *labels: Label) -> SheetState:
     unit = Unit("u", runs=("r",))
     study = Study("s", 1, "S", one, ("R1",), 1, "")
-    return Standing(study, unit, Assignment("s", 1, "R1", 0, "u"), Sheet(one, unit, labels))
+    return SheetState(study, unit, Assignment("s", 1, "R1", 0, "u"), Sheet(one, unit, labels))
 
 
 def test_a_timeout_is_set_by_a_rule_and_by_nobody_else() -> None:
@@ -224,19 +224,21 @@ def test_a_name_that_is_not_there_names_what_is_near(monkeypatch: pytest.MonkeyP
     assert protocol("tdg").id == "tdg", "a stray file of that name changes nothing"
 
 
-# -- numbers in two keys ---------------------------------------------------------------------------------------
+# -- numbers as they read ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "id"), [("completion-rating", "completion"), ("rubric", "score")])
-def test_every_step_of_a_scale_is_two_keys_away(name: str, id: str) -> None:
+def test_every_step_of_a_scale_is_typed_as_it_reads(name: str, id: str) -> None:
     field = protocol(name).field(id)
     assert field is not None
     assert field.least is not None
     assert field.most is not None
     assert field.step is not None
-    reached = {typed(field, f"{digits:02}") for digits in range(100)} | {typed(field, str(n)) for n in range(10)}
+    reached = {typed(field, str(n)) for n in range(-1, 200)}
     every = {round(field.least + field.step * n, 9) for n in range(round((field.most - field.least) / field.step) + 1)}
     assert reached - {None} == every
+    for typing in map(str, range(101)):  # two keys reach all but 10 and 100, and what goes on is ended by Enter
+        assert len(typing) + goes_on(field, typing) <= (3 if typing in ("10", "100") else 2)
 
 
 def test_typed_digits_are_hundredths_below_one() -> None:
@@ -244,11 +246,12 @@ def test_typed_digits_are_hundredths_below_one() -> None:
     assert score is not None
     assert completion is not None
     assert [typed(score, text) for text in ("85", "05", "0", "00", "5", "83", "x", "", "²")] == [
-        0.85, 0.05, 0.0, 1.0, 0.05, None, None, None, None
+        0.85, 0.05, 0.0, 0.0, 0.05, None, None, None, None
     ]  # fmt: skip
-    assert [typed(completion, text) for text in ("85", "07", "0", "00", "100", "101")] == [85, 7, 0, 100, 100, None]
+    assert [typed(completion, text) for text in ("85", "07", "0", "00", "100", "101")] == [85, 7, 0, 0, 100, None]
     five = Field("f", "?", "interval", least=1, most=5, step=1)
-    assert (width(five), typed(five, "5"), typed(five, "6"), typed(five, "0")) == (1, 5, None, None)
+    assert (typed(five, "5"), typed(five, "6"), typed(five, "0"), typed(five, "05")) == (5, None, None, None)
+    assert not any(goes_on(five, digit) for digit in "0123456789")
 
 
 def test_ratings_are_numbers_in_order_so_that_statistics_can_take_them() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import Number, context_of
-from annotators.metrics.pspa import measure
-from lab.case import Case, CaseStep
-from lab.task import Actor, Persona, Task, Tdg, TdgNode
-from lab.turn import Action, Usage
+from annotators.papers.metrics import Number, context_of
+from annotators.papers.pspa.metrics import measure
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action, Usage
+from lab.core.task import Actor, Persona, Task, Tdg, TdgNode
 
 F = "flexible"
 
@@ -30,14 +30,16 @@ TASK = Task("shop", "personalized", instruction="Buy it", tdg=GRAPH, traits={"co
 PLAIN = Task(
     "plain", "personalized", instruction="Do it", tdg=chain(node("x"), node("y")), traits={"complexity": "high"}
 )
-DOES = [CaseStep(Action("click", at=(10 * i, 0)), Action("click", at=(10 * i, 0)), size=(100, 100)) for i in range(4)]
+DOES = [
+    MeasuredStep(Action("click", at=(10 * i, 0)), Action("click", at=(10 * i, 0)), size=(100, 100)) for i in range(4)
+]
 
 
-def run(id: str, task: Task = TASK, agent: str = "model:m", **told: Any) -> Case:
-    return Case(id, task, Actor("model", agent), told.pop("acts", DOES), told.pop("status", "completed"), **told)
+def run(id: str, task: Task = TASK, agent: str = "model:m", **told: Any) -> MeasuredRun:
+    return MeasuredRun(id, task, Actor("model", agent), told.pop("acts", DOES), told.pop("status", "completed"), **told)
 
 
-def numbers(*cases: Case) -> dict[tuple[str, str], Number]:
+def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], Number]:
     return {(one.metric, one.part): one for one in measure(cases, context_of(cases))}
 
 
@@ -57,6 +59,21 @@ def test_apr_and_ppr_are_means_over_runs() -> None:
     assert found["APR", "complexity low"].value == (3 / 3 + 2 / 4) / 2
     assert found["APR", "complexity high"].value == 1 / 2
     assert ("PPR", "complexity high") not in found
+
+
+def test_the_papers_two_texts_on_dependencies_stand_side_by_side() -> None:
+    """Path a: a1, then a2 which requires `login`; path b: b1. Nobody logged in.
+
+    Algorithm 1 counts raw matches: a1 and a2 are 2, b1 is 1, so path a, 2 of 3 with `login`. Prompt 2 lets a2 fall
+    first: 1 and 1, and b is shorter, so path b: `login`, b1, 1 of 2, its only flexible node completed.
+    """
+    way = node("way", "fixed", (), [node("a1"), node("a2", "flexible", ["login"])], [node("b1", "flexible")])
+    task = Task("t", "personalized", instruction="x", tdg=chain(node("login"), way))
+    found = numbers(run("1", task, nodes={"login": None, "a1": 1, "a2": 2, "b1": 3}))
+    assert (found["APR", ""].value, found["PPR", ""].value) == (1 / 2, 1 / 1)
+    assert (found["APR of raw matches", ""].value, found["PPR of raw matches", ""].value) == (2 / 3, 1 / 1)
+    # by checklist `way` is an item on path b, completed by b1, and not flexible: 2 of 3, 1 of 1
+    assert (found["APR by checklist", ""].value, found["PPR by checklist", ""].value) == (2 / 3, 1 / 1)
 
 
 def test_a_node_that_nobody_rated_is_not_a_node_that_was_not_completed() -> None:
@@ -186,7 +203,7 @@ def test_a_task_may_say_itself_what_is_with_experience() -> None:
 
 def test_success_signal_and_both_completion_ratios() -> None:
     """Success 1 of 2. TCR: of 4 demonstrated taps the runs have 4 and 3. By nodes: of open, a, end 3 and 1."""
-    gold = Case("g", TASK, Actor("human", "h"), DOES, "completed", 1.0)
+    gold = MeasuredRun("g", TASK, Actor("human", "h"), DOES, "completed", 1.0)
     some = [DOES[0], DOES[2]._replace(proposed=Action("wait")), DOES[2], DOES[3]]
     found = numbers(run("1", score=1.0, nodes=ALL), run("2", score=0.5, nodes=HALF, acts=some), gold, run("3", PLAIN))
     assert (found["Success Signal", ""].value, found["Success Signal", ""].n) == (1 / 2, 2)

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from annotators.agreement.own import own_answers, pairs_before
+from annotators.agreement.rater_sequence import pairs_before, sequence_of
 from annotators.rater_numbers import RaterNumbers
 from annotators.raters import raters_of
-from lab.agreement import Agreement, How
-from lab.gathering import gathered
-from lab.label import Act
-from lab.protocol import Field, Option, Protocol
-from lab.stamp import uuid7
-from lab.study import Assignment, Gold, Study, Target, Unit
-from lab.task import Actor
+from lab.core.agreement import Agreement, How
+from lab.core.ids_and_clock import uuid7
+from lab.core.label import Act
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Assignment, Gold, Study, Target, Unit
+from lab.core.task import Actor
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.studies import frozen, label
@@ -40,7 +40,7 @@ def sheets(said: str, units: list[Unit] = UNITS) -> dict[str, dict[tuple[str, st
 
 
 def numbers(store: Store, study: Study, how: How | None = None) -> dict[str, RaterNumbers]:
-    read = store.study(study.id, study.version)
+    read = store.studies.study(study.id, study.version)
     return {one.rater: one for one in raters_of(gathered(store, read, how) if how else gathered(store, read))}
 
 
@@ -110,8 +110,8 @@ def test_answers_to_one_unit_are_no_pairs(store: Store) -> None:
     units = [Unit(f"u{at}", runs=(f"r{at}",), targets=(Target("a", "A"), Target("b", "B"))) for at in range(3)]
     said = {who: {unit.id: {("a", "state"): "y", ("b", "state"): "n"} for unit in units} for who in ("R1", "R2")}
     study = rated(store, units, nodes, said)
-    read = gathered(store, store.study(study.id))
-    own = own_answers(read, read.people[0])
+    read = gathered(store, store.studies.study(study.id))
+    own = sequence_of(read, read.people[0])
     later, before = pairs_before(own, 1)
     assert [(int(own.code[one]), int(own.code[other])) for one, other in zip(later, before, strict=True)] == [
         (0, 1)
@@ -158,7 +158,7 @@ def test_what_was_settled_is_held_against_what_they_had_said(store: Store) -> No
     study = rated(store, UNITS, ASKED, {who: sheets(one) for who, one in SAID.items()})
     for unit, value in (("u2", "y"), ("u4", "n")):
         told_of = {"target": "", "field": "ok", "by_means": "majority", "value": value}
-        store.record_act(
+        store.labels.record_act(
             Act(uuid7(), study.id, 1, Actor("human", "D1"), "adjudicated", "2026-05-01", unit, detail=told_of)
         )
     found = numbers(store, study)
@@ -170,10 +170,10 @@ def test_what_was_settled_is_held_against_what_they_had_said(store: Store) -> No
 def test_items_rated_again(store: Store) -> None:
     study = rated(store, UNITS, ASKED, {who: sheets(one) for who, one in SAID.items()})
     again = [Assignment(study.id, 1, "R1", 6 + at, f"u{at}", "repeat", run=2) for at in (1, 2, 3, 4)]
-    store.deal(study, again)
+    store.studies.deal(study, again)
     for unit, value in zip(UNITS[:4], "yyny", strict=True):
-        store.record_label(study, unit, label(study, unit, "", "ok", value, run=2))
-        store.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", "2026-05-01", unit.id, 2))
+        store.labels.record(study, unit, label(study, unit, "", "ok", value, run=2))
+        store.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", "2026-05-01", unit.id, 2))
     found = numbers(store, study)
     assert told(found["R1"].again) == (0.75, 4, 4)
     assert found["R2"].again.undefined == "nothing rated twice"
@@ -187,8 +187,8 @@ def test_pace_is_the_median_of_what_came_by_keys_in_the_order_of_answering(store
         seconds = 4 if at < 10 else 2
         shown, given = f"2026-04-01T09:{at:02}:00.000000+00:00", f"2026-04-01T09:{at:02}:{seconds:02}.000000+00:00"
         said = replace(label(study, unit, "", "ok", "y"), id=uuid7(), shown_at=shown, at=given, source="keys")
-        store.record_label(study, unit, said)
-        store.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", given, unit.id))
+        store.labels.record(study, unit, said)
+        store.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "R1"), "commit", given, unit.id))
     one = numbers(store, study)["R1"]
     assert (one.seconds, one.quartiles, one.timed) == (3.0, (2.0, 4.0), 20)
     assert [(part.first, part.last, part.value, part.n) for part in one.pace] == [

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from annotators.metrics.tdg import align, first_path
+from annotators.papers.pspa.tdg import align, align_items, first_path
 from annotators.scenarios import HERE, scenarios
-from lab.design import outline, soundness
-from lab.design.revision import Design
-from lab.task import Tdg, TdgNode, load_task
+from lab.core import design_outline
+from lab.core.design import Design
+from lab.core.task import Tdg, TdgNode, load_task
+from lab.studies import design_checks
 from simulators import library
 
 
@@ -65,10 +66,27 @@ def test_what_hangs_on_an_uncompleted_step_falls_with_it() -> None:
     assert found.apr == 1 / 6
 
 
+def test_a_step_with_paths_that_the_checklist_calls_flexible_is_an_item() -> None:
+    """Checklist 1: way A of the conditions, then straight to the cart, is 6 actions, 2 of them flexible (search
+    conditions, product); as items also Set Conditions, fixed, and Navigate to Cart Page, flexible: 8 and 3.
+
+    Here the product is selected and put into the cart, the cart's page is never reached: 5 of 6 actions, 2 of 2; as
+    items 6 of 8, as Set Conditions is done by way A, and 2 of 3.
+    """
+    tdg = scenarios()["shopping"].tdg
+    done = ("open_app", "search_page", "search_conditions", "product", "add_to_cart")
+    steps = {node.id: done.index(node.id) if node.id in done else None for node in tdg.walk()}
+    plain, items = align(tdg, steps), align_items(tdg, steps)
+    assert (plain.apr, plain.ppr) == (5 / 6, 2 / 2)
+    assert (items.apr, items.ppr) == (6 / 8, 2 / 3)
+    whole = align_items(tdg, {**steps, "cart_directly": 7})
+    assert (whole.apr, whole.ppr) == (8 / 8, 3 / 3)
+
+
 @pytest.mark.parametrize("name", CHECKLISTS)
 def test_they_are_sound_designs_and_no_tasks_of_the_phone(name: str) -> None:
     task = load_task(HERE / f"{name}.yaml")
-    assert not soundness.problems(Design(task.tdg))
+    assert not design_checks.problems(Design(task.tdg))
     assert name not in library.tasks()
 
 
@@ -103,8 +121,8 @@ def test_a_fork_means_any_of_its_ways_unless_told_otherwise() -> None:
 
 def test_what_forks_mean_stays_while_a_graph_is_edited() -> None:
     tdg = load_task(library.tasks()["calendar_to_mail"]).tdg
-    edited = outline.add(tdg, TdgNode("more", "More"), "begin")
-    edited = outline.move(edited, "read_day", 1)
-    edited = outline.follow(edited, "finish", ["more"])
-    edited = outline.change(edited, "more", TdgNode("most", "Most"))
-    assert outline.remove(edited, "most").forks == "all"
+    edited = design_outline.add(tdg, TdgNode("more", "More"), "begin")
+    edited = design_outline.move(edited, "read_day", 1)
+    edited = design_outline.follow(edited, "finish", ["more"])
+    edited = design_outline.change(edited, "more", TdgNode("most", "Most"))
+    assert design_outline.remove(edited, "most").forks == "all"

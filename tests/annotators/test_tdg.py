@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotators.metrics.tdg import align, first_path, fulfilled
-from lab.task import Tdg, TdgNode
+from annotators.papers.pspa.tdg import align, first_path, fulfilled
+from lab.core.task import Tdg, TdgNode
 
 F = "flexible"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.metrics.tdg import align, fulfilled
-from lab.task import Tdg
+from annotators.papers.pspa.tdg import align, fulfilled
+from lab.core.task import Tdg
 from tests.annotators.test_tdg import F, chain, node, steps
 
 

@@ -8,13 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from annotators.units import Terms, units_for
-from lab.case import Case, CaseStep
-from lab.design.revision import Design, subject_of
-from lab.errors import LabError
-from lab.protocol import Protocol
-from lab.study import Gold, Target, Unit, sample_sha
-from lab.task import (
+from annotators.units import UnitTerms, units_for
+from lab.core.codec import encode
+from lab.core.design import Design, subject_of
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.protocol import Protocol
+from lab.core.step import Action, Question, Reply
+from lab.core.study import Gold, Target, Unit, sample_sha
+from lab.core.task import (
     Actor,
     Branch,
     Criterion,
@@ -27,25 +29,23 @@ from lab.task import (
     Tdg,
     TdgNode,
 )
-from lab.turn import Action, Question, Reply
-from lab.wire import encode
 from simulators import library
 
 LUNCH = library.task("usual_lunch")
 MODEL = Actor("model", "agent-one")
-STEP = CaseStep(Action("click"), Action("click"), instruction="Tap it")
+STEP = MeasuredStep(Action("click"), Action("click"), instruction="Tap it")
 
 
-def case(id: str = "run-1", task: Task = LUNCH, steps: int = 3, status: str = "completed", **more: Any) -> Case:
+def case(id: str = "run-1", task: Task = LUNCH, steps: int = 3, status: str = "completed", **more: Any) -> MeasuredRun:
     more.setdefault("agent", MODEL)
-    return Case(id, task, steps=more.pop("turns", [STEP] * steps), status=status, **more)
+    return MeasuredRun(id, task, steps=more.pop("turns", [STEP] * steps), status=status, **more)
 
 
-def made(name: str, *cases: Case, **more: Any) -> list[Unit]:
+def made(name: str, *cases: MeasuredRun, **more: Any) -> list[Unit]:
     return units_for(protocol(name), cases, **more)
 
 
-def refused(name: str, *cases: Case, **more: Any) -> str:
+def refused(name: str, *cases: MeasuredRun, **more: Any) -> str:
     with pytest.raises(LabError) as told:
         made(name, *cases, **more)
     return told.value.sentence
@@ -203,15 +203,15 @@ def test_a_timeout_is_answered_by_rule_where_the_protocol_has_it() -> None:
 def test_a_run_far_beyond_its_golden_steps_has_failed_by_rule_where_that_is_asked_for() -> None:
     short = replace(LUNCH, golden=(GoldenStep("a"), GoldenStep("b")))
     cases = [case("five", short, 5), case("six", short, 6)]
-    five, six = made("success", *cases, terms=Terms(beyond=2.5))
+    five, six = made("success", *cases, terms=UnitTerms(beyond=2.5))
     assert five.mechanical == ()
     assert six.mechanical == (Gold("", "outcome", "failure", "6 steps, more than 2.5 x 2 golden steps"),)
     assert all(unit.mechanical == () for unit in made("success", *cases))
     untold = replace(LUNCH, golden=())
-    assert refused("success", case(task=untold), terms=Terms(beyond=2.5)).startswith(
+    assert refused("success", case(task=untold), terms=UnitTerms(beyond=2.5)).startswith(
         "run run-1: its task usual_lunch tells no golden steps"
     )
-    assert refused("tdg", case(), terms=Terms(beyond=2.5)).startswith("protocol tdg: has no option `failure`")
+    assert refused("tdg", case(), terms=UnitTerms(beyond=2.5)).startswith("protocol tdg: has no option `failure`")
 
 
 # -- pairs and parts -------------------------------------------------------------------------------------------
@@ -239,21 +239,21 @@ def test_steps_are_all_or_drawn_from_the_seed() -> None:
     every = made("step-correct", *cases)
     assert [unit.id for unit in every[:2]] == ["a@1", "a@2"]
     assert (every[1].step, every[1].runs, len(every)) == (1, ("a",), 22)
-    some = made("step-correct", *cases, terms=Terms(steps=5, seed=3))
-    assert some == made("step-correct", *cases, terms=Terms(steps=5, seed=3))
+    some = made("step-correct", *cases, terms=UnitTerms(steps=5, seed=3))
+    assert some == made("step-correct", *cases, terms=UnitTerms(steps=5, seed=3))
     assert [unit.clustered for unit in some] == ["a"] * 5 + ["b"] * 2
     assert [unit.step for unit in some[:5]] == sorted({unit.step or 0 for unit in some[:5]})
-    assert some != made("step-correct", *cases, terms=Terms(steps=5, seed=4))
-    alone = made("step-correct", cases[0], terms=Terms(steps=5, seed=3))
+    assert some != made("step-correct", *cases, terms=UnitTerms(steps=5, seed=4))
+    alone = made("step-correct", cases[0], terms=UnitTerms(steps=5, seed=3))
     assert alone == some[:5], "what is drawn of one run does not hang on the others"
-    assert refused("step-correct", *cases, terms=Terms(steps=0)) == "steps: 0 a run is less than one."
+    assert refused("step-correct", *cases, terms=UnitTerms(steps=0)) == "steps: 0 a run is less than one."
 
 
 PERSON = Persona("ines", "Ines", {"identity": {"age": 31}, "likes": ["tea", "rain"], "smokes": False})
 
 
-def asked(text: str, reply: Reply | None) -> CaseStep:
-    return CaseStep(Action("ask_user"), Action("ask_user"), question=Question("q1", "propose", text), reply=reply)
+def asked(text: str, reply: Reply | None) -> MeasuredStep:
+    return MeasuredStep(Action("ask_user"), Action("ask_user"), question=Question("q1", "propose", text), reply=reply)
 
 
 def test_replies_are_held_against_the_profile_and_who_gave_them_is_hidden() -> None:
@@ -277,7 +277,7 @@ def test_replies_are_held_against_the_profile_and_who_gave_them_is_hidden() -> N
 # -- what people did -------------------------------------------------------------------------------------------
 
 
-def episode(id: str, hour: int, user: str = "u1", **more: Any) -> Case:
+def episode(id: str, hour: int, user: str = "u1", **more: Any) -> MeasuredRun:
     """A person's own run as FingerTip's reader leaves it."""
     task = Task(
         id, "personalized", instruction=f"intent {id}", persona=user, time=f"2025-03-01T{hour:02}:00:00", place="home",
@@ -361,7 +361,7 @@ def test_a_play_is_a_task_in_a_condition() -> None:
     tasks = [LUNCH, library.task("calendar_to_mail")]
     personas = {name: library.persona(name) for name in ("ines", "rosa", "tobin", "xiaoman")}
     names = ("person", "person, no mirror", "model", "script")
-    terms = Terms(names, agent="rule", phone_seed=7, vary=2)
+    terms = UnitTerms(names, agent="rule", phone_seed=7, vary=2)
     units = made("play", tasks=tasks, personas=personas, terms=terms)
     assert [unit.id for unit in units[:4]] == [
         "usual_lunch.person", "usual_lunch.person-no-mirror", "usual_lunch.model", "usual_lunch.script",
@@ -372,10 +372,10 @@ def test_a_play_is_a_task_in_a_condition() -> None:
     assert plays[0].persona == personas["ines"]
     assert {unit.clustered for unit in units} == {"usual_lunch", "calendar_to_mail"}
     assert refused("play", tasks=[LUNCH]) == "task usual_lunch: its persona 'ines' is not there."
-    assert refused("play", tasks=tasks, personas=personas, terms=Terms(("people",))) == (
+    assert refused("play", tasks=tasks, personas=personas, terms=UnitTerms(("people",))) == (
         "condition 'people': is none of person; person, no mirror; model; script."
     )
-    assert refused("play", tasks=tasks, personas=personas, terms=Terms(())).startswith("conditions: there is none")
+    assert refused("play", tasks=tasks, personas=personas, terms=UnitTerms(())).startswith("conditions: there is none")
     assert refused("play") == "study by play: has no task to ask about."
 
 

@@ -10,13 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from annotators.units import Earlier, read_lines, units_for
-from lab.errors import LabError
-from lab.label import Label
-from lab.stamp import now, uuid7
-from lab.study import Given, Gold, Study, Target, Unit
-from lab.task import Actor
-from lab.wire import encode
+from annotators.units import EarlierStudy, read_lines, units_for
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Label
+from lab.core.study import Given, Gold, Study, Target, Unit
+from lab.core.task import Actor
 
 A: dict[str, Any] = {"method": "ours", "instructions": ["Order tea", "Book a train"]}
 B: dict[str, Any] = {"method": "static", "instructions": ["Search tea"]}
@@ -118,7 +118,7 @@ def label(rater: str, unit: str, target: str, value: Any, field: str = "state", 
 
 
 def asked(*labels: Label, study: Study = STUDY, units: list[Unit] = UNITS) -> list[Unit]:
-    return units_for(protocol("disagreement-cause"), earlier=Earlier(study, units, labels))
+    return units_for(protocol("disagreement-cause"), earlier=EarlierStudy(study, units, labels))
 
 
 def test_only_the_items_on_which_raters_differ_are_asked_and_nobody_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Plays the built-in tasks over adb: rule agent, real session, real adb server, served phone, its video looked at."""
+"""Plays the built-in tasks over adb: playbook, real session, real adb server, served phone, its video looked at."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import threading
 import time
 from pathlib import Path
 
+from lab.core.seams import Trouble
+from lab.core.trace import Trace
 from lab.devices.adb import AdbPhone, Via
-from lab.seams import Trouble
-from lab.session import Session
-from lab.spec import Spec, embedded
-from lab.trace import Trace
+from lab.runs.session import Session
+from lab.runs.spec import Spec, embedded
 from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from store.store import Store
@@ -53,7 +53,7 @@ def _passes(rig: Rig, store: Store, name: str, via: Via) -> bool:
     run.join(300)
     frames.stop.set()
     phone.close()
-    trace = store.trace(run.trace_id)
+    trace = store.runs.trace(run.trace_id)
     print(f"{name:20} {_told(trace)}, {time.monotonic() - began:5.1f} s, {frames.count:4} frames by {phone.via}")
     return trace.ended is not None and trace.ended.score == 1.0
 

@@ -29,16 +29,16 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement import coefficients
-from annotators.agreement.additive import Additive
+from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.intervals import draws, estimate
 from annotators.agreement.ratings import Ratings
-from lab.agreement import How
-from lab.gathering import agreed, gathered
-from lab.protocol import Field, Option, Protocol
-from lab.study import Assignment, Study, Target, Unit, sample_sha
-from lab.wire import encode
-from store.derived import TRIGGERS
+from lab.core.agreement import How
+from lab.core.codec import encode
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Assignment, Study, Target, Unit, sample_sha
+from lab.studies.study_data import agreed, gathered
+from store.progress_tables import TRIGGERS
 from store.store import Store
 
 ITEMS, RATERS, SCALE = 100, 4, 5
@@ -59,9 +59,11 @@ def laid(path: Path, runs: int, seed: int = 0) -> Path:
     people = tuple(f"R{i}" for i in range(1, RATERS + 1))
     plan = Study("s", 1, "A study", _ASKS, people, len(units), sample_sha(units), overlap=RATERS, at=_AT)
     with Store.open(path) as store:
-        store.freeze_study(plan, units)
-        store.deal(plan, [Assignment("s", 1, who, i, unit.id) for who in people for i, unit in enumerate(units)])
-        with store._writing() as db:
+        store.studies.freeze(plan, units)
+        store.studies.deal(
+            plan, [Assignment("s", 1, who, i, unit.id) for who in people for i, unit in enumerate(units)]
+        )
+        with store.database.writing() as db:
             for name in TRIGGERS:
                 db.execute(f"DROP TRIGGER {name}")
             for at, unit in enumerate(units):
@@ -104,7 +106,7 @@ def _labels(dice: np.random.Generator, at: int, unit: str, people: tuple[str, ..
 # -- ours ------------------------------------------------------------------------------------------------------
 
 
-def five(ratings: Ratings) -> dict[str, Callable[[], Additive]]:
+def five(ratings: Ratings) -> dict[str, Callable[[], AdditiveStatistic]]:
     """The coefficients that both know."""
     two = ratings._replace(codes=ratings.codes[:, :2], raters=ratings.raters[:2])
     return {
@@ -136,7 +138,7 @@ def measured(path: Path, theirs: int) -> dict[str, Any]:
     """In a process of its own: from the closed file to five intervals; then the libraries; memory before those."""
     began = time.perf_counter()
     with Store.open(path, readonly=True) as store:
-        study = store.study("s")
+        study = store.studies.study("s")
         studied = gathered(store, study)
         read = time.perf_counter() - began
         ratings = ratings_of(studied, "well")
@@ -213,7 +215,7 @@ def openings(large: Path, small: Path, times: int) -> dict[str, float]:
 def _opened(path: Path) -> float:
     began = time.perf_counter()
     with Store.open(path, readonly=True) as store:
-        assert agreed(store, store.study("s"))[0].value is not None
+        assert agreed(store, store.studies.study("s"))[0].value is not None
     return time.perf_counter() - began
 
 

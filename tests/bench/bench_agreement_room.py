@@ -19,10 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.settings import Settings
+from lab.core.settings import Settings
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
-from screens.rooms import Opening
+from screens.navigation import Opening
 from store.store import Store
 from tests.bench.bench_agreement import LARGE, SCREEN, laid
 from tests.screens.runs import painted
@@ -40,7 +40,7 @@ class Opened(NamedTuple):
 
 async def opened(store: Store) -> Opened:
     """Opens the room once."""
-    app = LabApp(store, Settings(), Opening("agreement", study=store.study("s")))
+    app = LabApp(store, Settings(), Opening("agreement", study=store.studies.study("s")))
     began = time.perf_counter()
     async with app.run_test(size=(120, 40)):
         stalls: list[float] = []

@@ -17,9 +17,9 @@ import sys
 import time
 from typing import Any
 
-from lab.devices.scrcpy_video import Video
-from lab.devices.scrcpy_wire import speech
-from lab.turn import Action, Point
+from lab.core.step import Action, Point
+from lab.devices.scrcpy_codec import speech
+from lab.devices.scrcpy_video import VideoSocket
 from simulators.phone.phone import Phone
 from simulators.phone.served.film import fling
 from simulators.phone.served.scrcpy_encoder import Encoder
@@ -60,7 +60,7 @@ def measured(film: list[bytes], size: Point, count: int) -> dict[str, Any]:
     packets = coded(film, size, count)
     line, child = sent(packets)
     began = time.process_time()
-    video = Video(line, speech("3.3.4"), size)
+    video = VideoSocket(line, speech("3.3.4"), size)
     picture = video.newest(-1, 5.0)
     while picture and picture.number < count - 1:
         picture = video.newest(picture.number, 5.0)

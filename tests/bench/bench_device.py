@@ -89,7 +89,7 @@ def _pixels(phone: Any, stop: threading.Event, seen: Seen) -> None:
 def _app(phone: Any, stop: threading.Event, seen: Seen, grid: tuple[int, int], fps: int) -> None:
     from textual.app import App, ComposeResult
 
-    from screens.phone.mirror import Mirror
+    from screens.mirror.mirror import Mirror
 
     class Bench(App[None]):
         CSS = "#phone { width: %d; height: %d; border: none; }" % grid  # noqa: UP031
@@ -119,7 +119,7 @@ def _app(phone: Any, stop: threading.Event, seen: Seen, grid: tuple[int, int], f
 
 def _obey(phone: Any, seen: Seen) -> None:
     """Does as the lines of standard input say, to their end."""
-    from lab.turn import Action
+    from lab.core.step import Action
 
     for line in os.fdopen(3):
         match line.split():

@@ -32,13 +32,13 @@ from PIL import Image, ImageDraw
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lab.records import Blob, Imported, numbered  # noqa: E402
-from lab.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
-from lab.trace import AnyEvent, Ended, Started, Step  # noqa: E402
-from lab.turn import Action, Observation, Proposed  # noqa: E402
-from lab.uitree import Bounds, Node, UiTree  # noqa: E402
-from store.exporting import export_runs  # noqa: E402
-from store.importing import import_paths  # noqa: E402
+from lab.core.run_records import Blob, Imported, numbered  # noqa: E402
+from lab.core.step import Action, Observation, Proposed  # noqa: E402
+from lab.core.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
+from lab.core.trace import AnyEvent, Ended, Started, Step  # noqa: E402
+from lab.core.ui_tree import Bounds, Node, UiTree  # noqa: E402
+from store.run_export import export_runs  # noqa: E402
+from store.run_import import import_paths  # noqa: E402
 from store.store import Store  # noqa: E402
 
 _OPEN = 900
@@ -115,7 +115,7 @@ def as_folders(folder: Path, bundles: list[Path]) -> Path:
     """The runs of bundles, each in a folder of its own, as the benchmark's logger leaves them."""
     with Store.open(folder / "from.db") as store:
         import_paths(store, bundles)
-        export_runs(store, [run.id for run in store.summaries()], folder / "runs", "knowu")
+        export_runs(store, [run.id for run in store.runs.summaries()], folder / "runs", "knowu")
     return folder / "runs"
 
 
@@ -132,7 +132,7 @@ def import_rate(name: str, paths: list[Path], rounds: int, *, link: bool = False
                 times.append(seconds(lambda: copy_and_hash(sources, Path(folder), lump=together)))  # noqa: B023
         with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
             ours.append(seconds(lambda: import_paths(store, paths, link=link)))
-            count = len(store.summaries())
+            count = len(store.runs.summaries())
     mine, base, whole = statistics.median(ours), statistics.median(single), statistics.median(lump)
     return {
         "what": name, "runs": count, "mb": round(size / 1e6, 2), "import_s": round(mine, 3), "copy_s": round(base, 3),
@@ -156,15 +156,15 @@ def read_times(others: list[int], reads: int) -> list[dict[str, Any]]:
         have = 0
         for count in sorted(others):
             for start in range(have, count + 1, 64):
-                store.import_runs([made_run(i) for i in range(start, min(start + 64, count + 1))])
+                store.runs.add_all([made_run(i) for i in range(start, min(start + 64, count + 1))])
             have = count + 1
             ids = [f"{(k * 7919) % have:032x}" for k in range(reads)]
-            read = [seconds(lambda: store.trace(id)) for id in ids]  # noqa: B023
-            page = [seconds(lambda: store.summaries(30)) for _ in range(reads)]
+            read = [seconds(lambda: store.runs.trace(id)) for id in ids]  # noqa: B023
+            page = [seconds(lambda: store.runs.summaries(30)) for _ in range(reads)]
             rows.append({
                 "others": count, "read_ms": round(statistics.median(read) * 1e3, 2),
                 "page_of_30_ms": round(statistics.median(page) * 1e3, 2),
-                "all_ms": round(seconds(lambda: store.summaries()) * 1e3, 1),
+                "all_ms": round(seconds(lambda: store.runs.summaries()) * 1e3, 1),
                 "mb": round(store.path.stat().st_size / 1e6, 1),
             })  # fmt: skip
     return rows

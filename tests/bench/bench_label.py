@@ -21,16 +21,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from lab.labels import Spot
-from lab.settings import Settings
-from lab.wire import encode
-from screens.annotate.desk import Desk
-from screens.pauses import spare_pauses
-from screens.rooms import Opening
+from lab.core.codec import encode
+from lab.core.rating_sheet import FieldReference
+from lab.core.settings import Settings
+from lab.studies.rating_session import RatingSession
+from screens.memory_use import spare_pauses
+from screens.navigation import Opening
 from store.store import Store
 from tests.bench.rated import COUNT, R1, SIZE, STEPS, Bare, Clocked, Timed, ms, rated
 from tests.crashing_labels import kill_at_random, laid
-from tests.screens.annotate.made import ready, room
+from tests.screens.annotate.sample_studies import ready, room
 
 Times = dict[str, dict[str, float]]
 
@@ -39,15 +39,15 @@ def at_the_desk(folder: Path, answers: int) -> Times:
     """Answers without a screen, each beside a bare commit."""
     desk_took, bare_took = [], []
     with Store.open(folder / "desk.db") as store:
-        desk = Desk(store, rated(store), R1)
+        session = RatingSession(store, rated(store), R1)
         bare: Bare | None = None
         for i in range(answers):
             if i % COUNT == 0:
-                at = desk.next_assignment(i // COUNT - 1)
+                at = session.next_assignment(i // COUNT - 1)
                 assert at is not None
-                desk.open(at)
+                session.open(at)
             began = time.perf_counter()
-            label = desk.answer(Spot(f"n{i % COUNT + 1}", "completed"), "completed", evidence="run@7")
+            label = session.answer(FieldReference(f"n{i % COUNT + 1}", "completed"), "completed", evidence="run@7")
             desk_took.append(time.perf_counter() - began)
             bare = bare or Bare(folder / "bare.db", len(encode(label)))
             bare_took.append(bare.commit())
@@ -57,18 +57,19 @@ def at_the_desk(folder: Path, answers: int) -> Times:
 
 async def in_the_screen(folder: Path, answers: int, moves: int) -> Times:
     """Keys in the app: answers, each beside a bare commit, and then steps."""
-    with Clocked.open(folder / "screen.db") as store:
+    with Store.open(folder / "screen.db") as store:
+        store.labels = labels = Clocked(store.database, store.studies)
         study = rated(store)
         app = Timed(store, Settings(person="R1", seat="rater", bell=False), Opening("annotate", study=study))
         spare_pauses()  # as the command does
         async with app.run_test(size=SIZE):
             while not ready(app):
                 await asyncio.sleep(0.01)
-            found = await _answered(app, store, Bare(folder / "beside.db", 500), answers)
+            found = await _answered(app, labels, Bare(folder / "beside.db", 500), answers)
             return found | await _stepped(app, moves)
 
 
-async def _answered(app: Timed, store: Clocked, bare: Bare, answers: int) -> Times:
+async def _answered(app: Timed, labels: Clocked, bare: Bare, answers: int) -> Times:
     durable, painted, last, spent, bare_took = [], [], [], [], []
     for i in range(answers):
         if i and i % COUNT == 0:
@@ -77,7 +78,7 @@ async def _answered(app: Timed, store: Clocked, bare: Bare, answers: int) -> Tim
         processor = time.process_time()
         began = app.key("1" if i % 2 else "2")
         painted.append(await app.says(f"{i % COUNT + 1} of {COUNT}") - began)
-        durable.append(store.durable - began)
+        durable.append(labels.durable - began)
         await app.quiet()
         spent.append(time.process_time() - processor)
         last.append(app.written - began)
@@ -109,17 +110,17 @@ async def _stepped(app: Timed, moves: int) -> Times:
 
 async def _next_unit(app: Timed) -> None:
     """Hands the unit in; what is learned then is passed over."""
-    desk = room(app).desk
-    assert desk is not None
-    old = desk.assignment
+    session = room(app).session
+    assert session is not None
+    old = session.assignment
     await app.quiet()
     app.key("enter")
-    while room(app).shown == "open" and desk.assignment == old:
+    while room(app).shown == "open" and session.assignment == old:
         await asyncio.sleep(0.005)
     await app.quiet()
     if room(app).shown == "told":
         app.key("enter")
-    while desk.assignment == old or not ready(app):
+    while session.assignment == old or not ready(app):
         await asyncio.sleep(0.005)
 
 

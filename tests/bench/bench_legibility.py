@@ -26,22 +26,22 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from lab.uitree import UiTree
-from screens.phone.fit import Fit
-from screens.phone.glyphs import TAIL, glyphs, width_of
-from screens.phone.overlay import saying
-from screens.phone.painter import Painted, Painter
-from screens.phone.reading import Found
-from screens.phone.shot import Shot, View
+from lab.core.ui_tree import UiTree
+from screens.mirror.fit import Fit
+from screens.mirror.glyphs import TAIL, glyphs, width_of
+from screens.mirror.overlay import saying
+from screens.mirror.painter import PaintedPhone, Painter
+from screens.mirror.reading import LocatedText
+from screens.mirror.shot import MirrorShot, MirrorView
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces" / "appagent"
 VIDEOS = (288, 360, 540, 720)
 """Widths of videos that are looked at, in pixels; heights as multiples of 8."""
 VIEWS = {
-    "45x25 wide": View((45, 25), zoom="wide"),
-    "45x25 fit": View((45, 25)),
-    "45x50 fit": View((45, 50)),
-    "80x45 fit": View((80, 45)),
+    "45x25 wide": MirrorView((45, 25), zoom="wide"),
+    "45x25 fit": MirrorView((45, 25)),
+    "45x50 fit": MirrorView((45, 50)),
+    "80x45 fit": MirrorView((80, 45)),
 }
 
 
@@ -67,7 +67,8 @@ def real() -> Iterator[tuple[str, Image.Image, UiTree]]:
 
 def embedded() -> Iterator[tuple[str, Image.Image, UiTree]]:
     """Each screen of the embedded phone, light and dark."""
-    from simulators.phone.shots import SCREENS, at
+    from simulators.phone.shots import SCREENS
+    from simulators.phone.shots_phone import at
 
     for dark in (False, True):
         for name, app, screen, args in (("launcher", "launcher", "home", {}), *SCREENS):
@@ -94,13 +95,13 @@ def filmed(image: Image.Image, width: int) -> Image.Image:
     return Image.fromarray(frames[0].to_ndarray(format="rgb24"))
 
 
-def count(screens: list[tuple[str, Image.Image, UiTree]], view: View, missed: list[str], video: int = 0) -> Count:
+def count(screens: list[tuple[str, Image.Image, UiTree]], view: MirrorView, missed: list[str], video: int = 0) -> Count:
     """What can be read of some screens in a view; adds what fits and cannot to `missed`."""
     total = Count()
     for name, image, tree in screens:
         painter = Painter()
         picture = filmed(image, video) if video else image
-        painted = painter.paint(Shot(picture.tobytes(), picture.size, tree, space=image.size), view)
+        painted = painter.paint(MirrorShot(picture.tobytes(), picture.size, tree, space=image.size), view)
         where = painted.fit
         assert where is not None
         lines = _lines(painted, painter)
@@ -117,7 +118,7 @@ def count(screens: list[tuple[str, Image.Image, UiTree]], view: View, missed: li
     return total
 
 
-def _lines(painted: Painted, painter: Painter) -> list[list[str]]:
+def _lines(painted: PaintedPhone, painter: Painter) -> list[list[str]]:
     """Each cell's text, row by row; the second half of a wide glyph is empty."""
     return [
         ["" if code == TAIL else painter.codes.text(chr(code)).replace("▀", " ") for code in row]
@@ -125,13 +126,13 @@ def _lines(painted: Painted, painter: Painter) -> list[list[str]]:
     ]
 
 
-def _fits(found: Found, where: Fit) -> bool:
+def _fits(found: LocatedText, where: Fit) -> bool:
     box = found.said.box
     columns, rows = int(box.width / where.cell_width), max(1, int(box.height / where.cell_height))
     return width_of(glyphs(found.said.text)) <= columns * rows
 
 
-def _read(found: Found, where: Fit, lines: list[list[str]]) -> bool:
+def _read(found: LocatedText, where: Fit, lines: list[list[str]]) -> bool:
     """Whether a text's characters stand, in order, from near its box on."""
     wanted = "".join("".join(g.text for g in glyphs(found.said.text)).split())
     box, ink = found.said.box, found.words.ink

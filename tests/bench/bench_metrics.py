@@ -19,12 +19,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from annotators.metrics import PAPERS, Terms, context_of, measures
-from annotators.metrics.measured import measured
-from lab.records import Imported, Verdict, numbered
-from lab.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, TdgNode
-from lab.trace import Answered, AnyEvent, Asked, Ended, Started, Step
-from lab.turn import Action, Observation, Proposed, Question, Reply, Usage
+from annotators.papers.measurement import measured
+from annotators.papers.metrics import PAPERS, MetricTerms, context_of, measures
+from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, TdgNode
+from lab.core.trace import Answered, AnyEvent, Asked, Ended, Started, Step
 from store.store import Store
 
 STEPS_A_RUN = 40
@@ -120,18 +120,18 @@ def main() -> int:
         for one in runs(args.steps):
             batch.append(one)
             if len(batch) == 64:
-                store.import_runs(batch)
+                store.runs.add_all(batch)
                 batch = []
-        store.import_runs(batch)
-        ids = [summary.id for summary in store.summaries()]
+        store.runs.add_all(batch)
+        ids = [summary.id for summary in store.runs.summaries()]
         sides: dict[str, list[float]] = {"reading": [], "cases": [], "metrics": []}
         for _ in range(args.rounds):
-            sides["reading"].append(seconds(lambda: [sum(1 for _ in store.events(id)) for id in ids]))
-            sides["cases"].append(seconds(lambda: list(store.cases())))
-            sides["metrics"].append(seconds(lambda: measured(list(store.cases()), ("agent",))))
-        cases = list(store.cases())
+            sides["reading"].append(seconds(lambda: [sum(1 for _ in store.runs.events(id)) for id in ids]))
+            sides["cases"].append(seconds(lambda: list(store.runs.measured())))
+            sides["metrics"].append(seconds(lambda: measured(list(store.runs.measured()), ("agent",))))
+        cases = list(store.runs.measured())
         parts = {
-            name: round(seconds(lambda m=measure: m(cases, context_of(cases, Terms()))), 3)  # type: ignore[misc]
+            name: round(seconds(lambda m=measure: m(cases, context_of(cases, MetricTerms()))), 3)  # type: ignore[misc]
             for name, measure in measures(PAPERS).items()
         }
     found = {name: round(statistics.median(times), 3) for name, times in sides.items()}

@@ -36,8 +36,8 @@ GRIDS = ((45, 25), (80, 45))
 
 def frames(scene: str, count: int) -> list[Any]:
     """`count` frames of a scene, with their trees; a fixed seed."""
-    from lab.seams import Frame
-    from lab.turn import Action
+    from lab.core.seams import Frame
+    from lab.core.step import Action
     from simulators.phone.phone import Phone
 
     phone = Phone(seed=1)
@@ -117,7 +117,7 @@ def child(renderer: str, scene: str, grid: tuple[int, int], count: int) -> None:
         if renderer != "mirror":
             await asyncio.wait_for(app.quiet.wait(), 5)
             return
-        from screens.phone.mirror import Mirror
+        from screens.mirror.mirror import Mirror
 
         assert isinstance(widget, Mirror)
         before = widget.rows_drawn
@@ -133,7 +133,7 @@ def child(renderer: str, scene: str, grid: tuple[int, int], count: int) -> None:
 def _widget(renderer: str, grid: tuple[int, int]) -> Any:
     """A renderer's widget and what hands it a frame."""
     if renderer == "mirror":
-        from screens.phone.mirror import Mirror
+        from screens.mirror.mirror import Mirror
 
         mirror = Mirror(id="phone")
         mirror.zoom, mirror.fps = "wide", 10_000

@@ -2,7 +2,7 @@
 
 An *action* is a perform as an agent's hand does it, over the fitting runs of the built-in tasks: state copied, touch
 found, handler run. An *observation* is what an agent is given after it: layout, tree, picture, PNG. A *task* is its
-whole headless run with the rule agent, screenshots drawn and every event committed to a database file. Snapshots are
+whole headless run by its playbook, screenshots drawn and every event committed to a database file. Snapshots are
 taken and restored at grown states (more messages), against their size as JSON.
 
     python -m tests.bench.bench_phone [--json]
@@ -20,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.session import Session
-from lab.spec import Spec
-from lab.turn import Action
+from lab.core.step import Action
+from lab.runs.session import Session
+from lab.runs.spec import Spec
 from simulators import library
 from simulators.phone.draw import picture, png
 from simulators.phone.installed import APPS
@@ -51,7 +51,7 @@ def play(name: str, store: Store) -> Played:
     session.start()
     session.join()
     seconds = time.perf_counter() - began
-    trace = store.trace(session.trace_id)
+    trace = store.runs.trace(session.trace_id)
     actions = [step.action for step in trace.steps if step.action is not None]
     return Played(name, trace.ended.score if trace.ended else None, len(trace.steps), seconds, actions)
 

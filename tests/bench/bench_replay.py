@@ -20,12 +20,12 @@ from textual import events
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
-from lab.settings import Settings
+from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.phone.mirror import Mirror
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from screens.replay.timeline import Timeline
-from screens.rooms import Opening
 from store.store import Store
 from tests.screens.runs import long_run
 
@@ -56,7 +56,7 @@ class Stage:
     async def ready(self) -> float:
         """Seconds until every step is listed."""
         began = time.perf_counter()
-        while not (isinstance(self.app.screen, ReplayScreen) and self.app.screen._whole and self._at(1)):
+        while not (isinstance(self.app.screen, ReplayScreen) and self.app.screen.footage.whole and self._at(1)):
             await asyncio.sleep(0.005)
         return time.perf_counter() - began
 
@@ -110,8 +110,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "replay.db") as store:
-        store.import_run(long_run(args.short, "few"))
-        store.import_run(long_run(args.long, "many"))
+        store.runs.add(long_run(args.short, "few"))
+        store.runs.add(long_run(args.long, "many"))
         found = asyncio.run(measure(store, args.short, args.long, args.rounds))
     if args.json:
         sys.stdout.write(json.dumps(found) + "\n")

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.devices.bridge import Server, adb_program
-from lab.devices.scrcpy import Picture, Scrcpy
+from lab.devices.adb_server import Server, adb_program
+from lab.devices.scrcpy import DecodedFrame, Scrcpy
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.bench.filmed import Filmed
 
@@ -67,7 +67,7 @@ def streamed(session: Scrcpy, filmed: Filmed, seconds: float) -> dict[str, float
     }
 
 
-def looks(picture: Picture) -> NDArray[np.int16]:
+def looks(picture: DecodedFrame) -> NDArray[np.int16]:
     """The picture in little: enough to tell another one from the same, encoded again."""
     return np.frombuffer(picture.rgb((54, 120)), np.uint8).astype(np.int16)
 

@@ -17,16 +17,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from lab.label import Act
-from lab.settings import Settings
-from lab.stamp import now, uuid7
-from lab.study import Unit
-from screens.pauses import spare_pauses
-from screens.rooms import AT_HOME
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.settings import Settings
+from lab.core.study import Unit
+from screens.memory_use import spare_pauses
+from screens.navigation import AT_HOME
 from store.labels import insert_act
 from store.store import Store
 from tests.bench.rated import COUNT, R1, SIZE, STEPS, Timed
-from tests.screens.annotate.made import NODES, nodes, ready, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, ready, studied
 from tests.screens.runs import long_run
 
 Took = dict[str, tuple[float, float]]
@@ -37,11 +37,11 @@ _RATER = Settings(person="R1", seat="rater", bell=False)
 def handed_in(path: Path, units: int, left: int) -> Path:
     """A file with a study of one short run, in which one rater has so many units left."""
     with Store.open(path) as store:
-        store.import_run(long_run(20))
-        run = store.summaries()[0].id
+        store.runs.add(long_run(20))
+        run = store.runs.summaries()[0].id
         made = [Unit(f"u{i}", (run,), targets=nodes(3)) for i in range(units)]
         plan = studied(store, NODES, made, ("R1", "R2", "R3"))
-        with store._writing() as db:
+        with store.database.writing() as db:
             for i in range(units - left):
                 insert_act(db, Act(uuid7(), plan.id, 1, R1, "commit", now(), f"u{i}"))
     return path
@@ -50,8 +50,8 @@ def handed_in(path: Path, units: int, left: int) -> Path:
 def unit_of(path: Path, steps: int, count: int) -> Path:
     """A file with one unit of so many nodes, on a run of so many steps."""
     with Store.open(path) as store:
-        store.import_run(long_run(steps))
-        run = store.summaries()[0].id
+        store.runs.add(long_run(steps))
+        run = store.runs.summaries()[0].id
         studied(store, NODES, [Unit("u0", (run,), targets=nodes(count))])
     return path
 
@@ -60,11 +60,11 @@ def sit_down(path: Path) -> Took:
     """Finds a rater's place, from a closed file."""
     began, processor = time.perf_counter(), time.process_time()
     with Store.open(path, create=False) as store:
-        study = store.study(store.studies()[0].id)
-        store.progress(study, "R1")
-        at = store.next_assignment(study, "R1")
+        study = store.studies.study(store.studies.lines()[0].id)
+        store.studies.progress(study, "R1")
+        at = store.studies.next_assignment(study, "R1")
         assert at is not None
-        store.sheet(study, store.unit(study, at.unit), "R1")
+        store.labels.sheet(study, store.studies.unit(study, at.unit), "R1")
     return {"place": (time.perf_counter() - began, time.process_time() - processor)}
 
 
@@ -72,7 +72,7 @@ async def in_the_app(path: Path, *, next_unit: bool) -> Took:
     """Home, then the room, and perhaps the unit after, each until it is painted."""
     took: Took = {}
     with Store.open(path, create=False) as store:
-        study = store.study(store.studies()[0].id)
+        study = store.studies.study(store.studies.lines()[0].id)
         spare_pauses()  # as the command does
         began, processor = time.perf_counter(), time.process_time()
 
@@ -84,14 +84,14 @@ async def in_the_app(path: Path, *, next_unit: bool) -> Took:
             await until("home", study.title)
             await app.quiet()
             processor, began = time.process_time(), app.key("enter")
-            await until("room", f"0 of {len(store.unit(study, 'u0').targets)}")
+            await until("room", f"0 of {len(store.studies.unit(study, 'u0').targets)}")
             await until("steps", "Step 1")
             while not ready(app):
                 await asyncio.sleep(0.01)
             if next_unit:
                 await _all_answered(app)
                 processor, began = time.process_time(), app.key("enter")
-                await until("next", f"{store.progress(study, 'R1').done + 1} done today")
+                await until("next", f"{store.studies.progress(study, 'R1').done + 1} done today")
     return took
 
 

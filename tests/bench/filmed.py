@@ -16,10 +16,10 @@ import time
 from types import TracebackType
 from typing import Any
 
-from lab.turn import Action
+from lab.core.step import Action
 from simulators.phone.phone import Phone
 from simulators.phone.served.film import Film, flung
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 
 
 class Filmed:
@@ -72,7 +72,7 @@ def main() -> None:
     phone = Phone()
     phone.perform(Action("open_app", app=args.scene))
     film = Film(phone, flung(phone))
-    with Served(phone, harness_port=None, display=film) as served:
+    with PhoneServer(phone, harness_port=None, display=film) as served:
         print(json.dumps({"serial": served.serial}), flush=True)
         for line in sys.stdin:
             match line.split():

@@ -12,16 +12,17 @@ from textual import events
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
-from lab.label import Label
-from lab.labels import Sheet
-from lab.settings import Settings
-from lab.study import Study, Unit
-from lab.task import Actor
+from lab.core.label import Label
+from lab.core.rating_sheet import Sheet
+from lab.core.settings import Settings
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 from screens.app import LabApp
-from screens.rooms import Opening
-from store.connect import connect
+from screens.navigation import Opening
+from store.connection import connect
+from store.labels import Labels
 from store.store import Store
-from tests.screens.annotate.made import NODES, nodes, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, studied
 from tests.screens.runs import long_run
 
 SIZE = (120, 40)
@@ -32,13 +33,13 @@ _QUIET = 0.03
 _PATIENCE = 30.0
 
 
-class Clocked(Store):
-    """A store that says when a label was on the disk."""
+class Clocked(Labels):
+    """Labels that say when one was on the disk."""
 
     durable = 0.0
 
-    def record_label(self, study: Study, unit: Unit, label: Label) -> Sheet:
-        sheet = super().record_label(study, unit, label)
+    def record(self, study: Study, unit: Unit, label: Label) -> Sheet:
+        sheet = super().record(study, unit, label)
         self.durable = time.perf_counter()
         return sheet
 
@@ -101,8 +102,8 @@ class Bare:
 
 def rated(store: Store, units: int = 20) -> Study:
     """A run of 500 steps and a study of it with 60 nodes, in several units that are the same."""
-    store.import_run(long_run(STEPS))
-    run = store.summaries()[0].id
+    store.runs.add(long_run(STEPS))
+    run = store.runs.summaries()[0].id
     return studied(store, NODES, [Unit(f"u{i}", (run,), targets=nodes(COUNT)) for i in range(units)])
 
 

@@ -17,15 +17,15 @@ def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch
     import jsonschema
     import msgspec
 
-    from lab.cli import main
-    from lab.output import schemas
+    from lab.cli.main import main
+    from lab.cli.schemas import schemas
     from store.store import Store
 
     for kind in ("DATA", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
     monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
     with Store.open(tmp_path / "lab.db") as store:
-        store.import_runs(RUNS)
+        store.runs.add_all(RUNS)
 
     def called(*args: str, as_json: bool = True) -> tuple[int, Any]:
         code = main(["study", *args, *(["--json"] if as_json else [])])
@@ -33,7 +33,7 @@ def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch
         if not as_json:
             return code, (out.out + out.err).decode()
         found = json.loads(out.out)
-        name = "study-list" if args == ("status",) else f"study-{args[0]}"
+        name = "study-list" if args in (("status",), ("status", "--all")) else f"study-{args[0]}"
         shape = msgspec.json.schema(schemas()[name if code == 0 else "error"])
         jsonschema.Draft202012Validator(shape).validate(found)
         return code, found

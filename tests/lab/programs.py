@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.session import Session
-from lab.spec import Spec
-from lab.task import Check, Task
-from lab.trace import Trace
+from lab.core.task import Check, Task
+from lab.core.trace import Trace
+from lab.runs.session import Session
+from lab.runs.spec import Spec
 from store.store import Store
 
 READY = """
@@ -65,7 +65,7 @@ def played(store: Store, agent: str, task: Task = TASK) -> Trace:
     session = Session(store, Spec(task, agent=agent, user="human"))
     session.start()
     assert session.join(30)
-    return store.trace(session.trace_id)
+    return store.runs.trace(session.trace_id)
 
 
 def gone(pid: int) -> bool:

@@ -5,16 +5,29 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import cache, wraps
+from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
+from rich import cells
+from textual._compositor import Compositor
+from textual._context import active_app, visible_screen_stack
+from textual._styles_cache import StylesCache
+from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.geometry import Region, Size
+from textual.strip import Strip
 
-from lab.settings import Settings
+from lab.core.settings import Settings
 from store.store import Store
 from tests.screens.runs import WAITING, bare_run, waiting_run, whole_run
+
+_TURNS = 500
+"""After so many the app works on without an end."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +55,102 @@ def _a_stylesheet_is_parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", known)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)  # the same, without a call: 300 of them for each widget
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_character_is_measured_once() -> Iterator[None]:
+    """Rich knows the widths of 4,096 characters at a time, and texts that are to be told apart have 20,000."""
+    with pytest.MonkeyPatch.context() as patch:
+        measure = cells.get_character_cell_size.__wrapped__
+        patch.setattr(cells, "get_character_cell_size", cache(measure))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _what_no_terminal_shows_is_not_cut() -> Iterator[None]:
+    """Every widget renders what it would paint; it is joined to lines and escapes only where somebody looks.
+
+    Without a terminal Textual cuts all strips at each other's edges, a tenth of a test, and throws them away.
+    """
+    update = Compositor.render_update
+
+    def rendered(compositor: Compositor, full: bool = False, *args: Any, **more: Any) -> Any:
+        app = active_app.get()
+        looked_at = type(app)._display is not App._display and getattr(app, "records", True)
+        if full or looked_at or not app.is_headless:
+            return update(compositor, full, *args, **more)
+        visible_screen_stack.set(app._background_screens)
+        regions = compositor._dirty_regions.copy()
+        compositor._dirty_regions.clear()
+        for _ in compositor._get_renders(Region.from_union(regions)) if regions else ():
+            pass
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compositor, "render_update", rendered)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _a_screen_that_stands_is_read_once() -> Iterator[None]:
+    """Whoever waits for a word reads the screen every 10 ms; it is put together anew once any widget is to be painted.
+
+    That is what a terminal goes by, too: what changes and asks for no paint is seen by nobody.
+    """
+    changes = count()
+    last = next(changes)
+    known: WeakKeyDictionary[Compositor, tuple[int, Size | None, list[Strip]]] = WeakKeyDictionary()
+    strips = Compositor.render_strips
+
+    def changing(act: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(act)
+        def changed(*args: Any, **more: Any) -> Any:
+            nonlocal last
+            last = next(changes)
+            return act(*args, **more)
+
+        return changed
+
+    def read(compositor: Compositor, size: Size | None = None) -> list[Strip]:
+        at, of, lines = known.get(compositor, (-1, None, []))
+        size = compositor.size if size is None else size
+        if at != last or of != size:
+            lines = strips(compositor, size)
+            known[compositor] = (last, size, lines)
+        return list(lines)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind, name in ((StylesCache, "clear"), (StylesCache, "set_dirty"), (Compositor, "reflow"),
+                           (Compositor, "reflow_visible"), (Compositor, "render_update")):  # fmt: skip
+            patch.setattr(kind, name, changing(getattr(kind, name)))
+        patch.setattr(Compositor, "render_strips", read)
+        yield
+
+
+async def _settled(*seconds: float) -> None:
+    """Waits until no widget has anything left to do or to paint; `until` awaits what threads and timers bring."""
+    app, loop = active_app.get(), asyncio.get_running_loop()
+    for _ in range(_TURNS):
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+            if not loop._ready:  # type: ignore[attr-defined]
+                break
+        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
+        if screen is None or not (
+            screen._dirty_widgets or screen._layout_required or screen._scroll_required or screen._callbacks
+        ):
+            return
+        screen._on_timer_update()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _keys_are_followed_not_timed() -> Iterator[None]:
+    """Textual's pilot looks twice for each key whether the processor is idle: never under 40 ms, on a busy one 2 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textual.app.wait_for_idle", _settled)
+        patch.setattr("textual.pilot.wait_for_idle", _settled)
         yield
 
 
@@ -56,10 +165,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 @pytest.fixture
 def full(store: Store) -> Store:
     """A file with a whole run, a bare one, and one that waits at a question."""
-    store.import_run(whole_run())
-    store.import_run(bare_run())
+    store.runs.add(whole_run())
+    store.runs.add(bare_run())
     for event in waiting_run():
-        store.append_event(WAITING, event)
+        store.runs.append_event(WAITING, event)
     return store
 
 

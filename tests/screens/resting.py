@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from screens.phone.mirror import Mirror
+from screens.mirror.mirror import Mirror
 
 PATIENCE = 40.0
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import zlib
+from functools import cache
 from typing import Any
 
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from lab.turn import Action, Decision, Observation, Prompt, Proposed, Question, Reply
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
 
 WHOLE = "11111111-0000-7000-8000-000000000001"
 BARE = "22222222-0000-7000-8000-000000000002"
@@ -32,6 +33,11 @@ def stamp(seconds: float) -> str:
 
 def drawn(lines: list[str], size: tuple[int, int] = SIZE) -> bytes:
     """A phone's screen as PNG: a bar, and a card for each line."""
+    return _drawn(tuple(lines), size)
+
+
+@cache
+def _drawn(lines: tuple[str, ...], size: tuple[int, int]) -> bytes:
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", size, (242, 243, 247))

@@ -8,23 +8,28 @@ from typing import Any
 
 import pytest
 from textual.binding import Binding
+from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.widgets import Input
 
-from lab.errors import LabError
-from lab.settings import Settings, folder
-from lab.spec import Spec
-from lab.task import Task
+from lab.core.errors import LabError
+from lab.core.mailbox import Mailbox
+from lab.core.settings import Settings, folder
+from lab.core.task import Task
+from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.crash import Crash
-from screens.door import LiveDoor
-from screens.frame import LobbyScreen, QuitScreen, TooSmallScreen
-from screens.home import HomeScreen
-from screens.lines import Lines
-from screens.page import Page
+from screens.dialogs import QuitScreen, TooSmallScreen
+from screens.home.home import HomeScreen
+from screens.home.lists import RunList, Tasks
+from screens.launcher import LiveLauncher
+from screens.live.live import LiveScreen
+from screens.navigation import Opening
+from screens.play.lobby import LobbyScreen
 from screens.replay.replay import ReplayScreen
-from screens.rooms import Opening
-from screens.shelves import Runs
+from screens.widgets.help_panel import KeyTable
+from screens.widgets.lines import LineList
+from screens.widgets.text_page import TextPage
 from store.store import Store
 from tests.screens.runs import ASKING, WHOLE, asking_run, painted
 
@@ -37,6 +42,8 @@ class Held:
     over = False
     trace_id = "held"
     spec = Spec(Task("held", "general"))
+    questions: Mailbox[Any, Any] = Mailbox()
+    decisions: Mailbox[Any, Any] = Mailbox()
 
     def leave(self) -> None:
         self.over = True
@@ -82,7 +89,7 @@ async def test_a_rater_sees_no_score_no_agent_no_verdict_and_starts_nothing(full
     app = LabApp(full, Settings(seat="rater"))
     seen = ""
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.screen.query_one(Runs).count == 3)
+        await until(pilot, lambda: app.screen.query_one(RunList).count == 3)
         assert not app.screen.query("#tasks")
         seen += painted(app)
         app.open_replay(WHOLE, 7)
@@ -141,7 +148,7 @@ async def test_a_run_that_cannot_begin_says_why_where_it_would_be(
     app = LabApp(store, settings)
     async with app.run_test() as pilot:
         app.open_resume("no-such-run")
-        await until(pilot, lambda: isinstance(app.screen, LiveDoor) and "run no-such-run" in painted(app))
+        await until(pilot, lambda: isinstance(app.screen, LiveLauncher) and "run no-such-run" in painted(app))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
 
@@ -168,15 +175,15 @@ async def test_quitting_asks_only_where_a_run_is_live(store: Store, settings: Se
 
 
 async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, until: Until) -> None:
-    from lab.spec import Spec
+    from lab.runs.spec import Spec
 
-    store.import_run(asking_run())
+    store.runs.add(asking_run())
     spec = Spec(Task("ask", "general", "", "Ask me."), agent=f"recorded:{ASKING}")
     app = LabApp(store, settings, Opening("live", spec=spec))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "The agent asks" in painted(app))
-        await pilot.press("escape", "escape")
-        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and "● live ?" in painted(app))
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and "● asks you" in painted(app))
         assert "Enter: go to this live run" in painted(app)
         await pilot.press("enter")
         await until(pilot, lambda: "The agent asks" in painted(app))
@@ -184,7 +191,7 @@ async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, 
         await until(pilot, lambda: not app.is_running)
     assert app.session is not None
     run = app.session.trace_id
-    assert store.summary(run).status == "open"
+    assert store.runs.summary(run).status == "open"
     again = LabApp(store, settings)
     async with again.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Enter: resume this run at its question" in painted(again))
@@ -198,9 +205,9 @@ async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, 
 async def test_a_run_that_this_seat_cannot_have_is_said_in_its_place_and_left_unbegun(
     store: Store, settings: Settings, until: Until
 ) -> None:
-    from lab.spec import Spec
+    from lab.runs.spec import Spec
 
-    store.import_run(asking_run())
+    store.runs.add(asking_run())
     spec = Spec(
         Task("ask", "general", "", "Ask me."), agent=f"recorded:{ASKING}", user="human", seat="participant", gate="ask"
     )
@@ -210,7 +217,7 @@ async def test_a_run_that_this_seat_cannot_have_is_said_in_its_place_and_left_un
         assert not app.run_is_live
         await pilot.press("ctrl+q")
         await until(pilot, lambda: not app.is_running)
-    assert [run.id for run in store.summaries()] == [ASKING]
+    assert [run.id for run in store.runs.summaries()] == [ASKING]
 
 
 async def test_letters_typed_into_a_field_are_only_letters(full: Store, settings: Settings) -> None:
@@ -231,11 +238,47 @@ async def test_keys_are_remapped_by_the_settings(full: Store, until: Until) -> N
         assert app.screen.has_class("-filtering")
 
 
+async def test_the_palette_finds_a_task_by_its_name(store: Store, settings: Settings, until: Until) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: bool(app.screen.query_one(Tasks).count))
+        await pilot.press("ctrl+p", *"usual_lunch")
+        await until(pilot, lambda: "Run The usual lunch (usual_lunch)" in painted(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and "the agent works" in painted(app))
+        assert app.session is not None
+        assert app.session.spec.task.id == "usual_lunch"
+        app.session.leave()
+
+
+async def test_a_theme_that_was_chosen_is_there_next_time(store: Store, until: Until) -> None:
+    from lab.core.settings import load, settings_file
+
+    path = settings_file()
+    path.parent.mkdir(parents=True)
+    path.write_text('# mine\nfps = 7\ntheme="nord"\n[keymap]\n"home.filter" = "ctrl+f"\n')
+    app = LabApp(store, load())
+    async with app.run_test() as pilot:
+        assert app.theme == "nord"
+        app.theme = "gruvbox"
+        await until(pilot, lambda: "gruvbox" in path.read_text())
+    again = load()
+    assert (again.theme, again.fps, again.keymap) == ("gruvbox", 7, {"home.filter": "ctrl+f"})
+    assert "# mine" in path.read_text()
+
+
 async def test_the_palette_reaches_every_action_of_a_screen(full: Store, settings: Settings, until: Until) -> None:
     app = LabApp(full, settings)
     async with app.run_test() as pilot:
-        own = {b.description for b in bindings(HomeScreen, LabApp)} - {"Back"}  # Home's own escape stands before it
-        assert own <= commands(app)
+        await until(pilot, lambda: bool(app.screen.query_one(Tasks).count))
+        own = {b.description for b in bindings(HomeScreen)}
+        rooms = {f"Go to {b.description}" for b in bindings(LabApp) if b.action.startswith("show")}
+        rest = {b.description for b in bindings(LabApp) if not b.action.startswith("show")}
+        there = {"Back", "Help, read on", "Help, read back"}  # Home has an escape of its own, and no help is open
+        assert own | rooms | rest - there <= commands(app)
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert len(titles) == len(set(titles))
+        assert not {"Up", "Down", "Page up"} & set(titles)
         app.open_replay(WHOLE)
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
         assert "Close up" not in commands(app)  # no graphics are chosen
@@ -250,8 +293,24 @@ async def test_the_palette_reaches_every_action_of_a_screen(full: Store, setting
         assert isinstance(app.screen, ReplayScreen)
 
 
+async def test_help_that_is_open_when_the_app_ends_has_no_keys(store: Store, settings: Settings, until: Until) -> None:
+    """An app that ends takes its screens down one by one, and Textual may lay the last of them out meanwhile."""
+    app = LabApp(store, settings)
+    async with app.run_test() as pilot:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: bool(app.screen.query(KeyTable)))
+        table, stack = app.screen.query_one(KeyTable), app._screen_stacks[app.current_mode]
+        assert table.render_bindings_table().row_count
+        standing = stack[:]
+        stack.clear()
+        try:
+            assert not table.render_bindings_table().row_count
+        finally:
+            stack[:] = standing
+
+
 def test_every_binding_has_an_id_a_tooltip_and_a_place() -> None:
-    found = list(bindings(LabApp, HomeScreen, ReplayScreen, Lines, Page, QuitScreen))
+    found = list(bindings(LabApp, HomeScreen, ReplayScreen, LineList, TextPage, QuitScreen))
     assert all(b.id and b.tooltip and b.description for b in found)
     assert len({b.id for b in found}) == len(found)
     for screen in (HomeScreen, ReplayScreen):
@@ -268,16 +327,81 @@ def test_home_loads_nothing_heavy(tmp_path: Path) -> None:
     import sys
 
     code = (
-        "import sys, screens.app, screens.home, screens.door; "
+        "import sys, screens.app, screens.home.home, screens.launcher; "
         "print([m for m in ('litellm', 'sqlite_utils', 'numpy', 'PIL', 'av', 'adbutils', 'yaml', 'sqlite3',"
-        " 'screens.phone.mirror', 'screens.live.live', 'screens.replay.replay', 'lab.session') if m in sys.modules])"
+        " 'screens.mirror.mirror', 'screens.live.live', 'screens.replay.replay', 'lab.runs.session')"
+        " if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
 
 
-def bindings(*owners: type[LabApp] | type[Screen[Any]] | type[Lines] | type[Page]) -> Iterable[Binding]:
+def bindings(*owners: type[LabApp] | type[Screen[Any]] | type[LineList] | type[TextPage]) -> Iterable[Binding]:
     for owner in owners:
         for binding in owner.__dict__["BINDINGS"]:
             assert isinstance(binding, Binding)
             yield binding
+
+
+async def test_a_palette_opens_in_a_room_while_another_room_holds_one(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        app.action_show("runs")
+        await until(pilot, lambda: app.current_mode == "runs" and not isinstance(app.screen, CommandPalette))
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+
+
+async def test_a_question_that_was_asked_in_a_small_terminal_leaves_nothing_before_a_large_one(
+    full: Store, until: Until
+) -> None:
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: app.run_is_live)
+        room = app.screen
+        await pilot.resize_terminal(40, 10)
+        await until(pilot, lambda: isinstance(app.screen, TooSmallScreen))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, QuitScreen))
+        await pilot.resize_terminal(40, 11)
+        await until(pilot, lambda: isinstance(app.screen, TooSmallScreen))
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: isinstance(app.screen, QuitScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is room)
+
+
+async def test_a_palette_beneath_a_question_dismisses_nothing(full: Store, until: Until) -> None:
+    """A click that was on its way to the palette when the question came over it."""
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        palette = app.screen
+        app.push_screen(QuitScreen())
+        await until(pilot, lambda: isinstance(app.screen, QuitScreen))
+        palette.dismiss()
+        palette.dismiss()
+        await until(pilot, lambda: isinstance(app.screen, QuitScreen) and palette in app.screen_stack)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is palette)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+async def test_a_task_that_the_palette_names_is_refused_in_a_sentence_while_a_run_is_live(
+    full: Store, until: Until
+) -> None:
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: app.current_mode == "home")
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: app.run_is_live)
+        app._task_from_palette("way_home")
+        await until(pilot, lambda: "a run is live already" in painted(app))

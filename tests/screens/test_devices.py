@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lab.settings import Settings
+from lab.core.settings import Settings
+from lab.core.trace import Paused
 from screens.app import LabApp
-from screens.devices import DeviceLine, Devices
-from screens.home import HomeScreen
+from screens.home.devices import DeviceList, DeviceRow
+from screens.home.home import HomeScreen
 from screens.live.live import LiveScreen
 from store.store import Store
 from tests.screens.runs import painted
@@ -26,8 +27,8 @@ def line(adb_environment: AdbServer, rig: Rig, monkeypatch: pytest.MonkeyPatch) 
     return rig
 
 
-def devices(app: LabApp) -> Devices:
-    return app.screen.query_one(Devices)
+def devices(app: LabApp) -> DeviceList:
+    return app.screen.query_one(DeviceList)
 
 
 async def test_a_phone_is_listed_with_its_state_and_chosen(
@@ -50,6 +51,18 @@ async def test_a_phone_is_listed_with_its_state_and_chosen(
         await until(pilot, lambda: devices(app).rows[1].ready)
 
 
+async def test_the_state_of_a_phones_screen_stands_at_home(
+    store: Store, settings: Settings, until: Until, line: Rig
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(170, 45)) as pilot:
+        await until(pilot, lambda: devices(app).count == 2 and "○ ready" in painted(app))
+        line.served.fault("lock", "pin")
+        await until(pilot, lambda: "○ locked" in painted(app))
+        line.served.fault("clear", None)
+        await until(pilot, lambda: "○ locked" not in painted(app))
+
+
 async def test_a_run_is_made_on_the_phone_that_is_chosen(
     store: Store, settings: Settings, until: Until, line: Rig
 ) -> None:
@@ -64,11 +77,11 @@ async def test_a_run_is_made_on_the_phone_that_is_chosen(
         assert app.session is not None
         app.session.stop("enough")
         assert app.session.join(10)
-        assert store.trace(app.session.trace_id).device.id == line.serial
+        assert store.runs.trace(app.session.trace_id).device.id == line.serial
 
 
 def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
-    shelf = Devices("devices", chosen="R58")
+    shelf = DeviceList("devices", chosen="R58")
     shelf.found([("R58", "device", "Pixel"), ("E1", "offline", "")])
     assert [row.serial for row in shelf.rows] == ["embedded", "E1", "R58"]
     since = shelf.rows[2].since
@@ -76,7 +89,7 @@ def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
     assert shelf.rows[1].since == since
     shelf.found([])
     assert [(row.serial, row.state) for row in shelf.rows] == [("embedded", "device"), ("R58", "gone")]
-    assert isinstance(shelf.rows[1], DeviceLine)
+    assert isinstance(shelf.rows[1], DeviceRow)
 
 
 async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_key(
@@ -98,13 +111,42 @@ async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_end
         await pilot.press("ctrl+x")
         await until(pilot, lambda: "this run is over" in painted(app))
     assert app.session is not None
-    ended = store.trace(app.session.trace_id).ended
+    ended = store.runs.trace(app.session.trace_id).ended
     assert ended is not None
     assert ended.status == "stopped"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "state", "said"),
+    [
+        ("lock", "pin", "locked", "is locked: the lock screen is in front."),
+        ("folded", True, "folded", "is folded: its main screen is off"),
+    ],
+)
+async def test_a_screen_that_shows_no_app_is_told_above_the_question_and_on_the_mirrors_border(
+    store: Store, settings: Settings, until: Until, line: Rig, name: str, value: object, state: str, said: str
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        app.choose_phone(line.serial)
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: "The agent asks" in painted(app))
+        line.served.fault(name, value)
+        await until(pilot, lambda: said in painted(app) and f"not live: {state}" in painted(app))
+        assert "The agent asks" in painted(app)
+        hints = ("by hand. It goes on by itself", "Unfold it. It goes on")
+        await until(pilot, lambda: any(hint in painted(app) for hint in hints))
+        line.served.fault("clear", None)
+        await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
+    assert app.session is not None
+    paused = [event for event in store.runs.events(app.session.trace_id) if isinstance(event, Paused)]
+    assert paused[0].state == state
+    assert store.runs.trace(app.session.trace_id).status == "open"
+
+
 def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
-    shelf = Devices("devices")
+    shelf = DeviceList("devices")
     phones = [(f"127.0.0.1:{port}", "device", "Lantern One") for port in (5601, 5603)]
     shelf.found([*phones, ("adb-R58M12345-x1y2z3._adb-tls-connect._tcp", "offline", "")])
     shelf.chosen = phones[0][0]

@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets._footer import FooterKey
 
-from screens.footer import Footer
+from screens.widgets.footer import Footer
 
 
 class Keys(App[None]):

@@ -19,13 +19,13 @@ import msgspec
 import pytest
 from PIL import Image
 
-from lab.errors import LabError
-from lab.settings import Settings
+from lab.core.errors import LabError
+from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.graphics import Can, drawn, prepare, read_answer
-from screens.phone.marks import Mark
-from screens.replay.still import Still
-from screens.rooms import Opening
+from screens.mirror.marks import PhoneMark
+from screens.mirror.terminal_graphics import GraphicsSupport, drawn, prepare, read_answer
+from screens.navigation import Opening
+from screens.replay.phone_pane import StillPhone
 from store.store import Store
 from tests.screens.runs import WHOLE
 
@@ -35,21 +35,21 @@ Until = Callable[..., Awaitable[None]]
 @pytest.mark.parametrize(
     ("said", "can"),
     [
-        (b"", Can(False, False, False)),
-        (b"\x1b[?62;c", Can(False, False, True)),
-        (b"\x1b_Gi=31;OK\x1b\\\x1b[?62;52;c", Can(True, False, True)),
-        (b"\x1b[?62;4;22c", Can(False, True, True)),
-        (b"\x1b_Gi=31;EINVAL:no\x1b\\\x1b[?64;14;24c", Can(False, False, True)),
+        (b"", GraphicsSupport(False, False, False)),
+        (b"\x1b[?62;c", GraphicsSupport(False, False, True)),
+        (b"\x1b_Gi=31;OK\x1b\\\x1b[?62;52;c", GraphicsSupport(True, False, True)),
+        (b"\x1b[?62;4;22c", GraphicsSupport(False, True, True)),
+        (b"\x1b_Gi=31;EINVAL:no\x1b\\\x1b[?64;14;24c", GraphicsSupport(False, False, True)),
     ],
 )
-def test_a_terminals_answer_is_read(said: bytes, can: Can) -> None:
+def test_a_terminals_answer_is_read(said: bytes, can: GraphicsSupport) -> None:
     assert read_answer(said) == can
 
 
 def test_marks_stand_on_the_picture_in_the_phones_pixels() -> None:
     out = io.BytesIO()
     Image.new("RGB", (100, 200), "white").save(out, "PNG")
-    image = drawn(out.getvalue(), (1000, 2000), [Mark("box", (100, 100), (900, 300))])
+    image = drawn(out.getvalue(), (1000, 2000), [PhoneMark("box", (100, 100), (900, 300))])
     assert image is not None
     assert image.getpixel((10, 20)) == (255, 59, 107)
     assert image.getpixel((50, 100)) == (255, 255, 255)
@@ -67,17 +67,17 @@ def test_what_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_the_key_is_there_only_where_graphics_are_chosen(full: Store, settings: Settings, until: Until) -> None:
     app = LabApp(full, settings, Opening("replay", WHOLE))
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: bool(app.screen.query(Still)))
-        assert app.screen.query_one(Still).close_up is None
+        await until(pilot, lambda: bool(app.screen.query(StillPhone)))
+        assert app.screen.query_one(StillPhone).close_up is None
         assert "replay.close_up" not in {b.binding.id for b in app.screen.active_bindings.values() if b.enabled}
 
 
 async def test_a_key_goes_to_the_picture_itself_and_back(full: Store, settings: Settings, until: Until) -> None:
     app = LabApp(full, msgspec.structs.replace(settings, graphics="kitty"), Opening("replay", WHOLE))
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.screen.query_one(Still).mirror.settled)
+        await until(pilot, lambda: app.screen.query_one(StillPhone).mirror.settled)
         await pilot.press("i")
-        still = app.screen.query_one(Still)
+        still = app.screen.query_one(StillPhone)
         close_up = still.close_up
         assert close_up is not None
         await until(pilot, lambda: close_up.display and close_up.size.width > 10)
@@ -92,7 +92,7 @@ def test_a_real_terminal_is_sent_the_picture(full: Store, graphics: str, sign: b
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 900, 540))
     settings = {"HITLAB_GRAPHICS": graphics, "COLUMNS": "100", "LINES": "30", "TERM": "xterm-256color"}
     program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli", "replay", WHOLE, "--db", str(full.path)],
+        [sys.executable, "-m", "lab.cli.main", "replay", WHOLE, "--db", str(full.path)],
         env={**os.environ, **settings, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[2])},
         stdin=side,
         stdout=side,

@@ -6,31 +6,39 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from lab.records import Imported, numbered
-from lab.settings import Settings
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Started
+from lab.cli.author import find_task
+from lab.core.run_records import Imported, numbered
+from lab.core.settings import Settings
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Started
 from screens.app import LabApp
-from screens.home import PAGE, HomeScreen
+from screens.author.author import AuthorScreen
+from screens.home.home import PAGE, HomeScreen
+from screens.home.lists import RunList, TaskRow, Tasks
+from screens.navigation import Opening
 from screens.record.record import RecordScreen
 from screens.replay.replay import ReplayScreen
-from screens.shelves import Runs, TaskLine, Tasks
+from simulators import library
 from store.store import Store
+from tests.demonstrations import demonstration
 from tests.screens.resting import rests
-from tests.screens.runs import BARE, HOSTILE, WAITING, bare_run, painted, whole_run
+from tests.screens.runs import BARE, HOSTILE, WAITING, WHOLE, bare_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
+LATER = "99999999-0000-7000-8000-000000000009"
+"""A run that began after all others."""
 
 TASKS = [
-    TaskLine("usual_lunch", "personalized", "Order the usual lunch"),
-    TaskLine("holiday_alarm", "proactive", "A holiday tomorrow"),
-    TaskLine("spoilt", "", "", "task file spoilt.yaml: field knid: unknown"),
+    TaskRow("usual_lunch", "personalized", "Order the usual lunch"),
+    TaskRow("holiday_alarm", "proactive", "A holiday tomorrow"),
+    TaskRow("spoilt", "", "", "task file spoilt.yaml: field knid: unknown"),
 ]
 
 
-def runs(app: LabApp) -> Runs:
-    return app.screen.query_one(Runs)
+def runs(app: LabApp) -> RunList:
+    return app.screen.query_one(RunList)
 
 
 @pytest.fixture
@@ -38,6 +46,24 @@ def home(full: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> La
     """Home over three runs, with three fixed tasks."""
     monkeypatch.setattr(HomeScreen, "_read_tasks", lambda self: self.post_message(HomeScreen.TasksRead(TASKS)))
     return LabApp(full, settings)
+
+
+@pytest.mark.parametrize("room", ["home", "runs"])
+async def test_a_demonstration_is_listed_by_its_intent(store: Store, until: Until, room: Any) -> None:
+    store.runs.add(demonstration(intent="Mute the phone"))
+    app = LabApp(store, Settings(bell=False), Opening(room))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Mute the phone" in painted(app))
+        assert "demo-1" not in painted(app)
+
+
+@pytest.mark.parametrize("key", ["v", "t"])
+async def test_where_no_run_is_a_key_about_one_says_so(store: Store, until: Until, key: str) -> None:
+    app = LabApp(store, Settings(bell=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "No runs yet" in painted(app) and "Enter: run this task" in painted(app))
+        await pilot.press(key)
+        await until(pilot, lambda: any("no run is here" in note.message for note in app._notifications))
 
 
 async def test_runs_are_listed_newest_first_with_what_enter_does(home: LabApp, until: Until) -> None:
@@ -50,7 +76,7 @@ async def test_runs_are_listed_newest_first_with_what_enter_does(home: LabApp, u
         await pilot.press("j")
         await until(pilot, lambda: "Enter: replay this run" in painted(home))
         await pilot.press("tab")
-        await until(pilot, lambda: "Enter: run this task with the rule agent; you answer" in painted(home))
+        await until(pilot, lambda: "Enter: run this task; you answer" in painted(home))
         await pilot.press("end")
         await until(pilot, lambda: "field knid: unknown" in painted(home))
         await pilot.press("tab")
@@ -99,19 +125,28 @@ async def test_the_filter_finds_runs_and_tasks_and_esc_shows_all(home: LabApp, u
         await until(pilot, lambda: runs(home).count == 3 and home.focused is runs(home))
 
 
-async def test_an_empty_file_names_the_next_key(store: Store, settings: Settings, until: Until) -> None:
-    app = LabApp(store, settings)
+async def test_an_empty_file_begins_at_the_tasks_and_names_the_next_key(
+    store: Store, settings: Settings, until: Until
+) -> None:
+    app, seen = LabApp(store, settings), set[str]()
     async with app.run_test() as pilot:
-        await until(pilot, lambda: "No runs yet" in painted(app))
+
+        def begun() -> bool:
+            seen.add(painted(app))
+            return "Enter: run this task" in painted(app)
+
+        await until(pilot, lambda: begun() and "No runs yet" in painted(app))
         assert all(word in painted(app) for word in ("Enter on a task", "hitlab demo", "hitlab import PATH"))
+        assert not any("No tasks found" in frame for frame in seen)
+        assert isinstance(app.focused, Tasks)
 
 
 async def test_a_click_chooses_a_line_and_two_open_it(home: LabApp, until: Until) -> None:
     async with home.run_test() as pilot:
         await until(pilot, lambda: runs(home).count == 3)
-        await pilot.click(Runs, offset=(10, 4))
+        await pilot.click(RunList, offset=(10, 4))
         await until(pilot, lambda: runs(home).cursor == 2)
-        await pilot.click(Runs, offset=(10, 4), times=2)
+        await pilot.click(RunList, offset=(10, 4), times=2)
         await until(pilot, lambda: isinstance(home.screen, ReplayScreen))
 
 
@@ -122,7 +157,7 @@ async def test_ten_thousand_runs_are_read_a_page_at_a_time(store: Store, setting
             Started(trace=f"run{i:05d}", task=task, agent=Actor("script", "rule")),
             Ended(status="failed"),
         ]
-        store.import_run(Imported(numbered(events), {}, []))
+        store.runs.add(Imported(numbered(events), {}, []))
     app = LabApp(store, settings)
     async with app.run_test() as pilot:
         await until(pilot, lambda: runs(app).count == PAGE)
@@ -138,14 +173,14 @@ async def test_ten_thousand_runs_are_read_a_page_at_a_time(store: Store, setting
 async def test_a_strangers_words_are_painted_as_characters(store: Store, settings: Settings, until: Until) -> None:
     hostile = whole_run(hostile=True)
     first: Any = hostile.events[0]
-    store.import_run(hostile)
+    store.runs.add(hostile)
     assert first.task.instruction == HOSTILE
     events = bare_run("bad").events
     spoilt: Any = events[0]
     import msgspec
 
     task = msgspec.structs.replace(spoilt.task, id=HOSTILE)
-    store.import_run(Imported([msgspec.structs.replace(spoilt, task=task), *events[1:]], {}, []))
+    store.runs.add(Imported([msgspec.structs.replace(spoilt, task=task), *events[1:]], {}, []))
     app = LabApp(store, settings)
     async with app.run_test(size=(200, 60)) as pilot:
         await until(pilot, lambda: runs(app).count == 2)
@@ -181,3 +216,39 @@ async def test_a_key_records_the_task_under_the_cursor_and_another_ones_own_inte
         await until(pilot, lambda: isinstance(home.screen, HomeScreen))
         await pilot.press("R")
         await until(pilot, lambda: "already" in painted(home))
+
+
+async def test_home_says_how_to_leave_and_q_leaves(home: LabApp, until: Until) -> None:
+    async with home.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: runs(home).count == 3 and "q Quit" in painted(home).splitlines()[-1])
+        await pilot.press("q")
+        assert home._exit
+
+
+async def test_author_opens_beside_a_finished_run_before_a_newer_open_one(
+    store: Store, settings: Settings, until: Until
+) -> None:
+    """From Home by the task's line; the same is said on the command line."""
+    task = library.task("usual_lunch")
+    for run, ended in ((WHOLE, True), (LATER, False)):
+        made = whole_run(run)
+        first = made.events[0]
+        assert isinstance(first, Started)
+        events = [
+            replace(first, task=task),
+            *(event for event in made.events[1:] if ended or not isinstance(event, Ended)),
+        ]
+        store.runs.add(made._replace(events=numbered(events)))
+    assert store.runs.of_task(task.id)[0] == LATER
+    app = LabApp(store, replace(settings, person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(Tasks).count > 1)
+        tasks = app.screen.query_one(Tasks)
+        app.screen.set_focus(tasks)
+        tasks.go(next(at for at, line in enumerate(tasks.rows) if line.name == "usual_lunch"))
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, AuthorScreen) and "completed" in painted(app))
+        assert app.screen.footage.run == WHOLE  # type: ignore[attr-defined]
+    assert find_task(store, "usual_lunch", None)[1] == WHOLE
+    assert find_task(store, task.id, None)[1] == WHOLE
+    assert find_task(store, LATER, None)[1] == LATER

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from lab.label import Act
-from lab.settings import Settings
-from lab.stamp import now, uuid7
+import pytest
+
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.studies import Studies
+from screens.home.studies import StudyTable
+from screens.widgets.lines import LineList
 from store.store import Store
+from tests.screens.runs import painted
 from tests.studies import R1, frozen, unit
 
 Until = Callable[..., Awaitable[None]]
@@ -17,10 +21,10 @@ Until = Callable[..., Awaitable[None]]
 
 async def test_a_study_stands_above_the_runs_with_what_is_done_and_left(full: Store, until: Until) -> None:
     plan = frozen(full, [unit("u1"), unit("u2"), unit("u3")], title="Failures")
-    full.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
     app = LabApp(full, Settings(person="R1"))
     async with app.run_test(size=(120, 40)) as pilot:
-        studies = app.screen.query_one(Studies)
+        studies = app.screen.query_one(StudyTable)
         await until(pilot, lambda: studies.count == 1)
         row = studies.rows[0]
         assert (row.mine and row.mine.done, row.mine and row.mine.dealt, row.line.done, row.line.dealt) == (1, 3, 1, 6)
@@ -37,7 +41,7 @@ async def test_a_rater_sees_only_studies_that_are_theirs(full: Store, until: Unt
     for seat, listed in (("rater", ["mine"]), ("developer", ["others", "mine"])):
         app = LabApp(full, Settings(person="R1", seat=seat))  # type: ignore[arg-type]
         async with app.run_test(size=(120, 40)) as pilot:
-            studies = app.screen.query_one(Studies)
+            studies = app.screen.query_one(StudyTable)
             await until(pilot, lambda studies=studies: studies.count > 0)
             assert [row.line.id for row in studies.rows] == listed
 
@@ -46,7 +50,7 @@ async def test_without_studies_home_has_no_such_pane(full: Store, until: Until) 
     app = LabApp(full, Settings())
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Runs  3" in str(app.screen.query_one("#runs").border_title))
-        assert not app.screen.query_one(Studies).display
+        assert not app.screen.query_one(StudyTable).display
 
 
 async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_study(full: Store, until: Until) -> None:
@@ -54,7 +58,7 @@ async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_stu
     second = frozen(full, [unit("u1")], id="second")
     app = LabApp(full, Settings(person="R1"))
     async with app.run_test(size=(120, 40)) as pilot:
-        studies = app.screen.query_one(Studies)
+        studies = app.screen.query_one(StudyTable)
         await until(pilot, lambda: studies.count == 2)
         studies.focus()
         await until(pilot, lambda: "a: its agreement" in studies.next_words())
@@ -71,7 +75,7 @@ async def test_enter_on_a_study_with_nothing_to_answer_shows_its_agreement(full:
     frozen(full, [unit("u1")], raters=("R2",))
     app = LabApp(full, Settings(person="D1"))
     async with app.run_test(size=(120, 40)) as pilot:
-        studies = app.screen.query_one(Studies)
+        studies = app.screen.query_one(StudyTable)
         await until(pilot, lambda: studies.count == 1)
         studies.focus()
         await until(pilot, lambda: studies.next_words().startswith("Enter: its agreement"))
@@ -83,10 +87,46 @@ async def test_a_rater_has_no_key_for_agreement(full: Store, until: Until) -> No
     frozen(full, [unit("u1")])
     app = LabApp(full, Settings(person="R1", seat="rater"))
     async with app.run_test(size=(120, 40)) as pilot:
-        studies = app.screen.query_one(Studies)
+        studies = app.screen.query_one(StudyTable)
         await until(pilot, lambda: studies.count == 1)
         assert "agreement" not in studies.next_words().lower()
         await pilot.press("a", "f6")
         await pilot.pause()
         assert app.current_mode == "home"
         assert not any("agreement" in one.binding.action for one in app.screen.active_bindings.values() if one.enabled)
+
+
+async def test_plus_gives_each_pane_the_whole_height(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], id="first")
+    app = LabApp(full, Settings(person="R1"))
+    async with app.run_test(size=(170, 40)) as pilot:
+        studies = app.screen.query_one(StudyTable)
+        await until(pilot, lambda: studies.count == 1 and "first" in painted(app))
+        before = studies.size.height
+        for id in ("studies", "runs", "tasks", "devices"):
+            pane = app.screen.query_one(f"#{id}", LineList)
+            pane.focus()
+            await pilot.press("plus")
+            await until(pilot, lambda pane=pane: app.screen.maximized is pane)
+            await until(pilot, lambda pane=pane: pane.outer_size.height >= 38)
+            await pilot.press("plus")
+            await until(pilot, lambda: app.screen.maximized is None)
+        await until(pilot, lambda: studies.size.height == before)
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
+async def test_studies_of_one_title_are_told_apart_by_the_names_that_commands_take(
+    full: Store, until: Until, size: tuple[int, int]
+) -> None:
+    for id in ("failures-pilot", "failures-main"):
+        frozen(full, [unit("u1")], id=id, title="Why the run failed (memory)")
+    gone = frozen(full, [unit("u1")], id="mistake", title="Why the run failed (memory)")
+    full.labels.record_act(Act(uuid7(), gone.id, 1, R1, "archived", now()))
+    app = LabApp(full, Settings(person="R1"))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "failures-main" in painted(app))
+        app.screen.query_one(StudyTable).focus()
+        await pilot.press("down")
+        await until(pilot, lambda: "failures-pilot" in painted(app))
+        assert "mistake" not in painted(app)
+        assert ("Why the run failed" in painted(app)) is (size[0] >= 80)

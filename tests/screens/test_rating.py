@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lab.cli import main
-from lab.errors import LabError
-from lab.label import Act
-from lab.settings import Settings
-from lab.stamp import now, uuid7
+from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.rooms import ROOMS, Opening
-from screens.studies import Studies
+from screens.home.studies import StudyTable
+from screens.navigation import ROOMS, Opening
 from store.store import Store
 from tests.screens.runs import WHOLE, painted
 from tests.studies import R1, frozen, unit
@@ -30,7 +30,7 @@ async def test_home_lists_studies_alone_and_no_key_leads_to_a_run(full: Store, u
     frozen(full, [unit("u1")], title="Failures")
     app = LabApp(full, RATER)
     async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.screen.query_one(Studies).count == 1)
+        await until(pilot, lambda: app.screen.query_one(StudyTable).count == 1)
         assert rooms(app) == {"home", "annotate"}
         for key in ("f3", "f4", "f9", "f10", "f11", "f12"):
             await pilot.press(key)
@@ -59,9 +59,9 @@ def test_who_proofreads_by_name_has_that_room_besides(full: Store) -> None:
 def test_other_seats_and_locked_studies_close_nothing(full: Store) -> None:
     plan = frozen(full, [unit("u1")])
     assert "runs" in rooms(LabApp(full, Settings(person="R1")))
-    assert full.rates("R1")
-    full.record_act(Act(uuid7(), plan.id, 1, R1, "locked", now()))
-    assert not full.rates("R1")
+    assert full.studies.rates("R1")
+    full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "locked", now()))
+    assert not full.studies.rates("R1")
     assert "replay" in rooms(LabApp(full, RATER))
 
 
@@ -72,7 +72,7 @@ def test_the_command_line_of_a_rater_tells_no_run(
     frozen(full, [unit("u1")])
     monkeypatch.setenv("HITLAB_SEAT", "rater")
     monkeypatch.setenv("HITLAB_PERSON", "R1")
-    monkeypatch.setattr("lab.commands.runs._terminal", lambda: True)
+    monkeypatch.setattr("lab.cli.app.has_terminal", lambda: True)
     code = main([command, *([WHOLE] if command in ("replay", "show") else []), "--db", str(full.path)])
     said = capsys.readouterr()
     assert code == 1

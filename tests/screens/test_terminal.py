@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.task import Actor, Task
-from lab.trace import Started, Step
-from lab.turn import Action, Proposed
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor, Task
+from lab.core.trace import Started, Step
 from store.store import Store
 
 
@@ -23,7 +23,7 @@ def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[boo
     terminal, side = pty.openpty()
     size = {"COLUMNS": "100", "LINES": "30"}
     program = subprocess.Popen(
-        [sys.executable, "-m", "lab.cli", *args],
+        [sys.executable, "-m", "lab.cli.main", *args],
         env={**os.environ, **size, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(home)},
         stdin=side,
         stdout=side,
@@ -53,10 +53,12 @@ def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[boo
 @pytest.mark.parametrize(("room", "words"), [("home", b"No runs yet"), ("home", b"Runs"), ("replay", b"Goal")])
 def test_a_room_opens_and_is_left(tmp_path: Path, room: str, words: bytes) -> None:
     db = tmp_path / "lab.db"
-    if words != b"No runs yet":
-        with Store.open(db) as store:
+    with Store.open(db) as store:  # a file that is named is one that is there
+        if words != b"No runs yet":
             task = Task("t", "general", instruction="Do it.")
-            store.append_event("run1", Started(seq=0, at="", trace="run1", task=task, agent=Actor("script", "rule")))
-            store.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
+            store.runs.append_event(
+                "run1", Started(seq=0, at="", trace="run1", task=task, agent=Actor("script", "rule"))
+            )
+            store.runs.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
     args = ["replay", "run1@1"] if room == "replay" else []
     assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path) == (True, 0)

@@ -15,19 +15,21 @@ import msgspec
 import pytest
 from PIL import Image
 
-from lab.seams import Frame
-from lab.settings import Settings
+from lab.core.seams import Frame
+from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.phone.marks import Mark
-from screens.rooms import Opening
-from screens.window import Window
+from screens.mirror.marks import PhoneMark
+from screens.navigation import Opening
+from screens.picture_window import PictureWindow
 from store.store import Store
 from tests.screens.runs import WHOLE
 
 Until = Callable[..., Awaitable[None]]
 
 
-def get(window: Window, rest: str = "", *, path: str | None = None, host: str | None = None) -> tuple[int, bytes, Any]:
+def get(
+    window: PictureWindow, rest: str = "", *, path: str | None = None, host: str | None = None
+) -> tuple[int, bytes, Any]:
     """What the page answers; `rest` follows its secret path."""
     line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
     where = path if path is not None else "/" + window.address.split("/", 3)[3] + rest
@@ -46,12 +48,12 @@ def png(colour: str) -> bytes:
 
 @pytest.fixture
 def window() -> Any:
-    window = Window()
+    window = PictureWindow()
     yield window
     window.close()
 
 
-def test_the_page_is_only_for_who_knows_its_address(window: Window) -> None:
+def test_the_page_is_only_for_who_knows_its_address(window: PictureWindow) -> None:
     status, body, headers = get(window)
     assert status == 200
     assert b"<script nonce=" in body
@@ -65,7 +67,7 @@ def test_the_page_is_only_for_who_knows_its_address(window: Window) -> None:
 
 
 def test_what_goes_wrong_in_it_is_not_printed_into_the_terminal(
-    window: Window, capfd: pytest.CaptureFixture[str]
+    window: PictureWindow, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert json.loads(get(window, "now?after=" + "9" * 5000)[1])["picture"] is False
     window.show_frame(Frame(b"too little", (30, 60), None, 0.0, 0))
@@ -76,11 +78,11 @@ def test_what_goes_wrong_in_it_is_not_printed_into_the_terminal(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_picture_comes_as_it_is_kept_with_its_words_and_marks(window: Window) -> None:
+def test_a_picture_comes_as_it_is_kept_with_its_words_and_marks(window: PictureWindow) -> None:
     assert json.loads(get(window, "now?after=-1")[1])["picture"] is False
     assert get(window, "picture")[0] == 404
     image = png("red")
-    window.show(image, (1080, 2400), "step 3\x1b[2J", [Mark("tap", (5, 6), label="<b>")])
+    window.show(image, (1080, 2400), "step 3\x1b[2J", [PhoneMark("tap", (5, 6), label="<b>")])
     now = json.loads(get(window, "now?after=0")[1])
     assert (now["size"], now["caption"]) == ([1080, 2400], "step 3\\x1b[2J")
     assert now["marks"] == [{"kind": "tap", "at": [5, 6], "to": None, "label": "<b>"}]
@@ -88,7 +90,7 @@ def test_a_picture_comes_as_it_is_kept_with_its_words_and_marks(window: Window) 
     assert (status, body, headers["Content-Type"]) == (200, image, "image/png")
 
 
-def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> None:
+def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: PictureWindow) -> None:
     heard: list[Any] = []
     waiting = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=0")[1])))
     waiting.start()
@@ -109,7 +111,7 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> N
     assert not asks.is_alive()
 
 
-def test_a_moving_phone_is_shown_a_few_times_a_second(window: Window) -> None:
+def test_a_moving_phone_is_shown_a_few_times_a_second(window: PictureWindow) -> None:
     for shade in range(150, 201):
         window.show_frame(Frame(bytes([shade, 10, 10]) * (30 * 60), (30, 60), None, 0.0, 0, space=(300, 600)))
     began = time.monotonic()

@@ -1,6 +1,6 @@
-"""Playing a built-in task whole: rule agent, embedded phone, scripted person, the real loop and the real checks.
+"""Playing a built-in task whole: playbook agent, embedded phone, scripted person, the real loop and the real checks.
 
-python -m tests.simulators.playing TASK [--vary SEED] [--script NAME] [--log clean|noise] [--tell]
+python -m tests.simulators.playing TASK [--vary SEED] [--script NAME] [--log clean|noise] [--playbook NAME] [--show]
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lab import checks, episode
-from lab.agents.rule import RuleAgent
-from lab.control import Control
-from lab.seams import Agent, Brief, Gate, Screen
-from lab.spec import brief_of
-from lab.task import Persona, Task
-from lab.trace import Ended, Step
-from lab.turn import Observation, Proposed
-from lab.uitree import UiTree
-from simulators import library, varied
-from simulators.human import PassGate
+from lab.agents.playbook import PlaybookAgent
+from lab.core import episode, task_checks
+from lab.core.playbook import chosen
+from lab.core.run_control import RunControl
+from lab.core.seams import Agent, Brief, Gate, Screen
+from lab.core.step import Observation, Proposed
+from lab.core.task import Persona, Task
+from lab.core.trace import Ended, Step
+from lab.core.ui_tree import UiTree
+from lab.runs.spec import brief_of
+from simulators import library, task_variation
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
 from simulators.phone.stage import activity
-from simulators.scripted import Script, Scripted
+from simulators.users.human import PassGate
+from simulators.users.scripted import Script, Scripted
 
 
 class Blind(Phone):
@@ -58,6 +59,11 @@ class Spy:
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         self.given.append((brief, screen.tree))
         return self.agent.propose(brief, screen, history)
+
+
+def playing(task: Task, name: str = "") -> PlaybookAgent:
+    """The agent that plays a task's playbook of that name."""
+    return PlaybookAgent(chosen(task.playbook, task.playbooks, name), name)
 
 
 class Played(NamedTuple):
@@ -93,11 +99,11 @@ def play(
     phone = Blind(state=state)
     first = phone.snapshot()
 
-    def judge(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.Verdict:
-        return episode.Verdict(*checks.score(task, first, state or {}, steps))
+    def judge(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
+        return episode.EpisodeScore(*task_checks.score(task, first, state or {}, steps))
 
-    seats = episode.Seats(agent or RuleAgent(), Scripted(script), gate or PassGate(), phone)
-    events = list(episode.run(brief_of(task, persona), seats, Control(), Keep(), judge))
+    seats = episode.Seats(agent or playing(task), Scripted(script), gate or PassGate(), phone)
+    events = list(episode.run(brief_of(task, persona), seats, RunControl(), Keep(), judge))
     ended = events[-1]
     assert isinstance(ended, Ended)
     return Played([e for e in events if isinstance(e, Step)], ended, first, phone.snapshot())
@@ -125,37 +131,39 @@ def persona(name: str, source: Any = "noise") -> Persona:
 
 
 @functools.cache
-def fitting(name: str, script: str = "", *, seed: int = 0, source: Any = "noise", vary: int = 0) -> Played:
-    """A built-in task with its own script (or another), in the world of `vary`."""
+def fitting(
+    name: str, script: str = "", *, seed: int = 0, source: Any = "noise", vary: int = 0, playbook: str = ""
+) -> Played:
+    """A built-in task with its own script (or another), in the world of `vary`, by its good playbook or another."""
     task = task_named(name)
-    world = varied.world(vary)
+    world = task_variation.world(vary)
     return play(
         world.task(task),
         world.persona(persona(task.persona, source)) if task.persona else None,
         world.script(library.script(script or name)),
         state=world.state(first_state(task, seed)),
+        agent=playing(world.task(task), playbook),
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Play one built-in task with the rule agent.")
+    parser = argparse.ArgumentParser(description="Play one built-in task by its playbook.")
     parser.add_argument("task")
     parser.add_argument("--vary", type=int, default=0)
     parser.add_argument("--script", default="")
     parser.add_argument("--log", default="noise")
-    parser.add_argument("--tell", action="store_true", help="also the goals read from each line of the log")
+    parser.add_argument("--playbook", default="", help="one that goes wrong, by its name")
+    parser.add_argument("--show", action="store_true", help="also the words on each screen")
     args = parser.parse_args()
-    if args.tell:
-        from lab.agents.goals import goals_in
-
-        for entry in persona(task_named(args.task).persona, args.log).log:
-            print(entry.exposed, *(f"\n      {goal}" for goal in goals_in(entry.action)))
-    played = fitting(args.task, args.script, seed=args.vary, source=args.log, vary=args.vary)
-    print(played.told())
+    played = fitting(args.task, args.script, seed=args.vary, source=args.log, vary=args.vary, playbook=args.playbook)
     for step in played.steps:
+        action = step.proposed.action
+        if args.show and step.before.tree is not None:
+            print("     |", " | ".join(n.label.replace("\n", "/") for n in step.before.tree.nodes() if n.label)[:1500])
+        print(step.index, action.kind, action.direction or action.text or "", "|", step.proposed.thought)
         if step.question and step.reply:
             print(f"  asked: {step.question.text}\n  reply: {step.reply.decision or ''} {step.reply.text}")
-    print(played.ended.status, played.ended.score)
+    print(played.ended.status, played.ended.score, played.ended.reason)
     for name, held in played.ended.checks:
         print("   ", "ok  " if held else "FAIL", name)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators import library
 
 

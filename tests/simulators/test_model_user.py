@@ -10,17 +10,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lab import cli
-from lab.errors import LabError
-from lab.llm import Llm, Terms
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import Spec, resume_spec
-from lab.task import Actor, Check, Criterion, LogEntry, Persona, Rubric, Task
-from lab.trace import Answered, Asked, Step
-from lab.turn import Action, Proposed, Question, Reply
+from lab.cli import main
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.step import Action, Proposed, Question, Reply
+from lab.core.task import Actor, Check, Criterion, LogEntry, Persona, Rubric, Task
+from lab.core.trace import Answered, Asked, Step
+from lab.llm.client import Llm, ModelTerms
+from lab.runs.session import Session
+from lab.runs.spec import Spec, resume_spec
 from simulators import library
-from simulators.model import ModelUser, Unusable, dialogue_lines, model_user, read_reply
+from simulators.users.model import ModelUser, UnusableReply, dialogue_lines, model_user, read_reply
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, in_turn, serving
 
@@ -56,7 +56,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelServer]:
 
 
 def user(server: ModelServer, task: Task = TASK) -> ModelUser:
-    return ModelUser("x", Llm("openai/x", Terms(base=server.base, pause=0.01, tries=2)), task, PERSONA)
+    return ModelUser("x", Llm("openai/x", ModelTerms(base=server.base, pause=0.01, tries=2)), task, PERSONA)
 
 
 def said(question: str, reply: str) -> Step:
@@ -109,7 +109,7 @@ def test_a_server_that_gives_no_answer_ends_the_run_with_a_sentence(served: Mode
         session = _session(store, served)
         session.start()
         assert session.join(60)
-        trace = store.trace(session.trace_id)
+        trace = store.runs.trace(session.trace_id)
         assert trace.status == "failed"
         assert trace.replies == 0
         assert trace.ended is not None
@@ -119,7 +119,7 @@ def test_a_server_that_gives_no_answer_ends_the_run_with_a_sentence(served: Mode
 def _session(store: Store, served: ModelServer) -> Session:
     task = library.task("usual_lunch")
     session = Session(store, Spec(task, library.persona(task.persona, task.log), user="script", seat="participant"))
-    session.user = ModelUser("x", Llm("openai/x", Terms(base=served.base, pause=0.01, tries=2)), task, PERSONA)
+    session.user = ModelUser("x", Llm("openai/x", ModelTerms(base=served.base, pause=0.01, tries=2)), task, PERSONA)
     return session
 
 
@@ -146,7 +146,7 @@ def test_answers_are_read_tolerantly(answer: str, proposal: bool, found: tuple[s
     ],
 )  # fmt: skip
 def test_what_is_no_reply_is_refused(answer: str, proposal: bool) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(UnusableReply):
         read_reply(answer, proposal=proposal)
 
 
@@ -160,7 +160,7 @@ def test_the_dialogue_is_told_without_escapes() -> None:
 
 def test_the_hash_changes_with_what_is_asked_and_not_with_patience() -> None:
     def sha(name: str = "openai/x", **terms: object) -> str:
-        return ModelUser("x", Llm(name, Terms(**terms)), TASK, None).config_sha  # type: ignore[arg-type]
+        return ModelUser("x", Llm(name, ModelTerms(**terms)), TASK, None).config_sha  # type: ignore[arg-type]
 
     assert sha() == sha(tries=9, timeout=1.0, pause=3.0)
     assert len({sha(), sha("openai/y"), sha(temperature=0.5), sha(tokens=10), sha(base="http://127.0.0.1:1/v1")}) == 5
@@ -178,10 +178,10 @@ def test_a_whole_run_is_answered_by_a_model_recorded_and_resumed(
     db = tmp_path / "lab.db"
     with serving(_brain) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
-        assert cli.main(["live", "usual_lunch", "--headless", "--user", "model:tiny", "--json", "--db", str(db)]) == 0
+        assert main.main(["live", "usual_lunch", "--headless", "--user", "model:tiny", "--json", "--db", str(db)]) == 0
         done = json.loads(capsys.readouterr().out)
         with Store.open(db) as store:
-            trace = store.trace(done["trace"])
+            trace = store.runs.trace(done["trace"])
             assert trace.user == Actor("model", "model:tiny", "tiny")
             settings = Settings(model_base=server.base)
             assert trace.conditions.user_sha == model_user("tiny", settings, trace.task, trace.persona).config_sha
@@ -190,19 +190,20 @@ def test_a_whole_run_is_answered_by_a_model_recorded_and_resumed(
             assert {reply.by.kind for reply in replies} == {"model"}
             assert replies[0].usage is not None
             assert (replies[0].usage.prompt_tokens, replies[0].usage.completion_tokens) == (100, 5)
-            until = next(n for n, event in enumerate(store.events(trace.id)) if isinstance(event, Asked))
+            until = next(n for n, event in enumerate(store.runs.events(trace.id)) if isinstance(event, Asked))
             cut = [
-                msgspec.structs.replace(e, trace="cut") if not n else e for n, e in enumerate(store.events(trace.id))
+                msgspec.structs.replace(e, trace="cut") if not n else e
+                for n, e in enumerate(store.runs.events(trace.id))
             ]
             for event in cut[: until + 1]:
-                store.append_event("cut", event)
-            assert resume_spec(store.trace("cut")).user == "model:tiny"
+                store.runs.append_event("cut", event)
+            assert resume_spec(store.runs.trace("cut")).user == "model:tiny"
         before = len(server.requests)
-        assert cli.main(["live", "--resume", "cut", "--headless", "--json", "--db", str(db)]) == 0
+        assert main.main(["live", "--resume", "cut", "--headless", "--json", "--db", str(db)]) == 0
         assert len(server.requests) > before
     with Store.open(db) as store:
-        assert any(isinstance(event, Answered) for event in store.events("cut"))
-        assert store.trace("cut").status == "completed"
+        assert any(isinstance(event, Answered) for event in store.runs.events("cut"))
+        assert store.runs.trace("cut").status == "completed"
 
 
 def test_many_runs_may_be_answered_by_a_model(
@@ -211,10 +212,10 @@ def test_many_runs_may_be_answered_by_a_model(
     with serving(_brain) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         db = ["--db", str(tmp_path / "lab.db"), "--json"]
-        assert cli.main(["run", "usual_lunch", "--user", "model:tiny", *db]) == 0
+        assert main.main(["run", "usual_lunch", "--user", "model:tiny", *db]) == 0
         assert server.requests
         capsys.readouterr()
-        assert cli.main(["run", "usual_lunch", "--user", "model:", *db]) == 2
+        assert main.main(["run", "usual_lunch", "--user", "model:", *db]) == 2
     assert json.loads(capsys.readouterr().out)["message"]
 
 
@@ -224,21 +225,21 @@ def test_a_run_forks_to_a_model_and_from_one(
     db = ["--headless", "--json", "--db", str(tmp_path / "lab.db")]
     with serving(_brain) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
-        assert cli.main(["live", "usual_lunch", "--user", "script", *db]) == 0
+        assert main.main(["live", "usual_lunch", "--user", "script", *db]) == 0
         scripted = json.loads(capsys.readouterr().out)["trace"]
         assert not server.requests
         with Store.open(tmp_path / "lab.db") as store:
-            steps = store.trace(scripted).steps
+            steps = store.runs.trace(scripted).steps
             at = next(step.index for step in steps if step.question is not None)
-        assert cli.main(["fork", f"{scripted}@{at + 1}", "--user", "model:tiny", *db]) == 0
+        assert main.main(["fork", f"{scripted}@{at + 1}", "--user", "model:tiny", *db]) == 0
         modelled = json.loads(capsys.readouterr().out)["trace"]
         asked = len(server.requests)
         assert asked
-        assert cli.main(["fork", f"{modelled}@{at + 1}", *db]) == 0  # tried again: by the same model
+        assert main.main(["fork", f"{modelled}@{at + 1}", *db]) == 0  # tried again: by the same model
         assert len(server.requests) == 2 * asked
         capsys.readouterr()
     with Store.open(tmp_path / "lab.db") as store:
-        trace = store.trace(modelled)
+        trace = store.runs.trace(modelled)
         assert trace.user == Actor("model", "model:tiny", "tiny")
         assert trace.conditions.user_sha
         assert {step.reply.by.kind for step in trace.steps[at:] if step.reply is not None} == {"model"}

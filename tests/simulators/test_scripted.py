@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.seams import User, Withdrawn
-from lab.task import Actor
-from lab.trace import Step
-from lab.turn import Action, Proposed, Question, Reply
-from simulators.scripted import UNPREPARED, Line, Said, Script, Scripted, load_script
+from lab.core.errors import LabError
+from lab.core.seams import User, WaitCancelled
+from lab.core.step import Action, Proposed, Question, Reply
+from lab.core.task import Actor
+from lab.core.trace import Step
+from simulators.library import scripts
+from simulators.users.scripted import UNPREPARED, Line, Said, Script, Scripted, load_script
+from tests.store.formats.test_long_runs import guarded
 
 NEVER = threading.Event()
 
@@ -61,10 +64,58 @@ def test_an_unforeseen_proposal_is_rejected_and_an_unforeseen_question_left_open
     )
 
 
+def script_of(folder: Path, *whens: str) -> Script:
+    replies = [{"when": when, "say": str(number)} for number, when in enumerate(whens)]
+    (folder / "mine.yaml").write_text(json.dumps({"replies": replies}))
+    return load_script(folder / "mine.yaml")
+
+
+ENDLESS = [
+    "(a+)+$", "(a*)*b", "(a|a)*b", "(a|aa)+$", r"(\w+\s?)+x", "(x+x+)+y", "(?=(a+)+b)c", "([^x]+(?i:x))+z", "(a*?)*?b",
+    "((a{0,50}){0,50}){0,50}b", "a*" * 12 + "b", "a?" * 40 + "a" * 40, r"(a+)\1*b", "(|a)+b", "(?a:([a-z]+ ?)+)x",
+    "x" * 2000 + "+",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ENDLESS)
+def test_what_would_never_end_is_refused_with_its_file_and_field(tmp_path: Path, when: str) -> None:
+    with pytest.raises(LabError, match=r"mine\.yaml.*field replies\[1\]\.when") as error:
+        script_of(tmp_path, "spicy", when)
+    assert len(error.value.sentence) < 500
+
+
+SLOW = ["a.*a.*b", "a*a*a*a*b", "(?:a|b)*c", r"(\w+) \1", "a{1,999}b", "(a++)++b", r"(\w+\s)+x", "a" * 900]
+
+
+def test_no_question_hangs_what_is_taken(tmp_path: Path) -> None:
+    user = Scripted(script_of(tmp_path, *SLOW))
+    with guarded():
+        for unit in ("a", "ab", " "):
+            assert ask(user, "-" + unit * (200_000 // len(unit)) + "-", []).by == user.actor
+
+
+@pytest.mark.parametrize(
+    ("when", "question"),
+    [
+        ("spic", "How SPICY?"), ("pay.*card", "Shall I pay now with the blue card?"), ("^which .* at .* or .*[?]$",
+        "Which seat at the front: window or aisle?"), (r"order\s+number\s*:?\s*(\d+)", "Is order number: 2188 right?"),
+        (r"\b(?:code|pin|otp)\b", "What is the PIN? " * 40_000), ("(?s).*lamp", "the red\nlamp"),
+        (r"(\w+) \1", "that that"),
+        ("a.*b.*c.*d.*e.*f", "a b c d e f"), ("香菜|辣", "要不要香菜"), (r"(\w+\s)+now", "pay it right now"),
+    ],
+)  # fmt: skip
+def test_expressions_as_people_write_them_are_found(tmp_path: Path, when: str, question: str) -> None:
+    assert ask(Scripted(script_of(tmp_path, when)), question, []).text == "0"
+
+
+def test_every_script_that_comes_along_is_read() -> None:
+    assert [load_script(path).id for path in scripts().values()]
+
+
 def test_a_stopped_run_gets_no_reply() -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Withdrawn):
+    with pytest.raises(WaitCancelled):
         Scripted(Script("s")).reply(Question("q", "ask", "?"), [], stop)
 
 

@@ -10,17 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab import checks
-from lab.agents.rule import RuleAgent
-from lab.design.drafting import shipped
-from lab.design.soundness import check_sound
-from lab.task import Task, check_task
-from lab.trace import Step
-from lab.turn import Action, Decision, Proposed
-from lab.wire import encode
-from simulators import library, varied
+from lab.core import task_checks as checks
+from lab.core.codec import encode
+from lab.core.step import Action, Decision, Proposed
+from lab.core.task import Task, check_task
+from lab.core.trace import Step
+from lab.studies.design_checks import check_sound
+from lab.studies.design_drafts import shipped
+from simulators import library, task_variation
 from simulators.phone.installed import APPS
-from tests.simulators.playing import Spy, first_state, fitting, persona, play, task_named
+from tests.simulators.playing import Spy, first_state, fitting, persona, play, playing, task_named
 
 ROOT = Path(__file__).parents[2]
 TASKS = sorted(library.tasks())
@@ -104,7 +103,7 @@ def test_the_fitting_script_passes_every_check(name: str, source: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_with_names_prices_and_menus_changed_it_still_passes(name: str, vary: int) -> None:
     task = task_named(name)
-    world = varied.world(vary)
+    world = task_variation.world(vary)
     assert encode(world.task(task)) != encode(task)
     played = fitting(name, seed=vary, vary=vary)
     assert played.ended.score == 1.0, played.told()
@@ -136,12 +135,12 @@ def test_every_task_that_asks_is_refused_and_answered_wrongly_too() -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_that_does_nothing_fails_unless_silence_was_right(name: str) -> None:
-    from lab import checks
+    from lab.core import task_checks as checks
 
     task = task_named(name)
     state = first_state(task, 0)
     end = Action("status", status="complete")
-    step = Step(index=0, proposed=Proposed(end), decision=Decision("approve", RuleAgent.actor, end))
+    step = Step(index=0, proposed=Proposed(end), decision=Decision("approve", playing(task).actor, end))
     scored = checks.score(task, state, state, [step])
     assert (scored.score == 1.0) == silent(task), scored.checks
 
@@ -182,7 +181,7 @@ def test_neither_facts_nor_labels_reach_the_agent(name: str) -> None:
         task, policy="canary-policy", title="canary-title",
         checks=tuple(msgspec.structs.replace(check, name=f"canary-{check.name}") for check in task.checks),
     )  # fmt: skip
-    spy = Spy(RuleAgent())
+    spy = Spy(playing(task))
     play(secret, hidden, library.script(name), state=first_state(task, 0), agent=spy)
     assert spy.given
     for brief, seen in spy.given:
@@ -206,7 +205,7 @@ def test_about_a_quarter_of_the_noisy_log_is_noise(name: str) -> None:
 
 def own_words() -> set[str]:
     """What only tasks, personas and apps know: every name that a seed may change, and what tasks are called."""
-    names = {name for group in varied.groups() for name in group}
+    names = {name for group in task_variation.groups() for name in group}
     state = first_state(task_named("usual_lunch"), 0)["apps"]
     names |= {choice for pairs in state["food"]["option_groups"].values() for choice, _ in pairs}
     names |= {word for name in PERSONAS for word in persona(name).name.split()}

@@ -7,36 +7,36 @@ from typing import Any
 
 import pytest
 
-from lab.adjudication import Adjudicated, Move
-from lab.errors import LabError
-from lab.label import Act, Label
-from lab.labels import Spot
-from lab.protocol import Field, Protocol
-from lab.stamp import now, uuid7
-from lab.study import Gold, Study, Target, Unit
-from lab.task import Actor
-from store import adjudicating
-from store.adjudicating import Ruling
-from store.kits import make_kit
+from lab.core.adjudication import Move, Settlement
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Gold, Study, Target, Unit
+from lab.core.task import Actor
+from store import adjudication as adjudicating
+from store.adjudication import Ruling
+from store.kit_export import make_kit
+from store.kit_import import take_kit
 from store.store import Store
-from store.taking import take_kit
 from tests.studies import NODES, R1, R2, STATE, frozen, label, unit
 
 R3, D1 = Actor("human", "R3"), Actor("human", "D1")
-OPEN = Spot("open", "state")
+OPEN = FieldReference("open", "state")
 FLAG = Field("partial", "Partly?", "flag", required=False)
 FLAGGED = Protocol("flagged", "Nodes", "run", (STATE, FLAG), targets="tdg nodes")
 
 
 def said(store: Store, plan: Study, of: Unit, by: Actor, value: Any, target: str = "open", **more: Any) -> Label:
     one = label(plan, of, target, "state", value, rater=by, **more)
-    store.record_label(plan, of, one)
+    store.labels.record(plan, of, one)
     return one
 
 
 def handed(store: Store, plan: Study, of: Unit, *people: Actor) -> None:
     for by in people:
-        store.record_act(Act(uuid7(), plan.id, plan.version, by, "commit", now(), of.id))
+        store.labels.record_act(Act(uuid7(), plan.id, plan.version, by, "commit", now(), of.id))
 
 
 @pytest.fixture
@@ -54,47 +54,47 @@ def plan(store: Store, u1: Unit) -> Study:
     return plan
 
 
-def what(**told: Any) -> Adjudicated:
+def what(**told: Any) -> Settlement:
     given: dict[str, Any] = {"by_means": "adjudicator", "value": "completed", "reason": "Step 2 shows it.", **told}
-    return Adjudicated(given.pop("target", "open"), given.pop("field", "state"), **given)
+    return Settlement(given.pop("target", "open"), given.pop("field", "state"), **given)
 
 
-def refused(store: Store, plan: Study, u1: Unit, one: Adjudicated, by: Actor = D1) -> str:
-    before = list(store.acts(plan))
+def refused(store: Store, plan: Study, u1: Unit, one: Settlement, by: Actor = D1) -> str:
+    before = list(store.labels.acts(plan))
     with pytest.raises(LabError) as caught:
-        store.settle(plan, u1, one, by)
-    assert store.acts(plan) == before
+        store.adjudications.settle(plan, u1, one, by)
+    assert store.labels.acts(plan) == before
     return caught.value.sentence
 
 
 def test_what_is_settled_stands_and_originals_stay(store: Store, plan: Study, u1: Unit) -> None:
-    before = list(store.labels(plan))
-    store.settle(plan, u1, what(value="not_completed"), D1)
-    store.settle(plan, u1, what(), Actor("human", "D2"))
-    standing = store.settled(plan)
+    before = list(store.labels.read(plan))
+    store.adjudications.settle(plan, u1, what(value="not_completed"), D1)
+    store.adjudications.settle(plan, u1, what(), Actor("human", "D2"))
+    standing = store.adjudications.settled(plan)
     assert list(standing) == [("u1", OPEN)]
     assert (standing["u1", OPEN].what.value, standing["u1", OPEN].by.id) == ("completed", "D2")
-    assert list(store.labels(plan)) == before
-    assert [act.detail["value"] for act in store.acts(plan) if act.act == "adjudicated"] == [
+    assert list(store.labels.read(plan)) == before
+    assert [act.detail["value"] for act in store.labels.acts(plan) if act.act == "adjudicated"] == [
         "not_completed", "completed",
     ]  # fmt: skip
 
 
 def test_what_was_settled_may_be_left_unsettled_again(store: Store, plan: Study, u1: Unit) -> None:
     assert "nothing to withdraw" in refused(store, plan, u1, what(value=None, withdrawn=True))
-    store.settle(plan, u1, what(), D1)
-    store.settle(plan, u1, what(value=None, withdrawn=True, reason="It was another run."), D1)
-    assert store.settled(plan) == {}
-    store.settle(plan, u1, what(), D1)
-    assert set(store.settled(plan)) == {("u1", OPEN)}
+    store.adjudications.settle(plan, u1, what(), D1)
+    store.adjudications.settle(plan, u1, what(value=None, withdrawn=True, reason="It was another run."), D1)
+    assert store.adjudications.settled(plan) == {}
+    store.adjudications.settle(plan, u1, what(), D1)
+    assert set(store.adjudications.settled(plan)) == {("u1", OPEN)}
 
 
 def test_who_rated_the_unit_settles_nothing_in_it(store: Store, plan: Study, u1: Unit) -> None:
     assert "R1 rated it; who settles it is somebody else." in refused(store, plan, u1, what(), R1)
     assert "R1 rated it" in refused(store, plan, u1, what(target="pay"), R1)
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
     assert "R1 rated it" in refused(store, plan, u1, what(), R1)
-    store.settle(plan, u1, what(), D1)
+    store.adjudications.settle(plan, u1, what(), D1)
 
 
 def test_nothing_is_settled_before_all_have_handed_in(store: Store, u1: Unit) -> None:
@@ -104,16 +104,17 @@ def test_nothing_is_settled_before_all_have_handed_in(store: Store, u1: Unit) ->
     handed(store, plan, u1, R1, R2)
     assert "1 of its raters has not handed it in yet" in refused(store, plan, u1, what())
     assert "it is dealt to R3, who is to rate it and has not." in refused(store, plan, u1, what(), R3)
-    store.record_act(Act(uuid7(), plan.id, 1, R3, "left", now(), detail={"for": "R4", "by": "D1"}))
-    store.settle(plan, u1, what(), D1)
+    store.labels.record_act(Act(uuid7(), plan.id, 1, R3, "left", now(), detail={"for": "R4", "by": "D1"}))
+    store.adjudications.settle(plan, u1, what(), D1)
 
 
 def test_a_locked_study_waits_for_nobody(store: Store, u1: Unit) -> None:
     plan = frozen(store, [u1], raters=("R1", "R2"))
     said(store, plan, u1, R1, "completed")
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
-    store.settle(plan, u1, what(), D1)
-    store.settle(plan, u1, what(), R2)  # who never rated it
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.adjudications.settle(plan, u1, what(), D1)
+    assert set(store.adjudications.settled(plan)) == {("u1", OPEN)}
+    store.adjudications.settle(plan, u1, what(), R2)  # who never rated it
 
 
 @pytest.mark.parametrize(
@@ -141,12 +142,12 @@ def test_what_is_told_must_be_so(store: Store, plan: Study, u1: Unit, told: dict
 
 
 def test_majority_discussion_and_no_answer_at_all(store: Store, plan: Study, u1: Unit) -> None:
-    store.settle(plan, u1, what(by_means="majority"), D1)
+    store.adjudications.settle(plan, u1, what(by_means="majority"), D1)
     moves = (Move("R3", "not_completed", "completed", "oversight", "missed step 3"),)
-    store.settle(plan, u1, what(by_means="discussion", minutes=4.5, moves=moves), D1)
-    assert store.settled(plan)["u1", OPEN].what.moves == moves
-    store.settle(plan, u1, what(value=None, reason_missing="cannot_judge"), D1)
-    assert store.settled(plan)["u1", OPEN].what.reason_missing == "cannot_judge"
+    store.adjudications.settle(plan, u1, what(by_means="discussion", minutes=4.5, moves=moves), D1)
+    assert store.adjudications.settled(plan)["u1", OPEN].what.moves == moves
+    store.adjudications.settle(plan, u1, what(value=None, reason_missing="cannot_judge"), D1)
+    assert store.adjudications.settled(plan)["u1", OPEN].what.reason_missing == "cannot_judge"
 
 
 def test_half_is_no_majority_and_judges_have_no_vote(store: Store, u1: Unit) -> None:
@@ -163,8 +164,8 @@ def test_what_is_not_handed_in_is_nobodys_word(store: Store, u1: Unit) -> None:
     for by, value in ((R1, "completed"), (R2, "completed"), (R3, "not_completed")):
         said(store, plan, u1, by, value)
     handed(store, plan, u1, R1, R3)
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
-    assert [one.rater.id for one in store.said_of(plan, "u1", OPEN)] == ["R1", "R3"]
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    assert [one.rater.id for one in store.adjudications.answers_at(plan, "u1", OPEN)] == ["R1", "R3"]
     assert "there is none" in refused(store, plan, u1, what(by_means="majority"))
 
 
@@ -172,37 +173,41 @@ def test_a_flag_that_nobody_touched_is_down(store: Store, u1: Unit) -> None:
     plan = frozen(store, [u1], FLAGGED, raters=("R1", "R2", "R3"))
     for by in (R1, R2, R3):
         said(store, plan, u1, by, "completed")
-    store.record_label(plan, u1, label(plan, u1, "open", "partial", True, rater=R3))
+    store.labels.record(plan, u1, label(plan, u1, "open", "partial", True, rater=R3))
     handed(store, plan, u1, R1, R2, R3)
-    assert [one.value for one in store.said_of(plan, "u1", Spot("open", "partial"))] == [False, False, True]
-    store.settle(plan, u1, what(field="partial", value=False, by_means="majority"), D1)
+    assert [one.value for one in store.adjudications.answers_at(plan, "u1", FieldReference("open", "partial"))] == [
+        False,
+        False,
+        True,
+    ]
+    store.adjudications.settle(plan, u1, what(field="partial", value=False, by_means="majority"), D1)
 
 
 def test_what_a_rule_answered_is_settled_by_nobody(store: Store) -> None:
     ruled = unit("u1", mechanical=(Gold("open", "state", "completed", "The clock says so."),))
     plan = frozen(store, [ruled])
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
     assert "was answered by a rule" in refused(store, plan, ruled, what())
 
 
 def test_several_are_kept_all_or_none(store: Store, plan: Study, u1: Unit) -> None:
     two = [Ruling(u1, what()), Ruling(u1, what(target="pay", value="perhaps"))]
     with pytest.raises(LabError, match="perhaps"):
-        store.settle_each(plan, two, D1)
-    assert store.settled(plan) == {}
-    kept = store.settle_each(plan, [two[0], Ruling(u1, what(target="pay"))], D1)
+        store.adjudications.settle_each(plan, two, D1)
+    assert store.adjudications.settled(plan) == {}
+    kept = store.adjudications.settle_each(plan, [two[0], Ruling(u1, what(target="pay"))], D1)
     assert [one.what.target for one in kept] == ["open", "pay"]
-    assert len(store.settled(plan)) == 2
+    assert len(store.adjudications.settled(plan)) == 2
 
 
 def test_a_clock_that_was_set_back_changes_nothing(
     store: Store, plan: Study, u1: Unit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.settle(plan, u1, what(value="not_completed"), D1)
+    store.adjudications.settle(plan, u1, what(value="not_completed"), D1)
     monkeypatch.setattr(adjudicating, "now", lambda: "2020-01-01T00:00:00.000000+00:00")
-    kept = store.settle(plan, u1, what(), D1)
+    kept = store.adjudications.settle(plan, u1, what(), D1)
     assert kept.at > "2026"
-    assert store.settled(plan)["u1", OPEN].what.value == "completed"
+    assert store.adjudications.settled(plan)["u1", OPEN].what.value == "completed"
 
 
 def test_the_clock_of_another_study_changes_nothing(
@@ -213,30 +218,30 @@ def test_the_clock_of_another_study_changes_nothing(
         said(store, other, u1, by, "completed")
     handed(store, other, u1, R1, R2, R3)
     monkeypatch.setattr(adjudicating, "now", lambda: "2099-01-01T00:00:00.000000+00:00")
-    store.settle(other, u1, what(), D1)
+    store.adjudications.settle(other, u1, what(), D1)
     monkeypatch.undo()
-    assert store.settle(plan, u1, what(), D1).at < "2099"
+    assert store.adjudications.settle(plan, u1, what(), D1).at < "2099"
 
 
 def test_who_withdrew_settles_nothing(store: Store, plan: Study, u1: Unit) -> None:
-    from store.withdrawing import withdraw
+    from store.withdrawal import withdraw
 
-    store.settle(plan, u1, what(), D1)
+    store.adjudications.settle(plan, u1, what(), D1)
     withdraw(store, "D1", R1)
-    assert store.settled(plan) == {}
+    assert store.adjudications.settled(plan) == {}
     assert "D1 has withdrawn" in refused(store, plan, u1, what())
 
 
 def test_no_kit_carries_it_and_none_brings_it(store: Store, plan: Study, u1: Unit, tmp_path: Path) -> None:
-    store.settle(plan, u1, what(reason="Zwhysettled", by_means="majority"), D1)
-    store.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
+    store.adjudications.settle(plan, u1, what(reason="Zwhysettled", by_means="majority"), D1)
+    store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
     make_kit(store, plan, "R1", tmp_path / "R1.db")
     assert b"Zwhysettled" not in (tmp_path / "R1.db").read_bytes()
     with Store.open(tmp_path / "R1.db") as kit:
-        assert [act.act for act in kit.acts(plan)] == ["commit"]
+        assert [act.act for act in kit.labels.acts(plan)] == ["commit"]
         with pytest.raises(LabError, match="is a kit of R1"):
-            kit.settle(kit.study(plan.id), kit.unit(plan, "u2"), what(), D1)
-        kit.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
+            kit.adjudications.settle(kit.studies.study(plan.id), kit.studies.unit(plan, "u2"), what(), D1)
+        kit.labels.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
     with pytest.raises(LabError, match="holds an act that is no rater's: adjudicated"):
         take_kit(store, tmp_path / "R1.db")
 
@@ -244,33 +249,33 @@ def test_no_kit_carries_it_and_none_brings_it(store: Store, plan: Study, u1: Uni
 def test_it_is_there_after_the_file_was_closed(tmp_path: Path, u1: Unit) -> None:
     with Store.open(tmp_path / "one.db") as store:
         plan = frozen(store, [u1], NODES)
-        store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
-        store.settle(plan, u1, what(), D1)
+        store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+        store.adjudications.settle(plan, u1, what(), D1)
     with Store.open(tmp_path / "one.db", readonly=True) as again:
-        assert again.settled(plan)["u1", OPEN].what.reason == "Step 2 shows it."
+        assert again.adjudications.settled(plan)["u1", OPEN].what.reason == "Step 2 shows it."
 
 
 def test_a_reason_that_utf8_cannot_hold_does_not_change_the_name_of_what_is_settled(store: Store) -> None:
     odd = unit("u\ud800", targets=(Target("t\udfff", "A target"),))
     frozen(store, [odd], raters=("R1", "R2", "R3"))
-    plan = store.study("trial")
-    [of] = store.units(plan)
+    plan = store.studies.study("trial")
+    [of] = store.studies.units(plan)
     for by, value in ((R1, "completed"), (R2, "completed"), (R3, "not_completed")):
         said(store, plan, of, by, value, of.targets[0].id)
     handed(store, plan, of, R1, R2, R3)
     moved = Move("R3", "not_completed", "completed", "code\udcff", "why\udcff")
     one = what(target=of.targets[0].id, reason="since\udcff", by_means="discussion", moves=(moved,))
-    store.settle(plan, of, one, D1)
-    store.settle(plan, of, one, D1)
-    [(place, settled)] = store.settled(plan).items()
-    assert place == (of.id, Spot(of.targets[0].id, "state"))
+    store.adjudications.settle(plan, of, one, D1)
+    store.adjudications.settle(plan, of, one, D1)
+    [(place, settled)] = store.adjudications.settled(plan).items()
+    assert place == (of.id, FieldReference(of.targets[0].id, "state"))
     assert settled.what.reason.startswith("since")
 
 
 def test_what_another_settled_meanwhile_is_not_settled_again_by_majority(store: Store, plan: Study, u1: Unit) -> None:
     most = what(by_means="majority", value="completed")
     seen = [Ruling(u1, most)]  # as the queue had it, before somebody settled it otherwise
-    other = store.settle(plan, u1, what(value="not_completed"), Actor("human", "D2"))
-    assert store.settle_each(plan, seen, D1, open_only=True) == []
-    assert store.settled(plan) == {("u1", OPEN): other}
-    assert store.settle_each(plan, seen, D1) != []
+    other = store.adjudications.settle(plan, u1, what(value="not_completed"), Actor("human", "D2"))
+    assert store.adjudications.settle_each(plan, seen, D1, open_only=True) == []
+    assert store.adjudications.settled(plan) == {("u1", OPEN): other}
+    assert store.adjudications.settle_each(plan, seen, D1) != []

@@ -10,9 +10,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.task import Actor, Task
-from lab.trace import Ended, Started, Step
-from lab.turn import Action, Proposed
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started, Step
 from store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -20,10 +20,10 @@ STEPS = 15
 
 
 def write_run(store: Store, id: str, steps: int = STEPS) -> None:
-    store.append_event(id, Started(trace=id, task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+    store.runs.append_event(id, Started(trace=id, task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
     for i in range(steps):
-        store.append_event(id, Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
-    store.append_event(id, Ended(status="completed", seq=steps + 1))
+        store.runs.append_event(id, Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
+    store.runs.append_event(id, Ended(status="completed", seq=steps + 1))
 
 
 PROCESS = """
@@ -51,7 +51,7 @@ def test_two_processes_of_five_threads_each_lose_nothing(tmp_path: Path) -> None
     assert [process.returncode for process in processes] == [0, 0], errors
     with Store.open(path) as store:
         assert store.check() == []
-        summaries = store.summaries()
+        summaries = store.runs.summaries()
         assert sorted(s.id for s in summaries) == sorted(f"{p}-{i}" for p in "ab" for i in range(5))
         assert {(s.steps, s.status) for s in summaries} == {(STEPS, "completed")}
 
@@ -60,27 +60,27 @@ def test_ten_threads_write_and_read_one_store(store: Store) -> None:
     with ThreadPoolExecutor(10) as pool:
         for done in [pool.submit(write_run, store, f"t{i}") for i in range(10)]:
             done.result()
-    assert {s.steps for s in store.summaries()} == {STEPS}
+    assert {s.steps for s in store.runs.summaries()} == {STEPS}
     assert store.check() == []
 
 
 def test_two_threads_that_append_the_same_event_do_not_both_succeed(store: Store) -> None:
-    from lab.errors import LabError
+    from lab.core.errors import LabError
 
-    store.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+    store.runs.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
     gate = threading.Barrier(4)
 
     def append(_: int) -> bool:
         gate.wait()
         try:
-            store.append_event("t", Step(index=0, proposed=Proposed(Action("wait")), seq=1))
+            store.runs.append_event("t", Step(index=0, proposed=Proposed(Action("wait")), seq=1))
         except LabError:
             return False
         return True
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(append, range(4))) == [False, False, False, True]
-    assert store.last_seq("t") == 1
+    assert store.runs.last_seq("t") == 1
 
 
 def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
@@ -88,8 +88,8 @@ def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
         thread = threading.Thread(target=write_run, args=(store, f"t{i}", 0))
         thread.start()
         thread.join()
-    assert len(store._open) <= 2
-    connections = list(store._open.values())
+    assert len(store.database._open) <= 2
+    connections = list(store.database._open.values())
     store.close()
     for connection in connections:
         try:
@@ -103,14 +103,14 @@ def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from lab.task import Actor, Task
-from lab.trace import Started, Step
-from lab.turn import Action, Proposed
+from lab.core.task import Actor, Task
+from lab.core.trace import Started, Step
+from lab.core.step import Action, Proposed
 from store.store import Store
 store = Store.open(Path(sys.argv[1]))
-store.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+store.runs.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
 for i in range(100_000):
-    store.append_event("t", Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
+    store.runs.append_event("t", Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
     print(i + 1, flush=True)
 """
 
@@ -127,5 +127,5 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     acknowledged = max([acknowledged, *map(int, rest)])
     with Store.open(path) as store:
         assert store.check() == []
-        assert store.last_seq("t") in (acknowledged, acknowledged + 1)
-        assert len(store.trace("t").steps) == store.last_seq("t")
+        assert store.runs.last_seq("t") in (acknowledged, acknowledged + 1)
+        assert len(store.runs.trace("t").steps) == store.runs.last_seq("t")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Imported, Verdict, numbered
-from lab.task import Actor, LogEntry, Persona, Task
-from lab.trace import (
+from lab.core.errors import LabError
+from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply, Usage
+from lab.core.task import Actor, LogEntry, Persona, Task
+from lab.core.trace import (
     Answered,
     AnyEvent,
     Asked,
@@ -20,8 +21,7 @@ from lab.trace import (
     Started,
     Step,
 )
-from lab.turn import Action, Decision, Observation, Proposed, Question, Reply, Usage
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.store import Store
 
 P = Actor("human", "P01")
@@ -46,7 +46,7 @@ def at(event: Event, ms: float | None) -> AnyEvent:
 
 
 def kept(store: Store, id: str, *events: AnyEvent, verdicts: list[Verdict] | None = None) -> None:
-    store.import_run(Imported(numbered(events), {}, verdicts or []))
+    store.runs.add(Imported(numbered(events), {}, verdicts or []))
 
 
 def asked(index: int) -> tuple[Asked, Answered, Step]:
@@ -75,8 +75,8 @@ def test_a_case_says_what_a_fold_says(store: Store) -> None:
         Ended(status="completed", score=0.5, reason="half", checks=(("one", True),)),
         verdicts=[Verdict("result", 0.5)],
     )
-    (case,) = store.cases()
-    trace = store.trace("a" * 32)
+    (case,) = store.runs.measured()
+    trace = store.runs.trace("a" * 32)
     assert [one.action for one in case.steps] == [one.action for one in trace.steps]
     assert [one.proposed for one in case.steps] == [one.proposed.action for one in trace.steps]
     assert case.steps[0].accepted == (typed,)
@@ -108,7 +108,7 @@ def test_waiting_for_a_person_is_told_apart_from_the_whole_time(store: Store) ->
         at(Resumed(by=P), 12_500.0),
         at(Ended(status="completed"), 20_000.0),
     )
-    (case,) = store.cases(["b" * 32])
+    (case,) = store.runs.measured(["b" * 32])
     assert case.seconds == 20.0
     assert case.waited == 7.0 + 2.5
 
@@ -122,7 +122,7 @@ def test_what_a_source_tells_of_the_whole_run_goes_before_what_its_steps_come_to
         step(0, Action("click", at=(1, 1))),
         Ended(status="completed", usage=Usage(prompt_tokens=99, seconds=12.5)),
     )
-    (case,) = store.cases()
+    (case,) = store.runs.measured()
     assert case.usage == Usage(99, 2, cost=0.5, seconds=12.5)
     assert (case.seconds, case.waited) == (12.5, 0.0)
 
@@ -131,16 +131,16 @@ def test_an_imported_run_that_asked_at_unknown_times_does_not_say_how_long_it_wa
     events = (*asked(0), Ended(status="completed"))
     timed = [at(event, 1_000.0 * i) for i, event in enumerate(events)]
     kept(store, "d" * 32, started("d" * 32, source=Source("knowu")), *timed)
-    (case,) = store.cases()
+    (case,) = store.runs.measured()
     assert case.seconds == 3.0
     assert case.waited is None
 
 
 def test_an_open_run_has_no_end_and_one_that_is_not_there_is_named(store: Store) -> None:
     kept(store, "e" * 32, started("e" * 32))
-    assert next(store.cases()).status == "open"
+    assert next(store.runs.measured()).status == "open"
     with pytest.raises(LabError, match="run nowhere: is not in"):
-        list(store.cases(["nowhere"]))
+        list(store.runs.measured(["nowhere"]))
 
 
 def test_a_newer_event_is_refused(store: Store) -> None:
@@ -153,8 +153,8 @@ def test_a_newer_event_is_refused(store: Store) -> None:
         if "99" not in db.execute("SELECT body FROM event").fetchone()[0]:
             db.execute("UPDATE event SET body = json_insert(body, '$.v', 99)")
     with pytest.raises(LabError, match="newer hitlab"):
-        list(store.cases())
+        list(store.runs.measured())
     with sqlite3.connect(store.path) as db:  # also where it says what this program cannot read
         db.execute("UPDATE event SET body = json_set(body, '$.attempt', 'first')")
     with pytest.raises(LabError, match="newer hitlab"):
-        list(store.cases())
+        list(store.runs.measured())

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from lab.columns import Columns
-from lab.errors import LabError
-from lab.label import Act, Label
-from lab.labels import current, handed_in
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Study, Unit
-from lab.task import Actor
-from store.columns import Newest
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.label_columns import Columns
+from lab.core.rating_sheet import current, handed_in
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+from store.agreement_labels import Newest
 from store.labels import insert_act, insert_label
 from store.store import Store
 from store.times import milliseconds
@@ -32,7 +32,7 @@ FIELDS: tuple[tuple[str, tuple[Any, ...]], ...] = (
 
 def written(store: Store, rows: list[Label], acts: list[Act]) -> None:
     """As a merge would: no rule is asked."""
-    with store._writing() as db:
+    with store.database.writing() as db:
         for row in rows:
             insert_label(db, row)
         for act in acts:
@@ -89,9 +89,9 @@ def told(columns: Columns) -> list[tuple[Any, ...]]:
 
 def one_by_one(store: Store, plan: Study) -> list[tuple[Any, ...]]:
     """The same by the rules for labels."""
-    handed = handed_in(store.acts(plan))
+    handed = handed_in(store.labels.acts(plan))
     rows = []
-    for one in current(store.labels(plan)):
+    for one in current(store.labels.read(plan)):
         if one.rater.kind == "human" and (one.rater.id, one.unit, one.run) not in handed:
             continue
         number = (one.evidence or "").rpartition("@")[2]
@@ -109,10 +109,10 @@ def test_columns_say_what_labels_say_one_by_one(store: Store, seed: int) -> None
     plan = frozen(store, units)
     rows, acts = at_random(plan, units, seed)
     written(store, rows, acts)
-    columns = store.columns(plan)
+    columns = store.agreement.columns(plan)
     expected = one_by_one(store, plan)
     assert sorted(told(columns), key=repr) == sorted(expected, key=repr)
-    standing = current(store.labels(plan))
+    standing = current(store.labels.read(plan))
     assert columns.open == len(standing) - len(expected)
     superseded = {id for one in rows for id in one.replaces}
     heads: dict[tuple[Any, ...], int] = {}
@@ -132,7 +132,7 @@ def test_the_order_in_which_rows_came_in_does_not_show(tmp_path: Path) -> None:
         with Store.open(tmp_path / f"{turn}.db") as store:
             frozen(store, units)
             written(store, rows[::-1] if turn else rows, acts[::-1] if turn else acts)
-            found.append(store.columns(plan))
+            found.append(store.agreement.columns(plan))
     one, other = found
     assert told(one) == told(other)
     for name in Columns._fields:
@@ -156,7 +156,7 @@ def test_times_are_read_whichever_way_they_are_written(store: Store) -> None:
         label(plan, units[0], "pay", "state", "completed", rater=MODEL, at="2026-04-01T11:00:03+02:00"),
     ]  # fmt: skip
     written(store, said, [])
-    columns = store.columns(plan)
+    columns = store.agreement.columns(plan)
     assert columns.seconds[0] == 3.0
     assert np.isnan(columns.seconds[1])
     assert columns.at.tolist() == [1775034003500, 1775034003000]
@@ -165,7 +165,9 @@ def test_times_are_read_whichever_way_they_are_written(store: Store) -> None:
 def test_sheets_that_were_to_be_handed_in_are_told_and_whether_they_were(store: Store) -> None:
     units = [unit("u1"), unit("u2")]
     plan = frozen(store, units)
-    store.deal(plan, [Assignment(plan.id, 1, "R3", 0, "u1"), Assignment(plan.id, 1, "R1", 2, "u2", "repeat", 2)])
+    store.studies.deal(
+        plan, [Assignment(plan.id, 1, "R3", 0, "u1"), Assignment(plan.id, 1, "R1", 2, "u2", "repeat", 2)]
+    )
     written(
         store,
         [label(plan, units[0], "open", "state", "completed")],
@@ -175,7 +177,7 @@ def test_sheets_that_were_to_be_handed_in_are_told_and_whether_they_were(store: 
             Act(uuid7(), plan.id, 1, R2, "left", now(), detail={"for": "R3", "by": "D"}),
         ],
     )
-    columns = store.columns(plan)
+    columns = store.agreement.columns(plan)
     found = {
         (columns.units[unit], columns.raters[rater].id, run): done
         for (unit, rater, run), done in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
@@ -188,7 +190,7 @@ def test_sheets_that_were_to_be_handed_in_are_told_and_whether_they_were(store: 
 
 def test_an_empty_study_has_columns_without_rows(store: Store) -> None:
     plan = frozen(store, [unit()])
-    columns = store.columns(plan)
+    columns = store.agreement.columns(plan)
     assert (columns.size, columns.open, columns.clashes) == (0, 0, 0)
     assert [one.id for one in columns.raters] == ["R1", "R2"]
     assert columns.handed.tolist() == [False, False]
@@ -197,7 +199,7 @@ def test_an_empty_study_has_columns_without_rows(store: Store) -> None:
 def test_a_label_of_a_newer_program_is_refused_with_a_sentence(store: Store) -> None:
     units = [unit()]
     plan = frozen(store, units)
-    with store._writing() as db:
+    with store.database.writing() as db:
         insert_label(db, label(plan, units[0], "open", "state", "completed"))
         body = db.execute("SELECT body FROM label").fetchone()[0]
         newer = body[:-1] + ',"v":99,"later":1}'
@@ -206,28 +208,28 @@ def test_a_label_of_a_newer_program_is_refused_with_a_sentence(store: Store) -> 
             "supersedes, ? FROM label", (newer,),
         )  # fmt: skip
     with pytest.raises(LabError, match="newer hitlab"):
-        store.columns(plan)
+        store.agreement.columns(plan)
 
 
 def test_the_same_counts_until_something_of_the_study_comes_in(store: Store) -> None:
     units = [unit("u1"), unit("u2")]
     plan = frozen(store, units)
     other = frozen(store, [unit("x")], id="other")
-    then = store.newest()
-    assert store.same_since(plan, then)
+    then = store.agreement.newest()
+    assert store.agreement.same_since(plan, then)
     written(store, [label(other, unit("x"), "open", "state", "completed")], [])
     written(store, [], [Act(uuid7(), plan.id, 1, R1, "opened", now(), "u1")])
-    assert store.same_since(plan, then)
-    assert not store.same_since(other, then)
+    assert store.agreement.same_since(plan, then)
+    assert not store.agreement.same_since(other, then)
     for change in (
         lambda: written(store, [label(plan, units[0], "open", "state", "completed")], []),
         lambda: written(store, [], [Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1")]),
-        lambda: store.deal(plan, [Assignment(plan.id, 1, "R9", 0, "u1")]),
+        lambda: store.studies.deal(plan, [Assignment(plan.id, 1, "R9", 0, "u1")]),
     ):
-        then = store.newest()
-        assert store.same_since(plan, then)
+        then = store.agreement.newest()
+        assert store.agreement.same_since(plan, then)
         change()
-        assert not store.same_since(plan, then)
+        assert not store.agreement.same_since(plan, then)
 
 
 def test_another_file_is_never_the_same(store: Store, tmp_path: Path) -> None:
@@ -237,10 +239,10 @@ def test_another_file_is_never_the_same(store: Store, tmp_path: Path) -> None:
     with Store.open(tmp_path / "other.db") as other:
         frozen(other, units)
         written(other, [label(plan, units[0], "open", "state", "completed")], [])
-        assert not other.same_since(plan, store.newest())
-    assert not store.same_since(plan, replace(store.newest(), withdrawals=1))
-    assert store.same_since(plan, store.newest())
-    assert Newest() != store.newest()
+        assert not other.agreement.same_since(plan, store.agreement.newest())
+    assert not store.agreement.same_since(plan, replace(store.agreement.newest(), withdrawals=1))
+    assert store.agreement.same_since(plan, store.agreement.newest())
+    assert Newest() != store.agreement.newest()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lab.design.revision import (
+from lab.core.design import (
     Act,
     Design,
     Revision,
@@ -19,10 +19,10 @@ from lab.design.revision import (
     subject_of,
     undo,
 )
-from lab.errors import LabError
-from lab.task import Actor, Criterion, Rubric, Task, Tdg, TdgNode
+from lab.core.errors import LabError
+from lab.core.task import Actor, Criterion, Rubric, Task, Tdg, TdgNode
 from store import schema
-from store.connect import connect
+from store.connection import connect
 from store.store import Store
 
 LUNCH = subject_of(Task("lunch", "general", instruction="Order lunch."))
@@ -33,91 +33,91 @@ ASKS = Design(Tdg((TdgNode("open", "Open the app"),)), rubric=Rubric((Criterion(
 
 def drafted(store: Store, design: Design = OPEN, by: Actor = ANA) -> Revision:
     row = first_draft(LUNCH, by, design, "add Open the app")
-    assert store.append_revision(row) == [row]
+    assert store.designs.append(row) == [row]
     return row
 
 
 def submitted(store: Store) -> Revision:
     row = following(drafted(store), "submit", ANA)
-    store.append_revision(row)
+    store.designs.append(row)
     return row
 
 
 def verified(store: Store) -> Revision:
     row = following(submitted(store), "verify", BO)
-    store.append_revision(row)
+    store.designs.append(row)
     return row
 
 
 def test_each_save_is_a_row_and_the_last_is_what_stands(store: Store) -> None:
     first = drafted(store)
     second = following(first, "draft", ANA, design=ASKS, note="add Does it fit?")
-    assert store.append_revision(second) == [second]
-    assert store.design_heads(LUNCH) == [second]
-    assert store.revision(first.id) == first
-    assert [(line.act, line.by, line.note) for line in store.design_history(LUNCH)] == [
+    assert store.designs.append(second) == [second]
+    assert store.designs.heads(LUNCH) == [second]
+    assert store.designs.revision(first.id) == first
+    assert [(line.act, line.by, line.note) for line in store.designs.history(LUNCH)] == [
         ("draft", "P01", "add Open the app"), ("draft", "P01", "add Does it fit?"),
     ]  # fmt: skip
-    assert store.designed() == [LUNCH]
-    assert store.design_heads(Subject("lunch", "another")) == []
-    assert store.frozen_design(LUNCH) is None
+    assert store.designs.subjects() == [LUNCH]
+    assert store.designs.heads(Subject("lunch", "another")) == []
+    assert store.designs.frozen(LUNCH) is None
 
 
 def test_another_person_verifies_and_then_nothing_changes(store: Store) -> None:
     row = submitted(store)
     with pytest.raises(LabError, match="was drafted by P01; another person verifies it"):
-        store.append_revision(following(row, "verify", ANA))
+        store.designs.append(following(row, "verify", ANA))
     with pytest.raises(LabError, match="by a person"):
-        store.append_revision(following(row, "verify", Actor("model", "gpt")))
+        store.designs.append(following(row, "verify", Actor("model", "gpt")))
     with pytest.raises(LabError, match="is submitted and waits"):
-        store.append_revision(following(row, "draft", ANA, design=ASKS))
+        store.designs.append(following(row, "draft", ANA, design=ASKS))
     done = following(row, "verify", BO)
-    assert store.append_revision(done) == [done]
-    assert store.frozen_design(LUNCH) == done
+    assert store.designs.append(done) == [done]
+    assert store.designs.frozen(LUNCH) == done
     acts: tuple[Act, ...] = ("draft", "submit", "object", "verify", "review")
     for act in acts:
         with pytest.raises(LabError, match=r"verified meanwhile: version 1 never changes|is verified"):
-            store.append_revision(following(done, act, BO, note="no"))
+            store.designs.append(following(done, act, BO, note="no"))
     # What somebody still drafts in another window, on the row before it was submitted, is refused too.
     with pytest.raises(LabError, match="never changes"):
-        store.append_revision(following(store.revision(row.supersedes[0]), "draft", ANA, design=ASKS))
-    assert store.design_heads(LUNCH) == [done]
+        store.designs.append(following(store.designs.revision(row.supersedes[0]), "draft", ANA, design=ASKS))
+    assert store.designs.heads(LUNCH) == [done]
 
 
 def test_reopening_makes_a_new_version_and_the_frozen_one_still_counts(store: Store) -> None:
     done = verified(store)
     again = following(done, "reopen", BO)
-    store.append_revision(again)
+    store.designs.append(again)
     assert (again.version, again.state, again.design) == (2, "draft", done.design)
     changed = following(again, "draft", ANA, design=ASKS)
-    store.append_revision(changed)
-    assert store.frozen_design(LUNCH) == done
-    assert store.design_authors(LUNCH, 2) == ["P01"]  # who reopens is no author, and may verify
-    store.append_revision(sent := following(changed, "submit", ANA))
-    store.append_revision(final := following(sent, "verify", BO))
-    assert store.frozen_design(LUNCH) == final
-    assert store.design_authors(LUNCH, 1) == ["P01"]
+    store.designs.append(changed)
+    assert store.designs.frozen(LUNCH) == done
+    assert store.designs.authors(LUNCH, 2) == ["P01"]  # who reopens is no author, and may verify
+    store.designs.append(sent := following(changed, "submit", ANA))
+    store.designs.append(final := following(sent, "verify", BO))
+    assert store.designs.frozen(LUNCH) == final
+    assert store.designs.authors(LUNCH, 1) == ["P01"]
 
 
 def test_objections_come_back_with_the_draft_and_go_with_the_next_submission(store: Store) -> None:
     row = submitted(store)
     with pytest.raises(LabError, match="needs words to object"):
-        store.append_revision(following(row, "object", BO))
+        store.designs.append(following(row, "object", BO))
     looked = following(row, "review", BO, marks={"tdg/open": "which app?"})
-    store.append_revision(looked)
+    store.designs.append(looked)
     with pytest.raises(LabError, match="has objections"):
-        store.append_revision(following(looked, "verify", BO))
+        store.designs.append(following(looked, "verify", BO))
     sent_back = following(looked, "object", BO, note="see the node")
-    store.append_revision(sent_back)
+    store.designs.append(sent_back)
     assert (sent_back.state, sent_back.marks) == ("objected", {"tdg/open": "which app?"})
     other = following(sent_back, "draft", ANA, design=ASKS)
     assert other.marks == {"tdg/open": "which app?"}
     named = Design(Tdg((TdgNode("open", "Open Noshwell"),)))
     mended = following(other, "draft", ANA, design=named)
     assert mended.marks == {}
-    store.append_revision(other)
-    store.append_revision(mended)
-    store.append_revision(again := following(mended, "submit", ANA))
+    store.designs.append(other)
+    store.designs.append(mended)
+    store.designs.append(again := following(mended, "submit", ANA))
     assert again.state == "submitted"
 
 
@@ -125,31 +125,31 @@ def test_two_people_drafting_at_once_lose_nothing_and_are_told(store: Store) -> 
     first = drafted(store)
     mine = following(first, "draft", ANA, design=ASKS)
     theirs = following(first, "draft", BO, design=Design())
-    assert store.append_revision(mine) == [mine]
-    assert store.append_revision(theirs) == [mine, theirs]
-    assert "P01, P02" in clash_words(store.design_heads(LUNCH))
+    assert store.designs.append(mine) == [mine]
+    assert store.designs.append(theirs) == [mine, theirs]
+    assert "P01, P02" in clash_words(store.designs.heads(LUNCH))
     more = following(mine, "draft", ANA, design=OPEN)
-    assert store.append_revision(more) == [theirs, more]
+    assert store.designs.append(more) == [theirs, more]
     with pytest.raises(LabError, match="beside each other"):
-        store.append_revision(following(more, "submit", ANA))
+        store.designs.append(following(more, "submit", ANA))
     with pytest.raises(LabError, match="nothing to settle"):
-        store.append_revision(following(more, "settle", ANA))
+        store.designs.append(following(more, "settle", ANA))
     settled = following(more, "settle", ANA, also=[theirs])
-    assert store.append_revision(settled) == [settled]
+    assert store.designs.append(settled) == [settled]
     assert (settled.version, settled.design) == (1, OPEN)
-    assert len(store.design_history(LUNCH)) == 5
+    assert len(store.designs.history(LUNCH)) == 5
 
 
 def test_two_first_drafts_stand_beside_each_other(store: Store) -> None:
     mine, theirs = drafted(store), first_draft(LUNCH, BO, ASKS)
-    assert store.append_revision(theirs) == [mine, theirs]
+    assert store.designs.append(theirs) == [mine, theirs]
 
 
 def test_what_was_changed_meanwhile_is_neither_submitted_nor_verified(store: Store) -> None:
     first = drafted(store)
-    store.append_revision(following(first, "draft", BO, design=ASKS))
+    store.designs.append(following(first, "draft", BO, design=ASKS))
     with pytest.raises(LabError, match=r"beside each other|changed meanwhile"):
-        store.append_revision(following(first, "submit", ANA))
+        store.designs.append(following(first, "submit", ANA))
 
 
 def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -> None:
@@ -159,29 +159,29 @@ def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -
         design = Design(Tdg((*designs[-1].tdg.nodes, TdgNode(name, name))))
         designs.append(design)
         row = following(row, "draft", ANA, design=design, note=f"add {name}")
-        store.append_revision(row)
+        store.designs.append(row)
     for left, note in ((2, "c"), (1, "b"), (0, "a")):
-        back = undo(row, ANA, store.revision)
+        back = undo(row, ANA, store.designs.revision)
         assert back is not None
         assert (back.design, back.note) == (designs[left], f"took back: add {note}")
-        store.append_revision(back)
+        store.designs.append(back)
         row = back
         if left == 1:  # something new between two undos does not hide what was before
             row = following(row, "draft", ANA, design=OPEN, note="other")
-            store.append_revision(row)
-            row = undo(row, ANA, store.revision) or row
-            store.append_revision(row)
+            store.designs.append(row)
+            row = undo(row, ANA, store.designs.revision) or row
+            store.designs.append(row)
             assert row.design == designs[1]
-    last = undo(row, ANA, store.revision)
+    last = undo(row, ANA, store.designs.revision)
     assert last is not None
-    store.append_revision(last)
-    assert undo(last, ANA, store.revision) is None
-    assert undo(submitted_from(store, last), ANA, store.revision) is None
+    store.designs.append(last)
+    assert undo(last, ANA, store.designs.revision) is None
+    assert undo(submitted_from(store, last), ANA, store.designs.revision) is None
 
 
 def submitted_from(store: Store, row: Revision) -> Revision:
     sent = following(row, "submit", ANA)
-    store.append_revision(sent)
+    store.designs.append(sent)
     return sent
 
 
@@ -200,10 +200,10 @@ def test_a_task_is_the_same_wherever_it_stands() -> None:
 def test_runs_of_a_task_the_newest_first(store: Store) -> None:
     from tests.screens.runs import BARE, bare_run
 
-    store.import_run(bare_run())
-    store.import_run(bare_run("99999999-0000-7000-8000-000000000009"))
-    assert store.runs_of("mail") == ["99999999-0000-7000-8000-000000000009", BARE]
-    assert store.runs_of("none") == []
+    store.runs.add(bare_run())
+    store.runs.add(bare_run("99999999-0000-7000-8000-000000000009"))
+    assert store.runs.of_task("mail") == ["99999999-0000-7000-8000-000000000009", BARE]
+    assert store.runs.of_task("none") == []
 
 
 def old_file(path: Path) -> Path:
@@ -218,13 +218,13 @@ def test_a_file_of_the_first_schema_is_renewed_and_keeps_its_rows(tmp_path: Path
     path = old_file(tmp_path / "old.db")
     with Store.open(path) as store:
         assert store.check() == []
-        assert store.trace("t1").status == "completed"
-        assert store.draft("t1", "q1") == "half a wo"
-        assert store.verdicts("t1")[0].value is True
-        assert verified(store) == store.frozen_design(LUNCH)
+        assert store.runs.trace("t1").status == "completed"
+        assert store.runs.draft("t1", "q1") == "half a wo"
+        assert store.runs.verdicts("t1")[0].value is True
+        assert verified(store) == store.designs.frozen(LUNCH)
         for sql in ("UPDATE design SET note = 'x'", "DELETE FROM design", "DELETE FROM trace"):
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-                store._connection().execute(sql)
+                store.database.connection().execute(sql)
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     db.close()
@@ -234,18 +234,18 @@ def test_a_file_of_the_first_schema_is_read_without_being_changed(tmp_path: Path
     path = old_file(tmp_path / "old.db")
     before = path.read_bytes()
     with Store.open(path, readonly=True) as store:
-        assert [run.task for run in store.summaries()] == ["lunch"]
+        assert [run.task for run in store.runs.summaries()] == ["lunch"]
         assert store.check() == []
-        assert not store.designed()
-        assert not store.design_heads(LUNCH)
-        assert not store.design_history(LUNCH)
-        assert store.frozen_design(LUNCH) is None
+        assert not store.designs.subjects()
+        assert not store.designs.heads(LUNCH)
+        assert not store.designs.history(LUNCH)
+        assert store.designs.frozen(LUNCH) is None
         store.pack(tmp_path / "bare.db", images=False)
         store.pack(tmp_path / "whole.db")
     assert path.read_bytes() == before
     with Store.open(tmp_path / "bare.db") as packed, Store.open(tmp_path / "whole.db") as whole:
-        assert packed.trace("t1") == whole.trace("t1")
-        assert drafted(packed) in packed.design_heads(LUNCH)
+        assert packed.runs.trace("t1") == whole.runs.trace("t1")
+        assert drafted(packed) in packed.designs.heads(LUNCH)
 
 
 def test_a_renewal_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,5 +265,5 @@ def test_designs_are_packed(store: Store, tmp_path: Path) -> None:
         out = tmp_path / f"{images}.db"
         store.pack(out, images=images)
         with Store.open(out, readonly=True) as packed:
-            assert packed.frozen_design(LUNCH) == done
-            assert packed.design_history(LUNCH) == store.design_history(LUNCH)
+            assert packed.designs.frozen(LUNCH) == done
+            assert packed.designs.history(LUNCH) == store.designs.history(LUNCH)

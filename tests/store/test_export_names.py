@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lab.records import Blob, Imported, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.turn import Action, Observation, Proposed
-from store.exporting import export_runs
+from lab.core.run_records import Blob, Imported, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import AnyEvent, Ended, Started, Step
 from store.formats import writers
-from store.importing import import_paths
+from store.run_export import export_runs
+from store.run_import import import_paths
 from store.store import Store
 
 NAMES = (
@@ -50,13 +50,13 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Store:
     asked = [(name, "A", "") for name in NAMES for _ in range(2)] + [("T", name, "") for name in NAMES]
     asked += [("T", "late", at) for at in TIMES]
     store = Store.open(tmp_path_factory.mktemp("named") / "lab.db")
-    store.import_runs([run(i, *one) for i, one in enumerate(asked)])
+    store.runs.add_all([run(i, *one) for i, one in enumerate(asked)])
     return store
 
 
 @pytest.mark.parametrize("format", writers())
 def test_strangers_names_stay_inside_the_folder_and_apart(named: Store, tmp_path: Path, format: str) -> None:
-    ids = [run.id for run in named.summaries()][::-1]
+    ids = [run.id for run in named.runs.summaries()][::-1]
     out = tmp_path / "here" / "out"
     out.parent.mkdir()
     export_runs(named, ids, out, format)
@@ -81,17 +81,17 @@ def test_runs_whose_ids_differ_in_case_only_have_folders_of_their_own(store: Sto
         one = run(number, "T")
         first = one.events[0]
         assert isinstance(first, Started)
-        store.import_run(one._replace(events=numbered([Started(trace=id, task=first.task, agent=first.agent)])))
+        store.runs.add(one._replace(events=numbered([Started(trace=id, task=first.task, agent=first.agent)])))
     export_runs(store, ids, tmp_path / "out")
     assert len({path.name.lower() for path in (tmp_path / "out").iterdir()}) == 3
     with Store.open(tmp_path / "back.db") as back:
         assert import_paths(back, [tmp_path / "out"]).imported == 3
-        assert sorted(run.id for run in back.summaries()) == sorted(ids)
+        assert sorted(run.id for run in back.runs.summaries()) == sorted(ids)
 
 
 def test_agents_whose_names_look_alike_have_log_roots_of_their_own(store: Store, tmp_path: Path) -> None:
     agents = ("a/b", "a_b", "A_B", "a_b.2")
-    store.import_runs([run(i, "T", who) for i, who in enumerate([*agents, "a/b"])])
-    export_runs(store, [run.id for run in store.summaries()][::-1], tmp_path / "out", "knowu")
+    store.runs.add_all([run(i, "T", who) for i, who in enumerate([*agents, "a/b"])])
+    export_runs(store, [run.id for run in store.runs.summaries()][::-1], tmp_path / "out", "knowu")
     roots = [path.parent.parent.name for path in (tmp_path / "out").rglob("traj.json")]
     assert sorted(roots) == ["A_B.3", "a_b", "a_b.2", "a_b.2.2", "a_b.4"]

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Blob, Imported
-from lab.task import Actor, Task
-from lab.trace import Started
-from store.formats import Failed, Found, Known, files, formats
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported
+from lab.core.task import Actor, Task
+from lab.core.trace import Started
+from store.formats import FailedRun, Known, RunSource, files, formats
 from store.formats.knowu.reader import KNOWU
-from store.importing import Outcome, Tally, import_paths
+from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
@@ -47,7 +47,7 @@ def test_runs_are_found_at_any_depth_in_order_and_told_one_by_one(store: Store, 
     report = import_paths(store, [root, root / "T0"], on_run=lambda name, outcome: told.append((name, outcome)))
     assert (report.imported, report.skipped) == (3, 1)
     assert [outcome for _, outcome in told] == ["imported"] * 3 + ["skipped"]
-    assert [s.task for s in store.summaries()] == ["T1", "T2", "T0"]
+    assert [s.task for s in store.runs.summaries()] == ["T1", "T2", "T0"]
 
 
 def test_a_run_is_named_by_its_folder_its_traj_or_itself(store: Store, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_damaged_or_short_archive_gets_a_sentence(store: Store, tmp_path: Path
     assert "cut.json.gz" in cut
     assert "cut short" in cut
     assert "no.json.gz" in no
-    assert len(store.summaries()) == 1
+    assert len(store.runs.summaries()) == 1
 
 
 def test_an_archive_that_grows_without_end_is_left_at_the_limit(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_an_archive_that_grows_without_end_is_left_at_the_limit(tmp_path: Path) 
     bomb.write_bytes(gzip.compress(b" " * 20_000_000))
     assert bomb.stat().st_size < 50_000
     with pytest.raises(LabError, match=r"bomb\.json\.gz.*more than the 5,000,000"):
-        files.unpacked(bomb, most=5_000_000)
-    assert len(files.unpacked(bomb, most=20_000_000)) == 20_000_000
+        files.unpacked(tmp_path, bomb, most=5_000_000)
+    assert len(files.unpacked(tmp_path, bomb, most=20_000_000)) == 20_000_000
 
 
 def test_links_are_not_followed_out_of_the_folder(store: Store, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_links_are_not_followed_out_of_the_folder(store: Store, tmp_path: Path) 
     assert report.imported == 1
     assert [failed["path"] for failed in report.failed] == [str(root / "Linked")]
     assert "leads out of the folder" in report.failed[0]["error"]
-    (step,) = store.trace(store.find("Inside")).steps
+    (step,) = store.runs.trace(store.runs.find("Inside")).steps
     assert step.before.image is None
     assert "leads out" in step.extra["screenshot"]
 
@@ -128,17 +128,17 @@ def test_a_name_that_is_no_text_comes_in(store: Store, tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system takes only UTF-8 names")
     assert import_paths(store, [tmp_path]).imported == 1
-    assert store.summaries()[0].task == "T\u241budcff"
+    assert store.runs.summaries()[0].task == "T\u241budcff"
 
 
 def test_a_store_that_cannot_be_written_ends_the_import(store: Store, tmp_path: Path) -> None:
     run_folder(tmp_path / "m" / "T")
     with Store.open(store.path, readonly=True) as reader, pytest.raises(LabError, match="read-only"):
         import_paths(reader, [tmp_path])
-    assert store.summaries() == []
+    assert store.runs.summaries() == []
 
 
-def changing(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def changing(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Reads runs as knowu does; the picture of the second changes before it is taken in."""
     for i, one in enumerate(KNOWU.read(found, known)):
         assert isinstance(one, Imported)
@@ -158,16 +158,16 @@ def test_a_picture_that_changes_meanwhile_fails_its_run_and_no_other(
     for name in "ABC":
         run_folder(tmp_path / "m" / name)
     known = formats()
-    monkeypatch.setattr("store.importing.formats", lambda: {**known, "knowu": KNOWU._replace(read=changing)})
+    monkeypatch.setattr("store.run_import.formats", lambda: {**known, "knowu": KNOWU._replace(read=changing)})
     told: list[Outcome] = []
     report = import_paths(store, [tmp_path / "m"], on_run=lambda name, outcome: told.append(outcome))
     assert told == ["imported", "failed", "imported"]
     assert [failed["path"] for failed in report.failed] == [str(tmp_path / "m" / "B" / "traj.json")]
     assert "shot.png: has changed" in report.failed[0]["error"]
     assert report.formats == {"knowu": Tally(imported=2, failed=1)}
-    assert [run.task for run in store.summaries()] == ["C", "A"]
-    assert store._read("SELECT count(*) FROM event") == [(6,)]
-    assert store._read("SELECT count(*) FROM use") == [(0,)]
+    assert [run.task for run in store.runs.summaries()] == ["C", "A"]
+    assert store.database.read("SELECT count(*) FROM event") == [(6,)]
+    assert store.database.read("SELECT count(*) FROM use") == [(0,)]
 
 
 def test_what_the_file_cannot_keep_fails_its_run_and_no_other(store: Store) -> None:
@@ -175,20 +175,20 @@ def test_what_the_file_cannot_keep_fails_its_run_and_no_other(store: Store) -> N
         task, agent = Task("t", "general"), Actor("script", "x")
         return Imported([Started(seq=0, trace=id, task=task, agent=agent, attempt=attempt)], {}, [])
 
-    first, odd, last = store.import_each([run("a", 1), run("b", 2**63), run("c", 1)])
+    first, odd, last = store.runs.add_each([run("a", 1), run("b", 2**63), run("c", 1)])
     assert (first, last) == (True, True)
     assert isinstance(odd, LabError)
     assert "cannot keep" in odd.message
-    assert store.import_each([run("a", 1), Imported([], {}, [])._replace(events=[])])[0] is False
+    assert store.runs.add_each([run("a", 1), Imported([], {}, [])._replace(events=[])])[0] is False
 
 
 def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.importing._BATCH_RUNS", 1)
+    monkeypatch.setattr("store.run_import._BATCH_RUNS", 1)
     for name in "ABC":
         run_folder(tmp_path / "m" / name)
 
     def on_run(name: str, outcome: Outcome) -> None:
-        if len(store.summaries()) == 2:
+        if len(store.runs.summaries()) == 2:
             raise KeyboardInterrupt
 
     report = import_paths(store, [tmp_path / "m"], on_run=on_run)
@@ -200,7 +200,7 @@ def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monke
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from store import importing
+from store import run_import as importing
 from store.store import Store
 importing._BATCH_RUNS = 3
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[3])
@@ -212,7 +212,7 @@ def tick():
     if ticks == left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-store._connection().set_progress_handler(tick, 200)
+store.database.connection().set_progress_handler(tick, 200)
 importing.import_paths(store, [Path(sys.argv[2])], on_run=lambda id, outcome: print(id, flush=True))
 print("ticks", ticks)
 """
@@ -246,14 +246,14 @@ def test_killed_at_any_moment_whole_runs_are_in_and_the_rest_comes_later(
     told = killed(db, root / "m", max(1, ticks * kill // 7))
     with Store.open(db) as store:
         assert store.check() == []
-        ids = {run.id for run in store.summaries()}
+        ids = {run.id for run in store.runs.summaries()}
         assert ids >= set(told)
         for id in ids:
-            assert [type(event).__name__ for event in store.events(id)] == ["Started", "Step", "Ended"]
-            assert all(store.blob(sha256) for sha256 in store.used(id))
+            assert [type(event).__name__ for event in store.runs.events(id)] == ["Started", "Step", "Ended"]
+            assert all(store.runs.blob(sha256) for sha256 in store.runs.used(id))
         report = import_paths(store, [root / "m"])
         assert (report.imported, report.skipped) == (8 - len(ids), len(ids))
-        assert store._read("SELECT count(*) FROM blob") == [(8,)]
+        assert store.database.read("SELECT count(*) FROM blob") == [(8,)]
 
 
 UNPRIVILEGED = """
@@ -279,14 +279,17 @@ def test_an_unreadable_folder_is_reported_and_the_rest_is_found() -> None:
             [sys.executable, "-B", "-c", UNPRIVILEGED, name],
             cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
         )  # fmt: skip
-    assert done.stdout.splitlines() == ["Found ", f"Failed {root / 'closed'}: cannot be read (Permission denied)."]
+    assert done.stdout.splitlines() == [
+        "RunSource ",
+        f"FailedRun {root / 'closed'}: cannot be read (Permission denied).",
+    ]
 
 
 CLOSED = """
 import os, sys
 from pathlib import Path
 from store.formats import formats
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 formats()
 root = Path(sys.argv[1])
@@ -326,4 +329,4 @@ def test_half_an_export_is_no_run_whatever_format_is_asked_for(store: Store, tmp
     run_folder(tmp_path / "logs" / ".out.part-123" / "m" / "T")
     run_folder(tmp_path / "logs" / "m" / "U")
     assert import_paths(store, [tmp_path / "logs"], "knowu").imported == 1
-    assert [run.task for run in store.summaries()] == ["U"]
+    assert [run.task for run in store.runs.summaries()] == ["U"]

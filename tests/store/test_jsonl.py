@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Imported, Tombstone, Verdict
-from lab.review import Review
-from lab.task import Actor
-from store.exporting import export_runs
-from store.importing import import_paths
+from lab.core.errors import LabError
+from lab.core.proofreading import Review
+from lab.core.run_records import Imported, Tombstone, Verdict
+from lab.core.task import Actor
+from store.run_export import export_runs
+from store.run_import import import_paths
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
 from tests.screens.runs import WHOLE, bare_run, long_run, waiting_run, whole_run
@@ -34,22 +34,22 @@ TABLES = {
 
 def held(store: Store) -> dict[str, list[object]]:
     """Everything that a file holds of its runs, byte for byte."""
-    return {table: store._read(sql) for table, sql in TABLES.items()}
+    return {table: store.database.read(sql) for table, sql in TABLES.items()}
 
 
 def fill(store: Store) -> list[str]:
-    store.import_run(whole_run(hostile=True))
-    store.import_run(bare_run())
-    store.import_run(Imported(waiting_run(), {}, [Verdict("result", float(1), "half", {"n": [1, None]})]))
+    store.runs.add(whole_run(hostile=True))
+    store.runs.add(bare_run())
+    store.runs.add(Imported(waiting_run(), {}, [Verdict("result", float(1), "half", {"n": [1, None]})]))
     one = demonstration()
     stone = Tombstone("old-1", "redacted", Actor("human", "P1"), "2026-03-05T10:00:00+00:00", DEMO, {"boxes": 1})
     said: list[Review] = [
         row("P1", "reject", 1, "step", "accept", "reject", note="no\nway"),
         row("P1", "commit", None, "whole"),
     ]
-    store.import_run(one._replace(reviews=said, tombstones=[stone]))
-    store.clear(DEMO, Actor("human", "P1"))
-    return [run.id for run in store.summaries()][::-1]
+    store.runs.add(one._replace(reviews=said, tombstones=[stone]))
+    store.reviews.clear(DEMO, Actor("human", "P1"))
+    return [run.id for run in store.runs.summaries()][::-1]
 
 
 def test_export_then_import_is_the_identity(store: Store, tmp_path: Path) -> None:
@@ -63,13 +63,13 @@ def test_export_then_import_is_the_identity(store: Store, tmp_path: Path) -> Non
         assert held(again) == held(store)
         assert again.check() == []
         with pytest.raises(LabError, match="was redacted as run"):
-            again.import_run(demonstration("old-1"))
+            again.runs.add(demonstration("old-1"))
         assert import_paths(again, [tmp_path / "out"]).skipped == len(ids)
 
 
 def test_exporting_again_writes_the_same_bytes(store: Store, tmp_path: Path) -> None:
     export_runs(store, fill(store), tmp_path / "a")
-    export_runs(store, [run.id for run in store.summaries()], tmp_path / "b")
+    export_runs(store, [run.id for run in store.runs.summaries()], tmp_path / "b")
     for path in (tmp_path / "a").rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
@@ -82,7 +82,7 @@ def test_a_copy_packed_without_pictures_is_exported_and_read_back(store: Store, 
         export_runs(small, [WHOLE], tmp_path / "out")
         assert not (tmp_path / "out" / WHOLE / "blobs").exists()
         assert import_paths(again, [tmp_path / "out"]).imported == 1
-        assert list(again.events(WHOLE)) == list(store.events(WHOLE))
+        assert list(again.runs.events(WHOLE)) == list(store.runs.events(WHOLE))
 
 
 def test_what_is_there_is_never_written_over_and_what_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_is_there_is_never_written_over_and_what_fails_leaves_nothing(store
 
 
 def exported(store: Store, tmp_path: Path) -> Path:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     export_runs(store, [DEMO], tmp_path / "out")
     return tmp_path / "out" / DEMO
 
@@ -177,25 +177,25 @@ def test_a_harmed_file_is_refused_with_a_sentence_and_nothing_of_it_comes_in(
 
 
 def test_one_harmed_run_leaves_the_others(store: Store, tmp_path: Path) -> None:
-    store.import_run(long_run(30))
+    store.runs.add(long_run(30))
     folder = exported(store, tmp_path).parent
     shutil.copytree(folder / DEMO, folder / "zz")
     other_bytes(folder / "zz")
-    export_runs(store, [run.id for run in store.summaries()], tmp_path / "both")
+    export_runs(store, [run.id for run in store.runs.summaries()], tmp_path / "both")
     with Store.open(tmp_path / "again.db") as again:
         report = import_paths(again, [tmp_path / "both", folder])
         assert (report.imported, report.skipped, len(report.failed)) == (2, 1, 1)
-        assert next(again.events(DEMO)) == next(store.events(DEMO))
+        assert next(again.runs.events(DEMO)) == next(store.runs.events(DEMO))
 
 
 def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Store, tmp_path: Path) -> None:
-    store.import_run(demonstration())
-    demo = store.proof(DEMO)
+    store.runs.add(demonstration())
+    demo = store.reviews.proof(DEMO)
     for by in ("P1", "P2"):
         edit = row(by, "edit", 2, "instruction", "Tap Send", "Tap the arrow")
         rest = [row(by, "accept", step, "step", "accept", "accept") for step in (0, 1, 3)]
         whole = row(by, "accept", None, "whole", "accept", "accept")
-        store.append_reviews(demo, [edit, *rest, whole, row(by, "commit", None, "whole")])
+        store.reviews.append(demo, [edit, *rest, whole, row(by, "commit", None, "whole")])
     export_runs(store, [DEMO], tmp_path / "out", reviewed=True)
     (folder,) = (tmp_path / "out").iterdir()
     assert folder.name != DEMO
@@ -203,7 +203,7 @@ def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Sto
     assert lines[0]["run"]["reviewed"] == DEMO
     assert lines[4]["original"] == {"instruction": "Tap Send"}
     assert import_paths(store, [tmp_path / "out"]).imported == 1
-    again = store.trace(folder.name)
+    again = store.runs.trace(folder.name)
     assert [step.proposed.instruction for step in again.steps][2] == "Tap the arrow"
     assert (again.source.format, again.source.path) == ("hitlab-reviewed", DEMO) if again.source else False
     export_runs(store, [DEMO], tmp_path / "again", reviewed=True)

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.protocol import Protocol
-from lab.records import Blob
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Given, Gold, Study, Target
-from lab.task import Actor
-from store.kits import make_kit
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.protocol import Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.run_records import Blob
+from lab.core.study import Assignment, Given, Gold, Study, Target
+from lab.core.task import Actor
+from store.kit_export import make_kit
 from store.store import Store
 from tests import blind
 from tests.studies import NODES, R1, R2, TWO, frozen, label, study, unit
 
 THEIRS, OTHERS = "0197cccc-0000-7000-8000-0000000000c1", "0197cccc-0000-7000-8000-0000000000c2"
-STATE = Spot("open", "state")
+STATE = FieldReference("open", "state")
 
 NEVER = {
     "u1.hidden": "Wmethodone", "u1.mechanical": "Wmechanical", "u1.mechanical.reason": "Wruleword",
@@ -48,7 +48,7 @@ def planted(home: Store, protocol: Protocol = NODES, **changes: Any) -> tuple[St
     mine, others = blind.planted(THEIRS, "Q"), blind.planted(OTHERS, "X")
     for one in (mine, others):
         state = Blob(NEVER["state"].encode(), "application/json")
-        home.import_run(one.run._replace(images={**one.run.images, state.sha256: state}))
+        home.runs.add(one.run._replace(images={**one.run.images, state.sha256: state}))
     task = mine.run.events[0].task  # type: ignore[union-attr]
     units = [
         unit("u1", runs=(THEIRS,), targets=(*TWO, Target("more", MINE["target"])), task=task, pilot=True,
@@ -61,21 +61,21 @@ def planted(home: Store, protocol: Protocol = NODES, **changes: Any) -> tuple[St
     plan = study(
         units, protocol, note=NEVER["note"], by=Actor("human", NEVER["by"]), raters=("R1", "Wsecond"), **changes
     )
-    home.freeze_study(plan, units)
+    home.studies.freeze(plan, units)
     second = Actor("human", "Wsecond")
     dealt = [Assignment(plan.id, 1, "R1", 0, "u1", "pilot"), Assignment(plan.id, 1, "R1", 1, "u2")]
-    home.deal(plan, [*dealt, *(Assignment(plan.id, 1, "Wsecond", i, f"u{i + 1}", "pilot") for i in range(3))])
-    home.record_label(plan, units[0], label(plan, units[0], "open", "state", "completed", note=MINE["mine"]))
+    home.studies.deal(plan, [*dealt, *(Assignment(plan.id, 1, "Wsecond", i, f"u{i + 1}", "pilot") for i in range(3))])
+    home.labels.record(plan, units[0], label(plan, units[0], "open", "state", "completed", note=MINE["mine"]))
     said = label(plan, units[0], "open", "state", "completed", note=NEVER["label"], rater=second)
-    home.record_label(plan, units[0], said)
+    home.labels.record(plan, units[0], said)
     model = Actor("model", "R1")  # a model by the very name of a rater
-    home.record_label(
+    home.labels.record(
         plan, units[0], label(plan, units[0], "pay", "state", "completed", note=NEVER["model"], rater=model)
     )
     for who, kind, word in ((second, "sat", NEVER["act"]), (R1, "replaced", NEVER["replaced"])):
-        home.record_act(Act(uuid7(), plan.id, 1, who, kind, now(), "", 1, {"word": word}))  # type: ignore[arg-type]
-    home.save_draft(THEIRS, "q0", NEVER["draft"])
-    with home._writing() as db:
+        home.labels.record_act(Act(uuid7(), plan.id, 1, who, kind, now(), "", 1, {"word": word}))  # type: ignore[arg-type]
+    home.runs.save_draft(THEIRS, "q0", NEVER["draft"])
+    with home.database.writing() as db:
         row = (None, "d", "t", NEVER["design"], 1, "begin", "D1", "", "[]", "", "{}")
         db.execute(f"INSERT INTO design VALUES ({', '.join('?' * len(row))})", row)
     return plan, mine, others
@@ -125,7 +125,7 @@ def test_each_switch_opens_its_part_alone(home: Store, tmp_path: Path, show: Any
     assert words_in(tmp_path / "R1.db", mine.hidden(plan.shown)) == set()
     assert words_in(tmp_path / "R1.db", mine.shown(plan.shown)) == set(mine.shown(plan.shown))
     with Store.open(tmp_path / "R1.db", readonly=True) as kit:
-        pictures = kit._read("SELECT count(*) FROM blob")[0][0]
+        pictures = kit.database.read("SELECT count(*) FROM blob")[0][0]
         assert pictures == (5 if show == "screens" else 0)
 
 
@@ -139,10 +139,10 @@ def test_gold_of_a_unit_that_is_no_pilot_of_the_rater_stays_at_home(home: Store,
     plan, _, _ = planted(home)
     make_kit(home, plan, "R1", tmp_path / "R1.db")
     with Store.open(tmp_path / "R1.db") as kit:
-        assert kit.unit(plan, "u1").gold
-        assert not kit.unit(plan, "u2").gold
+        assert kit.studies.unit(plan, "u1").gold
+        assert not kit.studies.unit(plan, "u2").gold
         assert kit.check() == []
-        assert kit.unit(plan, "u1").mechanical == ()
+        assert kit.studies.unit(plan, "u1").mechanical == ()
 
 
 def test_a_kit_says_that_it_is_one_and_home_says_it_is_none(home: Store, tmp_path: Path) -> None:
@@ -151,28 +151,30 @@ def test_a_kit_says_that_it_is_one_and_home_says_it_is_none(home: Store, tmp_pat
     assert home.kit() is None
     with Store.open(tmp_path / "R1.db") as kit:
         assert kit.kit() == made
-        assert made.sha == home.study(plan.id).sha != kit.study(plan.id).sha
-        assert kit._read("SELECT sha FROM study") == home._read("SELECT sha FROM study") == [(made.sha,)]
-        assert [line.id for line in kit.studies()] == [plan.id]
-        assert (kit.progress(plan, "R1").dealt, kit.progress(plan, "R1").begun) == (2, 1)
+        assert made.sha == home.studies.study(plan.id).sha != kit.studies.study(plan.id).sha
+        assert (
+            kit.database.read("SELECT sha FROM study") == home.database.read("SELECT sha FROM study") == [(made.sha,)]
+        )
+        assert [line.id for line in kit.studies.lines()] == [plan.id]
+        assert (kit.studies.progress(plan, "R1").dealt, kit.studies.progress(plan, "R1").begun) == (2, 1)
 
 
 def test_in_a_kit_nobody_else_rates_and_the_study_is_not_changed(home: Store, tmp_path: Path) -> None:
     plan, _, _ = planted(home)
     make_kit(home, plan, "R1", tmp_path / "R1.db")
     with Store.open(tmp_path / "R1.db") as kit:
-        one = kit.unit(plan, "u2")
+        one = kit.studies.unit(plan, "u2")
         for who in (R2, Actor("model", "m")):
             with pytest.raises(LabError, match="is a kit of R1"):
-                kit.record_label(plan, one, label(plan, one, "open", "state", "completed", rater=who))
+                kit.labels.record(plan, one, label(plan, one, "open", "state", "completed", rater=who))
         with pytest.raises(LabError, match="is a kit of R1"):
-            kit.freeze_study(study([one], id="new"), [one])
+            kit.studies.freeze(study([one], id="new"), [one])
         with pytest.raises(LabError, match="is a kit of R1"):
-            kit.deal(plan, [Assignment(plan.id, 1, "R2", 0, "u2")])
+            kit.studies.deal(plan, [Assignment(plan.id, 1, "R2", 0, "u2")])
         with pytest.raises(LabError, match="is a kit of R1"):
-            kit.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
+            kit.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
         with pytest.raises(LabError, match="is a kit itself"):
-            make_kit(kit, kit.study(plan.id), "R1", tmp_path / "again.db")
+            make_kit(kit, kit.studies.study(plan.id), "R1", tmp_path / "again.db")
 
 
 # -- made whole or not at all ----------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ def test_no_kit_is_made_over_a_file_nor_for_who_has_nothing(home: Store, tmp_pat
     assert (tmp_path / "there.db").read_bytes() == b"precious"
     with pytest.raises(LabError, match="nothing is dealt to R9"):
         make_kit(home, plan, "R9", tmp_path / "R9.db")
-    with home._writing() as db:
+    with home.database.writing() as db:
         db.execute("INSERT INTO withdrawal VALUES ('R1', '', '{}')")
     with pytest.raises(LabError, match="R1 has withdrawn"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
@@ -199,7 +201,7 @@ def test_a_kit_that_fails_half_way_leaves_nothing(home: Store, tmp_path: Path, m
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("store.kits.rows.insert_run", fail)
+    monkeypatch.setattr("store.kit_export.run_rows.insert_run", fail)
     with pytest.raises(LabError, match=r"R1\.db"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
     assert not [path for path in tmp_path.iterdir() if "R1" in path.name]
@@ -209,13 +211,13 @@ def test_a_kit_that_fails_half_way_leaves_nothing(home: Store, tmp_path: Path, m
 
 def test_a_locked_study_has_no_kits(home: Store, tmp_path: Path) -> None:
     plan, _, _ = planted(home)
-    home.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
+    home.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
     with pytest.raises(LabError, match="locked"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
 
 
 def test_status_says_that_a_file_is_a_kit(home: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from lab.cli import main
+    from lab.cli.main import main
 
     plan = frozen(home, [unit("u1")])
     make_kit(home, plan, "R1", tmp_path / "R1.db")
@@ -226,8 +228,8 @@ def test_status_says_that_a_file_is_a_kit(home: Store, tmp_path: Path, capsys: p
 
 def test_a_play_that_is_under_way_is_ended_before_a_kit_is_made(home: Store, tmp_path: Path) -> None:
     plan, _, _ = planted(home)
-    home.record_act(Act(uuid7(), plan.id, 1, R1, "played", now(), "u1", 1, {"run": "nowhere", "status": "open"}))
+    home.labels.record_act(Act(uuid7(), plan.id, 1, R1, "played", now(), "u1", 1, {"run": "nowhere", "status": "open"}))
     with pytest.raises(LabError, match="under way"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
-    home.record_act(Act(uuid7(), plan.id, 1, R1, "interrupted", now(), "u1", 1, {"run": "nowhere"}))
+    home.labels.record_act(Act(uuid7(), plan.id, 1, R1, "interrupted", now(), "u1", 1, {"run": "nowhere"}))
     make_kit(home, plan, "R1", tmp_path / "R1.db")

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.cli import main
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.protocol import Field, Protocol
-from lab.records import Blob
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Play, Study, Unit
-from lab.task import Actor, Task
-from lab.trace import Ended, Started, Step
-from lab.turn import Action, Observation, Proposed
-from screens.annotate.desk import Desk
-from store.kits import make_kit
+from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.run_records import Blob
+from lab.core.step import Action, Observation, Proposed
+from lab.core.study import Assignment, Play, Study, Unit
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started, Step
+from lab.studies.rating_session import RatingSession
+from store.kit_export import make_kit
+from store.kit_import import take_kit
 from store.store import Store
-from store.taking import take_kit
 from tests.studies import R1, R2, study, unit
 
 EASE = Field("ease", "How easy was it?", "interval", per="unit", least=1, most=7, step=1)
@@ -36,10 +36,10 @@ SCREEN = Blob(b"\x89PNG a screen", "image/png")
 @pytest.fixture
 def plan(store: Store) -> Study:
     plan = study(UNITS, PLAY)
-    store.freeze_study(plan, UNITS)
+    store.studies.freeze(plan, UNITS)
     dealt = [Assignment("trial", 1, rater, i, one.id) for rater in ("R1", "R2") for i, one in enumerate(UNITS)]
-    store.deal(plan, dealt)
-    return store.study("trial")
+    store.studies.deal(plan, dealt)
+    return store.studies.study("trial")
 
 
 @pytest.fixture
@@ -56,22 +56,22 @@ def play(path: Path, plan: Study, of: str = "p1", *, over: bool = True, user: Ac
     """Plays a unit as far as to its end, and answers what is asked after it."""
     run = uuid7()
     with Store.open(path) as store:
-        store.record_act(did(plan, "played", of, {"run": run, "status": "open"}))
-        store.append_event(run, Started(trace=run, task=TASK, agent=Actor("script", "rule"), user=user, seq=0))
+        store.labels.record_act(did(plan, "played", of, {"run": run, "status": "open"}))
+        store.runs.append_event(run, Started(trace=run, task=TASK, agent=Actor("script", "rule"), user=user, seq=0))
         seen = Observation(SCREEN.sha256, (10, 10))
         step = Step(index=0, proposed=Proposed(Action("wait")), before=seen, seq=1)
-        store.append_event(run, step, {SCREEN.sha256: SCREEN})
+        store.runs.append_event(run, step, {SCREEN.sha256: SCREEN})
     return finish(path, plan, run, of) if over else run
 
 
 def finish(path: Path, plan: Study, run: str, of: str = "p1") -> str:
     with Store.open(path) as store:
-        store.append_event(run, Ended(status="completed", score=1.0, seq=2))
-        store.record_act(did(plan, "played", of, {"run": run, "status": "completed"}))
-        desk = Desk(store, plan, R1)
-        at = next(one for one in store.assignments(plan, "R1") if one.unit == of)
+        store.runs.append_event(run, Ended(status="completed", score=1.0, seq=2))
+        store.labels.record_act(did(plan, "played", of, {"run": run, "status": "completed"}))
+        desk = RatingSession(store, plan, R1)
+        at = next(one for one in store.studies.assignments(plan, "R1") if one.unit == of)
         desk.open(at)
-        desk.answer(Spot("", "ease"), 6)
+        desk.answer(FieldReference("", "ease"), 6)
         desk.commit()
     return run
 
@@ -81,9 +81,9 @@ def test_a_run_that_was_played_in_a_kit_comes_back_whole(store: Store, plan: Stu
     taken = take_kit(store, kit)
     assert (taken.runs, taken.labels, taken.acts) == (1, 1, 4)
     with Store.open(kit, readonly=True) as other:
-        assert list(store.events(run)) == list(other.events(run))
-    assert store.blob(SCREEN.sha256) == SCREEN
-    assert store.progress(plan, "R1").done == 1
+        assert list(store.runs.events(run)) == list(other.runs.events(run))
+    assert store.runs.blob(SCREEN.sha256) == SCREEN
+    assert store.studies.progress(plan, "R1").done == 1
     again = take_kit(store, kit)
     assert (again.runs, again.labels, again.acts) == (0, 0, 0)
     assert store.check() == []
@@ -91,20 +91,20 @@ def test_a_run_that_was_played_in_a_kit_comes_back_whole(store: Store, plan: Stu
 
 def test_a_run_that_goes_on_comes_when_it_is_over(store: Store, plan: Study, kit: Path) -> None:
     run = play(kit, plan, over=False)
-    assert (take_kit(store, kit).runs, store.holds(run), store.acts(plan, "R1")) == (0, False, [])
+    assert (take_kit(store, kit).runs, store.runs.holds(run), store.labels.acts(plan, "R1")) == (0, False, [])
     finish(kit, plan, run)
-    assert (take_kit(store, kit).runs, store.holds(run)) == (1, True)
-    assert [act.act for act in store.acts(plan, "R1")].count("played") == 2
+    assert (take_kit(store, kit).runs, store.runs.holds(run)) == (1, True)
+    assert [act.act for act in store.labels.acts(plan, "R1")].count("played") == 2
 
 
 def test_a_play_that_was_dealt_again_is_dealt_here_too(store: Store, plan: Study, kit: Path) -> None:
     with Store.open(kit) as other:
-        other.record_act(did(plan, "interrupted", "p1", {"run": "gone"}))
-        other.deal(plan, [Assignment("trial", 1, "R1", 2, "p1", run=2)])
-        other.record_act(did(plan, "commit", "p1", {"interrupted": "gone"}))
-    store.deal(plan, [Assignment("trial", 1, "R1", 2, "p2", run=2)])  # meanwhile its place was taken here
+        other.labels.record_act(did(plan, "interrupted", "p1", {"run": "gone"}))
+        other.studies.deal(plan, [Assignment("trial", 1, "R1", 2, "p1", run=2)])
+        other.labels.record_act(did(plan, "commit", "p1", {"interrupted": "gone"}))
+    store.studies.deal(plan, [Assignment("trial", 1, "R1", 2, "p2", run=2)])  # meanwhile its place was taken here
     assert take_kit(store, kit).dealt == 1
-    assert [(one.position, one.unit, one.run) for one in store.assignments(plan, "R1")] == [
+    assert [(one.position, one.unit, one.run) for one in store.studies.assignments(plan, "R1")] == [
         (0, "p1", 1), (1, "p2", 1), (2, "p2", 2), (3, "p1", 2),
     ]  # fmt: skip
     assert take_kit(store, kit).dealt == 0
@@ -115,22 +115,22 @@ def test_a_run_with_another_user_is_refused(store: Store, plan: Study, kit: Path
     play(kit, plan, user=R2)
     with pytest.raises(LabError, match="was not made with R1"):
         take_kit(store, kit)
-    assert store.acts(plan, "R1") == []
+    assert store.labels.acts(plan, "R1") == []
 
 
 def test_a_run_that_nobody_played_stays_in_the_kit(store: Store, plan: Study, kit: Path) -> None:
     with Store.open(kit) as other:
-        other.append_event("t", Started(trace="t", task=TASK, agent=Actor("script", "rule"), user=R1, seq=0))
-        other.append_event("t", Ended(status="stopped", seq=1))
-    assert (take_kit(store, kit).runs, store.holds("t")) == (0, False)
+        other.runs.append_event("t", Started(trace="t", task=TASK, agent=Actor("script", "rule"), user=R1, seq=0))
+        other.runs.append_event("t", Ended(status="stopped", seq=1))
+    assert (take_kit(store, kit).runs, store.runs.holds("t")) == (0, False)
 
 
 def test_a_run_that_went_otherwise_here_is_refused(store: Store, plan: Study, kit: Path) -> None:
     run = play(kit, plan)
-    store.append_event(run, Started(trace=run, task=TASK, agent=Actor("script", "other"), user=R1, seq=0))
+    store.runs.append_event(run, Started(trace=run, task=TASK, agent=Actor("script", "other"), user=R1, seq=0))
     with pytest.raises(LabError, match="went otherwise"):
         take_kit(store, kit)
-    assert store.acts(plan, "R1") == []
+    assert store.labels.acts(plan, "R1") == []
 
 
 # -- from the command line ---------------------------------------------------------------------------------------
@@ -186,11 +186,11 @@ def test_clashes_are_told_by_the_command(store: Store, tmp_path: Path, capsys: p
     make_kit(store, plan, "R1", tmp_path / "R1.db")
     for path, value in ((tmp_path / "R1.db", "completed"), (store.path, "not_completed")):
         with Store.open(path) as one:
-            desk = Desk(one, one.study(plan.id), R1)
+            desk = RatingSession(one, one.studies.study(plan.id), R1)
             at = desk.next_assignment()
             assert at is not None
             desk.open(replace(at))
-            desk.answer(Spot("pay", "state"), value)
+            desk.answer(FieldReference("pay", "state"), value)
     code, said, _ = run_cli(capsys, "study", "take", str(tmp_path / "R1.db"), "--db", str(store.path))
     assert code == 0
     assert "state of pay in u1 has two last words" in said

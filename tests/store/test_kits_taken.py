@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.stamp import now, uuid7
-from lab.study import Gold, Study
-from lab.task import Actor
-from lab.wire import encode
-from screens.annotate.desk import Desk
-from store.kits import make_kit
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Gold, Study
+from lab.core.task import Actor
+from lab.studies.rating_session import RatingSession
+from store.kit_export import make_kit
+from store.kit_import import Taken, take_kit
 from store.store import Store
-from store.taking import Taken, take_kit
 from tests.studies import NODES, R1, R2, frozen, label, unit
 
-STATE = Spot("open", "state")
+STATE = FieldReference("open", "state")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def plan(home: Store) -> Study:
 
 @pytest.fixture
 def kit(home: Store, plan: Study, tmp_path: Path) -> Path:
-    home.record_label(plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed"))
+    home.labels.record(plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed"))
     make_kit(home, plan, "R1", tmp_path / "R1.db")
     return tmp_path / "R1.db"
 
@@ -45,15 +45,15 @@ def kit(home: Store, plan: Study, tmp_path: Path) -> Path:
 def rate(path: Path, *, hand_in: bool = True) -> None:
     """Rates the first unit that is left, in a kit or at home, as a person would."""
     with Store.open(path) as store:
-        desk = Desk(store, store.study("trial"), R1)
+        desk = RatingSession(store, store.studies.study("trial"), R1)
         at = desk.next_assignment()
         assert at is not None
         desk.open(at)
         desk.answer(STATE, "not_completed", note="by hand")
         desk.answer(STATE, "completed")
         desk.undo()
-        desk.answer(Spot("pay", "state"), "completed")
-        desk.answer(Spot("", "rating"), 40)
+        desk.answer(FieldReference("pay", "state"), "completed")
+        desk.answer(FieldReference("", "rating"), 40)
         if hand_in:
             desk.commit()
 
@@ -63,7 +63,7 @@ def counts(taken: Taken) -> tuple[int, int, int]:
 
 
 def bodies(store: Store, table: str) -> list[Any]:
-    return sorted(store._read(f"SELECT body FROM {table}"))
+    return sorted(store.database.read(f"SELECT body FROM {table}"))
 
 
 def test_what_was_rated_in_a_kit_comes_back_once(home: Store, plan: Study, kit: Path) -> None:
@@ -74,11 +74,11 @@ def test_what_was_rated_in_a_kit_comes_back_once(home: Store, plan: Study, kit: 
     with Store.open(kit) as other:
         assert bodies(home, "label") == bodies(other, "label")
         assert bodies(home, "act") == bodies(other, "act")
-    progress = home.progress(plan, "R1")
+    progress = home.studies.progress(plan, "R1")
     assert (progress.done, progress.begun) == (2, 2)
-    sheet = home.sheet(plan, unit("u1"), "R1")
+    sheet = home.labels.sheet(plan, unit("u1"), "R1")
     assert sheet.committed
-    assert (sheet.value(STATE), sheet.value(Spot("", "rating"))) == ("not_completed", 40)
+    assert (sheet.value(STATE), sheet.value(FieldReference("", "rating"))) == ("not_completed", 40)
     again = take_kit(home, kit)
     assert (*counts(again), again.there) == (0, 0, 0, 15)
     assert home.check() == []
@@ -89,7 +89,7 @@ def test_a_kit_may_come_back_in_parts(home: Store, plan: Study, kit: Path) -> No
     assert counts(take_kit(home, kit)) == (5, 1, 0)
     rate(kit)
     assert counts(take_kit(home, kit)) == (5, 2, 0)
-    assert home.progress(plan, "R1").done == 1
+    assert home.studies.progress(plan, "R1").done == 1
 
 
 def test_work_on_both_copies_is_kept_and_told_as_clashes(home: Store, plan: Study, kit: Path) -> None:
@@ -97,8 +97,8 @@ def test_work_on_both_copies_is_kept_and_told_as_clashes(home: Store, plan: Stud
     rate(home.path, hand_in=False)
     taken = take_kit(home, kit)
     assert set(taken.clashes) == {("u1", *STATE), ("u1", "pay", "state"), ("u1", "", "rating")}
-    assert len(home.sheet(plan, unit("u1"), "R1").clashes) == 3
-    assert len(list(home.labels(plan))) == 1 + 5 + 5
+    assert len(home.labels.sheet(plan, unit("u1"), "R1").clashes) == 3
+    assert len(list(home.labels.read(plan))) == 1 + 5 + 5
     assert len(take_kit(home, kit).clashes) == 3
 
 
@@ -134,7 +134,7 @@ def test_a_kit_of_another_version_or_another_study_of_that_name_is_refused(
 
 def test_nothing_of_who_withdrew_is_taken(home: Store, plan: Study, kit: Path) -> None:
     rate(kit)
-    with home._writing() as db:
+    with home.database.writing() as db:
         db.execute("INSERT INTO withdrawal VALUES ('R1', '', '{}')")
     refused(home, kit, "R1 has withdrawn")
 
@@ -144,7 +144,7 @@ def test_a_locked_study_takes_nothing_new_but_says_nothing_of_what_is_there(
 ) -> None:
     rate(kit)
     take_kit(home, kit)
-    home.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
+    home.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
     assert counts(take_kit(home, kit)) == (0, 0, 0)
     rate(kit)
     refused(home, kit, "locked")
@@ -201,7 +201,7 @@ def test_what_the_rules_refuse_is_refused_with_all_of_the_kit(
     one = label(plan, unit("u2"), "open", "state", "completed")
     forge(kit, "label", of_label(replace(one, **changes)))
     refused(home, kit, match)
-    assert len(list(home.labels(plan))) == 1
+    assert len(list(home.labels.read(plan))) == 1
 
 
 def test_the_same_label_unchanged_is_taken(home: Store, plan: Study, kit: Path) -> None:
@@ -223,7 +223,7 @@ def test_acts_that_are_not_a_raters_to_do_are_refused(
 def test_an_answer_after_a_unit_was_handed_in_is_refused(home: Store, plan: Study, kit: Path) -> None:
     rate(kit)
     with Store.open(kit) as other:
-        head = other.sheet(plan, unit("u1"), "R1").heads[STATE]
+        head = other.labels.sheet(plan, unit("u1"), "R1").heads[STATE]
     late = label(plan, unit("u1"), "open", "state", "completed", at=now(), supersedes=head.id)
     forge(kit, "label", of_label(late))
     refused(home, kit, "has handed it in")
@@ -274,7 +274,7 @@ def test_who_left_gets_no_kit_and_only_what_they_did_before_is_taken(home: Store
         make_kit(home, plan, "R1", tmp_path / f"{name}.db")
     rate(tmp_path / "early.db")
     left = Act(uuid7(), plan.id, 1, R1, "left", now(), "", 1, {"for": "R3"})
-    home.record_act(left)
+    home.labels.record_act(left)
     rate(tmp_path / "late.db")
     with pytest.raises(LabError, match="R1 has left"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
@@ -290,7 +290,17 @@ def test_what_was_handed_in_for_good_is_not_taken_back_in_a_kit(home: Store, tmp
     make_kit(home, plan, "R1", path)
     rate(path)
     with Store.open(path) as other:
-        other.record_act(Act(uuid7(), plan.id, plan.version, R1, "reopen", now(), "u1"))
+        other.labels.record_act(Act(uuid7(), plan.id, plan.version, R1, "reopen", now(), "u1"))
     with pytest.raises(LabError, match="no going back"):
         take_kit(home, path)
-    assert not list(home.labels(plan))
+    assert not list(home.labels.read(plan))
+
+
+def test_a_damaged_kit_says_whom_to_ask(home: Store, kit: Path) -> None:
+    rate(kit)
+    whole = kit.read_bytes()
+    kit.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(LabError) as refused:
+        take_kit(home, kit)
+    assert refused.value.title == f"kit {kit}"
+    assert refused.value.hint == "Ask whoever rated in it to close hitlab and send the file again."

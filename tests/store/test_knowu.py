@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.trace import Answered, Asked, Ended, Started, Step, Trace, fold
-from lab.turn import Action
-from store.formats import Failed, read
+from lab.core.run_records import Imported
+from lab.core.step import Action
+from lab.core.trace import Answered, Asked, Ended, Started, Step, Trace, fold
+from store.formats import FailedRun, read
 from store.formats.knowu.actions import action_of, thought_of
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces"
@@ -57,7 +57,7 @@ def trace(path: Path) -> Trace:
 
 def failure(path: Path) -> str:
     (found,) = read(path)
-    assert isinstance(found, Failed), found
+    assert isinstance(found, FailedRun), found
     assert "\n" not in found.error
     return found.error
 
@@ -66,7 +66,7 @@ def failure(path: Path) -> str:
 def test_the_26_runs_and_their_33_questions_each_with_its_reply(store: Store) -> None:
     report = import_paths(store, [RUNS])
     assert (report.imported, report.skipped, report.failed) == (26, 0, [])
-    summaries = store.summaries()
+    summaries = store.runs.summaries()
     assert len(summaries) == 26
     assert sum(s.questions for s in summaries) == sum(s.replies for s in summaries) == 33
     assert {s.agent for s in summaries} == {path.name for path in RUNS.iterdir()}
@@ -101,7 +101,7 @@ def test_every_reply_is_the_one_the_source_gives_with_the_next_step() -> None:
 def test_the_whole_bundles_come_in(store: Store) -> None:
     report = import_paths(store, sorted(WORLD.glob("*.json.gz")))
     assert (report.imported, report.failed) == (644, [])
-    summaries = store.summaries()
+    summaries = store.runs.summaries()
     assert sum(s.steps for s in summaries) == 17_225
     assert sum(s.questions for s in summaries) == sum(s.replies for s in summaries) == 137
     empty = [s for s in summaries if not s.steps]
@@ -114,7 +114,7 @@ def test_the_whole_bundles_come_in(store: Store) -> None:
 @needs_world
 def test_hardly_a_step_of_the_bundles_is_without_its_thought(store: Store) -> None:
     import_paths(store, [WORLD / "kimi-k2.5.json.gz"])
-    steps = [s for summary in store.summaries(40) for s in store.trace(summary.id).steps]
+    steps = [s for summary in store.runs.summaries(40) for s in store.runs.trace(summary.id).steps]
     assert sum(bool(s.proposed.thought) for s in steps) > 0.95 * len(steps)
     assert not any("<tool_call>" in s.proposed.thought or "</think" in s.proposed.thought for s in steps)
     assert {s.before.size for s in steps} == {(1080, 2400)}
@@ -337,7 +337,7 @@ def test_ugly_json_comes_in_and_says_what_was_changed(tmp_path: Path) -> None:
     [
         ('{"0": {"traj": [', "is not JSON"),
         ("[]", "no mapping"),
-        ('{"0": 7, "weather": 1}', "field 0"),
+        ('{"token_usage": {}}', "field 0"),
         ('{"0": {"traj": {"a": 1}}}', r"field 0\.traj"),
         ('{"0": {"traj": [{}, 7]}}', r"field 0\.traj\[1\]"),
         ("", "is not JSON"),
@@ -354,7 +354,7 @@ def test_a_broken_traj_names_file_and_field_and_the_others_come_in(
     assert report.imported == 2
     assert [failed["path"] for failed in report.failed] == [str(broken)]
     assert str(broken / "traj.json") in report.failed[0]["error"]
-    assert store._read("SELECT count(*) FROM trace") == [(2,)]
+    assert store.database.read("SELECT count(*) FROM trace") == [(2,)]
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(failure(broken))
 
@@ -372,7 +372,7 @@ def test_a_bundle_with_one_broken_run(tmp_path: Path, store: Store) -> None:
     assert report.imported == 2
     assert [f["path"] for f in report.failed] == [f"{path}#Broken"]
     assert "field Broken.traj" in report.failed[0]["error"]
-    good = store.trace(store.find("Good"))
+    good = store.runs.trace(store.runs.find("Good"))
     assert (good.agent.id, good.steps[0].extra, good.device.size) == ("gpt", {"frame_index": 4}, (1080, 2400))
     assert good.source is not None
     assert good.source.path == str(path)
@@ -382,6 +382,20 @@ def test_a_bundle_with_one_broken_run(tmp_path: Path, store: Store) -> None:
     assert import_paths(store, [packed]).skipped == 2
 
 
+def test_what_a_bundle_tells_of_its_video_stays_with_each_run(tmp_path: Path, store: Store) -> None:
+    meta = {"video_file": "https://x.example/m.mp4", "fps": 2, "total_frames": 4144, "display_width": 270}
+    traj = [step(1, act("wait"), frame_index=0)]
+    path = tmp_path / "m.json"
+    path.write_text(
+        json.dumps({"A": {"traj": traj, "result": None}, "B": {"traj": traj, "result": None}, "_meta": meta})
+    )
+    assert import_paths(store, [path]).imported == 2
+    for run in store.runs.summaries():
+        assert [(one.name, one.extra) for one in store.runs.verdicts(run.id) if one.name == "bundle"] == [
+            ("bundle", meta)
+        ]
+
+
 def test_attempts_of_memgui_bench_are_attempts_at_one_task(tmp_path: Path, store: Store) -> None:
     """The first in the task's folder, the others in `_attempt_trajs`; or all of them below the task's folder."""
     steps = [step(1, act("wait"), prediction="x"), step(2, act("finished"), prediction=None)]
@@ -389,7 +403,9 @@ def test_attempts_of_memgui_bench_are_attempts_at_one_task(tmp_path: Path, store
     folder(tmp_path, steps, name="root/_attempt_trajs/001-Find/attempt_2", result="score: 1.0\nreason: yes")
     folder(tmp_path, steps, name="other/002-Buy/attempt_3")
     assert import_paths(store, [tmp_path]).failed == []
-    told = [event for run in store.summaries() for event in store.events(run.id) if isinstance(event, Started)]
+    told = [
+        event for run in store.runs.summaries() for event in store.runs.events(run.id) if isinstance(event, Started)
+    ]
     found = sorted((first.task.id, first.agent.id, first.attempt) for first in told)
     assert found == [("001-Find", "root", 1), ("001-Find", "root", 2), ("002-Buy", "other", 3)]
 
@@ -406,7 +422,7 @@ def test_a_bundle_of_memgui_bench_holds_every_attempt_once(tmp_path: Path) -> No
     one, two, failed = read(path)
     assert isinstance(one, Imported)
     assert isinstance(two, Imported)
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, FailedRun)
     runs = [fold(run.events) for run in (one, two)]
     assert [(run.attempt, run.ended.score if run.ended else "") for run in runs] == [(1, None), (2, 1.0)]
     assert "field 001-Find.attempts[2].traj" in failed.error

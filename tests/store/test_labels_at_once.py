@@ -10,38 +10,38 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.label import Label
-from lab.labels import Spot, current
-from lab.study import Study
-from lab.task import Actor
-from screens.annotate.desk import Desk
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.rating_sheet import FieldReference, current
+from lab.core.study import Study
+from lab.core.task import Actor
+from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.studies import R1, frozen, unit
 
 ROOT = Path(__file__).parents[2]
 PEOPLE, LABELS = 10, 100
 UNITS = 20
-STATE, PAY, RATING = Spot("open", "state"), Spot("pay", "state"), Spot("", "rating")
+STATE, PAY, RATING = FieldReference("open", "state"), FieldReference("pay", "state"), FieldReference("", "rating")
 
 RATER = """
 import sys
 from pathlib import Path
-from lab.labels import Spot
-from lab.task import Actor
-from screens.annotate.desk import Desk
+from lab.core.rating_sheet import FieldReference
+from lab.core.task import Actor
+from lab.studies.rating_session import RatingSession
 from store.store import Store
 store = Store.open(Path(sys.argv[1]))
-desk = Desk(store, store.study("trial"), Actor("human", sys.argv[2]))
+desk = RatingSession(store, store.studies.study("trial"), Actor("human", sys.argv[2]))
 print("ready", flush=True)
 sys.stdin.readline()
 while (at := desk.next_assignment()) is not None:
     desk.open(at)
-    print(desk.answer(Spot("open", "state"), "not_completed").id)
+    print(desk.answer(FieldReference("open", "state"), "not_completed").id)
     print(desk.undo().id)
-    print(desk.answer(Spot("open", "state"), "completed").id)
-    print(desk.answer(Spot("pay", "state"), "completed").id)
-    print(desk.answer(Spot("", "rating"), 40).id)
+    print(desk.answer(FieldReference("open", "state"), "completed").id)
+    print(desk.answer(FieldReference("pay", "state"), "completed").id)
+    print(desk.answer(FieldReference("", "rating"), 40).id)
     desk.commit()
 """
 
@@ -72,13 +72,13 @@ def test_ten_processes_of_a_hundred_labels_each_lose_and_double_nothing(tmp_path
     assert len(printed) == PEOPLE * LABELS
     with Store.open(db) as store:
         assert store.check() == []
-        rows = list(store.labels(plan))
+        rows = list(store.labels.read(plan))
         assert sorted(row.id for row in rows) == sorted(printed)
         assert Counter(row.rater.id for row in rows) == dict.fromkeys(codes, LABELS)
         assert len(current(rows)) == PEOPLE * UNITS * 3
-        line = store.studies()[0]
+        line = store.studies.lines()[0]
         assert (line.done, line.dealt) == (PEOPLE * UNITS, PEOPLE * UNITS)
-        assert {store.progress(plan, code).done for code in codes} == {UNITS}
+        assert {store.studies.progress(plan, code).done for code in codes} == {UNITS}
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def plan(store: Store) -> Study:
     return frozen(store, [unit("u1")])
 
 
-def at(store: Store, plan: Study) -> Desk:
-    desk = Desk(store, plan, R1)
+def at(store: Store, plan: Study) -> RatingSession:
+    desk = RatingSession(store, plan, R1)
     found = desk.next_assignment()
     assert found is not None
     desk.open(found)
@@ -100,7 +100,7 @@ def test_one_rater_in_two_places_is_told_and_overwrites_nothing(store: Store, pl
         first = one.answer(STATE, "completed")
         with pytest.raises(LabError, match="state of open was changed meanwhile"):
             other.answer(STATE, "not_completed")
-        assert [label.id for label in store.labels(plan)] == [first.id]
+        assert [label.id for label in store.labels.read(plan)] == [first.id]
         other.answer(PAY, "completed")  # another place is nobody's loss
         again = at(elsewhere, plan)
         assert again.answer(STATE, "not_completed").supersedes == first.id
@@ -117,7 +117,7 @@ def test_a_unit_that_was_handed_in_elsewhere_takes_no_more(store: Store, plan: S
             other.answer(RATING, 50)
         with pytest.raises(LabError, match="is handed in already"):
             other.commit()
-        assert [act.act for act in store.acts(plan, "R1", "u1")].count("commit") == 1
+        assert [act.act for act in store.labels.acts(plan, "R1", "u1")].count("commit") == 1
 
 
 def test_of_many_who_take_a_unit_back_or_hand_it_in_one_succeeds(store: Store, plan: Study) -> None:
@@ -127,11 +127,11 @@ def test_of_many_who_take_a_unit_back_or_hand_it_in_one_succeeds(store: Store, p
     desks = [at(store, plan) for _ in range(4)]
     for kind in ("commit", "reopen", "commit"):
         for desk in desks:
-            desk.sheet = store.sheet(plan, unit("u1"), "R1")
+            desk.sheet = store.labels.sheet(plan, unit("u1"), "R1")
         gate = threading.Barrier(len(desks))
         done: list[bool] = []
 
-        def act(desk: Desk, kind: str = kind, gate: threading.Barrier = gate, done: list[bool] = done) -> None:
+        def act(desk: RatingSession, kind: str = kind, gate: threading.Barrier = gate, done: list[bool] = done) -> None:
             gate.wait()
             try:
                 desk.commit() if kind == "commit" else desk.reopen()
@@ -145,7 +145,7 @@ def test_of_many_who_take_a_unit_back_or_hand_it_in_one_succeeds(store: Store, p
         for thread in threads:
             thread.join()
         assert len(done) == 1
-    assert [one.act for one in store.acts(plan, "R1", "u1") if one.act in ("commit", "reopen")] == [
+    assert [one.act for one in store.labels.acts(plan, "R1", "u1") if one.act in ("commit", "reopen")] == [
         "commit", "reopen", "commit",
     ]  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_threads_that_answer_one_place_at_once_leave_one_head(store: Store, plan
     gate = threading.Barrier(8)
     kept: list[Label] = []
 
-    def answer(desk: Desk, value: int) -> None:
+    def answer(desk: RatingSession, value: int) -> None:
         gate.wait()
         try:
             kept.append(desk.answer(RATING, value))
@@ -167,14 +167,14 @@ def test_threads_that_answer_one_place_at_once_leave_one_head(store: Store, plan
         thread.start()
     for thread in threads:
         thread.join()
-    assert [label.id for label in store.labels(plan)] == [label.id for label in kept]
+    assert [label.id for label in store.labels.read(plan)] == [label.id for label in kept]
     assert len(kept) == 1
-    assert not store.sheet(plan, unit("u1"), "R1").clashes
+    assert not store.labels.sheet(plan, unit("u1"), "R1").clashes
 
 
 def test_a_model_of_a_raters_name_has_a_sheet_of_its_own(store: Store, plan: Study) -> None:
-    model = Desk(store, plan, Actor("model", "R1"))
+    model = RatingSession(store, plan, Actor("model", "R1"))
     model.assignment, model.unit = None, unit("u1")
-    model.sheet = store.sheet(plan, unit("u1"), "R1", kind="model")
+    model.sheet = store.labels.sheet(plan, unit("u1"), "R1", kind="model")
     model.answer(STATE, "completed")
-    assert store.sheet(plan, unit("u1"), "R1").value(STATE) is None
+    assert store.labels.sheet(plan, unit("u1"), "R1").value(STATE) is None

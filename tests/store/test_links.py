@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from lab.cli import main
-from lab.errors import LabError
-from lab.task import Actor
-from lab.uitree import Bounds
+from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.core.task import Actor
+from lab.core.ui_tree import Bounds
 from store import schema
-from store.exporting import export_runs
-from store.importing import import_paths
-from store.redaction import redact
+from store.run_export import export_runs
+from store.run_import import import_paths
+from store.run_redaction import redact
 from store.store import Store
 
 
@@ -56,7 +56,7 @@ def sha(number: int) -> str:
 
 
 def held(store: Store) -> list[str]:
-    return [sha256 for (sha256,) in store._read("SELECT sha256 FROM blob ORDER BY sha256")]
+    return [sha256 for (sha256,) in store.database.read("SELECT sha256 FROM blob ORDER BY sha256")]
 
 
 @pytest.fixture
@@ -68,17 +68,17 @@ def test_a_linked_picture_is_read_from_its_file_and_kept_nowhere_else(store: Sto
     report = import_paths(store, [run], link=True)
     assert (report.imported, report.failed) == (1, [])
     assert held(store) == []
-    assert store.outside() == 2
-    (id,) = (summary.id for summary in store.summaries())
-    assert store.used(id) == sorted([sha(1), sha(2)])
+    assert store.links.outside() == 2
+    (id,) = (summary.id for summary in store.runs.summaries())
+    assert store.runs.used(id) == sorted([sha(1), sha(2)])
     for number in (1, 2):
-        blob = store.blob(sha(number))
+        blob = store.runs.blob(sha(number))
         assert blob is not None
         assert (blob.data, blob.mime) == (picture(number), "image/png")
-    assert [link.path for link in store.links(sha(2))] == [str(shot(run, 2).resolve())]
+    assert [link.path for link in store.runs.links(sha(2))] == [str(shot(run, 2).resolve())]
     assert store.check() == []
-    assert store.blob("0" * 64) is None
-    assert store.links("0" * 64) == []
+    assert store.runs.blob("0" * 64) is None
+    assert store.runs.links("0" * 64) == []
 
 
 def spoilt(path: Path, how: str) -> str:
@@ -103,17 +103,17 @@ def spoilt(path: Path, how: str) -> str:
 def test_a_file_that_is_gone_or_changed_is_no_picture_and_is_named(store: Store, run: Path, how: str) -> None:
     import_paths(store, [run], link=True)
     words = spoilt(shot(run, 2), how)
-    assert store.blob(sha(2)) is None
-    assert store.blob(sha(1)) is not None
+    assert store.runs.blob(sha(2)) is None
+    assert store.runs.blob(sha(1)) is not None
     assert store.check() == [f"the linked picture {shot(run, 2)} {words}"]
-    assert len(store.trace(store.find("T")).steps) == 3
+    assert len(store.runs.trace(store.runs.find("T")).steps) == 3
 
 
 def test_a_path_that_no_file_can_have_is_no_picture(store: Store) -> None:
     rows = [("a" * 64, "image/png", 1, "x\0y"), ("b" * 64, "image/png", 2**62, "/dev/zero"), ("c" * 64, "x", 0, "")]
-    with store._writing() as db:
+    with store.database.writing() as db:
         db.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", rows)
-    assert [store.blob(row[0]) for row in rows] == [None] * 3
+    assert [store.runs.blob(row[0]) for row in rows] == [None] * 3
     assert len(store.check()) == 3
 
 
@@ -122,9 +122,9 @@ def test_taken_in_later_a_picture_is_a_blob_and_needs_its_file_no_more(store: St
     other = run_folder(tmp_path / "m" / "U", 2, 3)
     assert import_paths(store, [other]).imported == 1
     assert held(store) == sorted([sha(2), sha(3)])
-    assert store.outside() == 1
+    assert store.links.outside() == 1
     shot(run, 2).unlink()
-    assert store.blob(sha(2)) is not None
+    assert store.runs.blob(sha(2)) is not None
     assert store.check() == []
 
 
@@ -132,32 +132,32 @@ def test_the_same_run_again_without_link_brings_its_pictures_in(store: Store, ru
     import_paths(store, [run], link=True)
     assert import_paths(store, [run]).skipped == 1
     assert held(store) == sorted([sha(1), sha(2)])
-    assert store.outside() == 0
+    assert store.links.outside() == 0
     shot(run, 1).unlink()
     assert import_paths(store, [run]).skipped == 1
-    assert store.blob(sha(1)) is not None
+    assert store.runs.blob(sha(1)) is not None
 
 
 def test_linked_after_it_was_taken_in_nothing_changes(store: Store, run: Path) -> None:
     import_paths(store, [run])
     assert import_paths(store, [run], link=True).skipped == 1
-    assert store._read("SELECT count(*) FROM link") == [(0,)]
+    assert store.database.read("SELECT count(*) FROM link") == [(0,)]
 
 
 def test_a_folder_that_has_moved_is_linked_by_bringing_it_in_again(store: Store, tmp_path: Path, run: Path) -> None:
     import_paths(store, [run], link=True)
     (tmp_path / "elsewhere").mkdir()
     moved = run.rename(tmp_path / "elsewhere" / "T")
-    assert store.blob(sha(1)) is None
+    assert store.runs.blob(sha(1)) is None
     assert len(store.check()) == 2
     assert import_paths(store, [moved], link=True).skipped == 1
-    assert store.blob(sha(1)) is not None
+    assert store.runs.blob(sha(1)) is not None
     assert store.check() == []
 
 
 def test_an_export_of_linked_pictures_holds_them(store: Store, tmp_path: Path, run: Path) -> None:
     import_paths(store, [run], link=True)
-    export_runs(store, [store.find("T")], tmp_path / "out")
+    export_runs(store, [store.runs.find("T")], tmp_path / "out")
     shot(run, 1).unlink()
     with Store.open(tmp_path / "other.db") as other:
         assert import_paths(other, [tmp_path / "out"], link=True).imported == 1
@@ -171,38 +171,38 @@ def test_a_pack_links_what_is_linked_or_takes_it_in_or_leaves_it_out(
     import_paths(store, [run], link=True)
     store.pack(tmp_path / "out.db", **options)
     with Store.open(tmp_path / "out.db") as copy:
-        assert copy.outside() == {"": 2, "embed": 0, "images": 0}["".join(options)]
+        assert copy.links.outside() == {"": 2, "embed": 0, "images": 0}["".join(options)]
         assert held(copy) == (sorted([sha(1), sha(2)]) if options.get("embed") else [])
-        assert (copy.blob(sha(1)) is None) == ("images" in options)
+        assert (copy.runs.blob(sha(1)) is None) == ("images" in options)
         assert copy.check() == []
         if "images" in options:
             # Brought in again, such a copy has its pictures back.
             assert import_paths(copy, [run]).skipped == 1
-            assert copy.blob(sha(1)) is not None
+            assert copy.runs.blob(sha(1)) is not None
 
 
 def test_erased_with_the_last_run_that_shows_it_and_the_file_is_named(store: Store, tmp_path: Path, run: Path) -> None:
     other = run_folder(tmp_path / "m" / "U", 2)
     import_paths(store, [run, other], link=True)
-    with store.erasing() as eraser:
-        eraser.erase_runs([store.find("T")])
+    with store.erasure.erasing() as eraser:
+        eraser.erase_runs([store.runs.find("T")])
     assert eraser.outside == [str(shot(run, 1).resolve())]
-    assert store.links(sha(1)) == []
-    assert store.blob(sha(2)) is not None
+    assert store.runs.links(sha(1)) == []
+    assert store.runs.blob(sha(2)) is not None
     assert shot(run, 1).exists()
 
 
 def test_a_redaction_paints_a_linked_picture_and_names_the_file_that_still_shows_it(store: Store, run: Path) -> None:
     import_paths(store, [run], link=True)
-    old = store.find("T")
+    old = store.runs.find("T")
     done = redact(store, old, Actor("human", "D01"), boxes={1: [Bounds(0, 0, 30, 30)]}, words=())
     assert done.outside == (str(shot(run, 2).resolve()),)
-    assert store.blob(sha(2)) is None
-    new = store.trace(done.replaced[old])
-    blob = store.blob(new.steps[1].before.image or "")
+    assert store.runs.blob(sha(2)) is None
+    new = store.runs.trace(done.replaced[old])
+    blob = store.runs.blob(new.steps[1].before.image or "")
     assert blob is not None
     assert Image.open(io.BytesIO(blob.data)).getpixel((5, 5)) == (0, 0, 0)
-    assert store.blob(sha(1)) is not None  # nothing was covered in it: it stays where it was
+    assert store.runs.blob(sha(1)) is not None  # nothing was covered in it: it stays where it was
     assert store.check() == []
 
 
@@ -210,8 +210,8 @@ def test_a_linked_picture_that_cannot_be_looked_at_is_not_passed_over(store: Sto
     import_paths(store, [run], link=True)
     shot(run, 2).unlink()
     with pytest.raises(LabError, match="nobody can see what is to be covered"):
-        redact(store, store.find("T"), Actor("human", "D01"), boxes={1: [Bounds(0, 0, 9, 9)]}, words=())
-    assert store.holds(store.find("T"))
+        redact(store, store.runs.find("T"), Actor("human", "D01"), boxes={1: [Bounds(0, 0, 9, 9)]}, words=())
+    assert store.runs.holds(store.runs.find("T"))
 
 
 def third_schema(path: Path) -> None:
@@ -229,17 +229,17 @@ def test_a_file_of_the_third_schema_opens_and_is_renewed(tmp_path: Path, run: Pa
     path = tmp_path / "old.db"
     third_schema(path)
     with Store.open(path, readonly=True) as old:
-        assert old.blob(sha(1)) is None
-        assert (old.outside(), old.links(sha(1))) == (0, [])
+        assert old.runs.blob(sha(1)) is None
+        assert (old.links.outside(), old.runs.links(sha(1))) == (0, [])
         assert old.check() == []
         for embed in (False, True):
             old.pack(tmp_path / f"packed{embed}.db", embed=embed)
         old.pack(tmp_path / "bare.db", images=False)
     with Store.open(path) as new:
-        assert new._read("PRAGMA user_version") == [(schema.VERSION,)]
+        assert new.database.read("PRAGMA user_version") == [(schema.VERSION,)]
         assert import_paths(new, [run], link=True).imported == 1
         assert new.check() == []
-        assert new.blob(sha(1)) is not None
+        assert new.runs.blob(sha(1)) is not None
 
 
 def test_the_commands_say_what_stays_outside(
@@ -310,7 +310,7 @@ def test_a_picture_that_may_not_be_read_is_named_and_no_crash() -> None:
 MIGRATED = """
 import os, signal, sys
 from pathlib import Path
-from store import connect
+from store import connection as connect
 from store.store import Store
 left, ticks, opened = int(sys.argv[2]), 0, connect._opened
 

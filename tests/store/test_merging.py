@@ -13,23 +13,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.stamp import now, uuid7
-from lab.study import Assignment, Study
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.turn import Action, Observation, Proposed
-from store.kits import make_kit
-from store.merging import Merged, merge, merge_into
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.rating_sheet import FieldReference
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.study import Assignment, Study
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Started, Step
+from store.kit_export import make_kit
+from store.merge import Merged, merge, merge_into
 from store.schema import APPEND_ONLY
 from store.store import Store
 from tests.merging import content, say
 from tests.studies import R1, frozen, label, study, unit
 
-STATE, PAY, RATING = Spot("open", "state"), Spot("pay", "state"), Spot("", "rating")
+STATE, PAY, RATING = FieldReference("open", "state"), FieldReference("pay", "state"), FieldReference("", "rating")
 UNITS = [unit("u1"), unit("u2"), unit("u3")]
 D1 = Actor("human", "D1")
 
@@ -46,10 +46,12 @@ def parted(tmp_path: Path) -> tuple[Path, Path]:
 
 def on(path: Path, does: Callable[[Store, Study], None]) -> None:
     with Store.open(path) as store:
-        does(store, store.study("trial"))
+        does(store, store.studies.study("trial"))
 
 
-def rates(who: str, which: int, value: str = "completed", spot: Spot = STATE) -> Callable[[Store, Study], None]:
+def rates(
+    who: str, which: int, value: str = "completed", spot: FieldReference = STATE
+) -> Callable[[Store, Study], None]:
     return lambda store, plan: say(store, plan, UNITS[which], who, spot, value)
 
 
@@ -67,11 +69,11 @@ def test_what_each_rated_is_in_the_whole_once(tmp_path: Path, parted: tuple[Path
     assert done.came == {"studies": 1, "units": 3, "dealt": 6, "labels": 3}
     assert done.clashes == ()
     with Store.open(whole) as store:
-        plan = store.study("trial")
-        assert sorted((one.unit, one.rater.id) for one in store.labels(plan)) == [
+        plan = store.studies.study("trial")
+        assert sorted((one.unit, one.rater.id) for one in store.labels.read(plan)) == [
             ("u1", "R1"), ("u2", "R1"), ("u2", "R2"),
         ]  # fmt: skip
-        assert store.progress(plan, "R2").begun == 1
+        assert store.studies.progress(plan, "R2").begun == 1
         assert store.check() == []
     again = merge_into(whole, [b, a])
     assert (again.came, again.gone) == ({}, {})
@@ -93,11 +95,11 @@ def test_two_last_words_of_one_rater_both_stand_and_are_told(tmp_path: Path, par
     assert done.clashes == (("trial", 1, "R1", "u1", 1, *STATE, False),)
     assert merge_into(a, [b]).clashes == done.clashes
     with Store.open(a) as store:
-        plan = store.study("trial")
-        assert list(store.sheet(plan, UNITS[0], "R1").clashes) == [STATE]
-        assert not store.sheet(plan, UNITS[0], "R2").clashes
+        plan = store.studies.study("trial")
+        assert list(store.labels.sheet(plan, UNITS[0], "R1").clashes) == [STATE]
+        assert not store.labels.sheet(plan, UNITS[0], "R2").clashes
         say(store, plan, UNITS[0], "R1", STATE, "completed")
-        assert not store.sheet(plan, UNITS[0], "R1").clashes
+        assert not store.labels.sheet(plan, UNITS[0], "R1").clashes
     assert merge_into(b, [a]).clashes == ()
     assert content(a) == content(b)
 
@@ -106,7 +108,7 @@ def test_a_clash_on_an_item_that_is_handed_in_says_so(tmp_path: Path, parted: tu
     for path, value in zip(parted, ("completed", "not_completed"), strict=True):
         on(path, rates("R1", 1, value))
     hand_in = Act(uuid7(), "trial", 1, R1, "commit", now(), "u2")
-    on(parted[1], lambda store, plan: store.record_act(hand_in))
+    on(parted[1], lambda store, plan: store.labels.record_act(hand_in))
     assert merged(tmp_path, *parted)[1].clashes == (("trial", 1, "R1", "u2", 1, *STATE, True),)
 
 
@@ -132,7 +134,7 @@ def test_another_version_comes_beside(tmp_path: Path, parted: tuple[Path, Path])
         frozen(store, UNITS, version=2, seed=9)
     merge_into(a, [b])
     with Store.open(a) as store:
-        assert store.versions("trial") == [1, 2]
+        assert store.studies.versions("trial") == [1, 2]
 
 
 @pytest.mark.parametrize("table", ["label", "act"])
@@ -142,11 +144,11 @@ def test_the_same_id_with_other_content_is_refused_with_both_files(
     a, b = parted
     for path, value in ((a, "completed"), (b, "not_completed")):
         with Store.open(path) as store:
-            plan = store.study("trial")
+            plan = store.studies.study("trial")
             if table == "label":
-                store.record_label(plan, UNITS[1], same_label(plan, value))
+                store.labels.record(plan, UNITS[1], same_label(plan, value))
             else:
-                store.record_act(Act("same", plan.id, 1, R1, "looked", "2026-04-01", "u2", detail={"at": value}))
+                store.labels.record_act(Act("same", plan.id, 1, R1, "looked", "2026-04-01", "u2", detail={"at": value}))
     for files in ((a, b), (b, a)):
         with pytest.raises(LabError, match=f"{table} same: says something else in") as error:
             merged(tmp_path, *files)
@@ -174,14 +176,14 @@ def test_a_run_that_went_on_in_one_copy_goes_on_in_the_whole(tmp_path: Path) -> 
     a, b = tmp_path / "A.db", tmp_path / "B.db"
     for path, run in ((a, ran("r", 2)), (b, ran("r", 5, ended=True))):
         with Store.open(path) as store:
-            store.import_run(run)
-            store.save_draft("r", "q", f"typed in {path.name}")
+            store.runs.add(run)
+            store.runs.save_draft("r", "q", f"typed in {path.name}")
     assert content(merged(tmp_path, a, b)[0]) == content(merged(tmp_path, b, a)[0])
     done = merge_into(a, [b])
     assert done.came == {"events": 4}
     with Store.open(a) as store:
-        assert list(store.events("r")) == ran("r", 5, ended=True).events
-        assert store.summary("r").status == "completed"
+        assert list(store.runs.events("r")) == ran("r", 5, ended=True).events
+        assert store.runs.summary("r").status == "completed"
         assert store.check() == []
 
 
@@ -189,11 +191,11 @@ def test_a_run_that_went_otherwise_is_refused(tmp_path: Path) -> None:
     a, b = tmp_path / "A.db", tmp_path / "B.db"
     for path, run in ((a, ran("r", 3)), (b, ran("r", 3, said="y"))):
         with Store.open(path) as store:
-            store.import_run(run)
+            store.runs.add(run)
     with pytest.raises(LabError, match=r"run r: went otherwise than in .*A.db from event 1 on"):
         merged(tmp_path, a, b)
     with Store.open(tmp_path / "C.db") as store:
-        store.import_run(ran("r", 2, ended=True))
+        store.runs.add(ran("r", 2, ended=True))
     with pytest.raises(LabError, match="run r: went otherwise"):
         merged(tmp_path, a, tmp_path / "C.db")
 
@@ -203,7 +205,7 @@ def test_how_a_run_was_judged_comes_with_it_once_and_otherwise_is_refused(tmp_pa
     yes, no = Verdict("judge", True, "it is there"), Verdict("judge", False)
     for path, verdicts in ((bare, []), (judged, [yes]), (other, [no])):
         with Store.open(path) as store:
-            store.import_run(ran("r", 1, ended=True)._replace(verdicts=verdicts))
+            store.runs.add(ran("r", 1, ended=True)._replace(verdicts=verdicts))
     for order in ([bare, judged], [judged, bare], [judged, judged]):
         whole = merged(tmp_path, *order)[0]
         assert content(whole)["verdict"] == content(judged)["verdict"] != []
@@ -214,14 +216,14 @@ def test_how_a_run_was_judged_comes_with_it_once_and_otherwise_is_refused(tmp_pa
 def test_pictures_come_with_their_runs_and_later_where_they_were_left_out(tmp_path: Path) -> None:
     shot = Blob(b"\x89PNG a screen", "image/png")
     with Store.open(tmp_path / "A.db") as store:
-        store.import_run(ran("r", 1, shot=shot))
+        store.runs.add(ran("r", 1, shot=shot))
         store.pack(tmp_path / "bare.db", images=False)
     whole, _ = merged(tmp_path, tmp_path / "bare.db")
     with Store.open(whole) as store:
-        assert store.blob(shot.sha256) is None
+        assert store.runs.blob(shot.sha256) is None
     assert merge_into(whole, [tmp_path / "A.db"]).came == {"pictures": 1}
     with Store.open(whole) as store:
-        assert store.blob(shot.sha256) == shot
+        assert store.runs.blob(shot.sha256) == shot
 
 
 def test_where_both_dealt_on_their_own_ones_places_stay_and_the_others_come_behind(
@@ -232,20 +234,24 @@ def test_where_both_dealt_on_their_own_ones_places_stay_and_the_others_come_behi
     on(b, lambda store, plan: _deal(store, plan, "R3", ["u2", "u3"]))
     whole, _ = merged(tmp_path, a, b)
     with Store.open(whole) as store:
-        plan = store.study("trial")
-        assert [(one.position, one.unit) for one in store.assignments(plan, "R3")] == [(0, "u1"), (1, "u2"), (2, "u3")]
-        assert store.progress(plan, "R3").dealt == 3
+        plan = store.studies.study("trial")
+        assert [(one.position, one.unit) for one in store.studies.assignments(plan, "R3")] == [
+            (0, "u1"),
+            (1, "u2"),
+            (2, "u3"),
+        ]
+        assert store.studies.progress(plan, "R3").dealt == 3
         assert store.check() == []
     assert merge_into(whole, [a, b]).came == {}
     assert content(whole) == content(merged(tmp_path, b, a)[0])
 
 
 def _deal(store: Store, plan: Study, who: str, units: list[str]) -> None:
-    store.deal(plan, [Assignment(plan.id, 1, who, i, id, at=now()) for i, id in enumerate(units)])
+    store.studies.deal(plan, [Assignment(plan.id, 1, who, i, id, at=now()) for i, id in enumerate(units)])
 
 
 def locks(store: Store, plan: Study) -> None:
-    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -265,7 +271,12 @@ def test_what_is_settled_after_the_lock_still_comes(tmp_path: Path, parted: tupl
     on(a, locks)
     merge_into(b, [a])
     told = {"target": "open", "field": "state", "by_means": "majority", "value": "completed"}
-    on(b, lambda store, plan: store.record_act(Act(uuid7(), plan.id, 1, D1, "adjudicated", now(), "u1", detail=told)))
+    on(
+        b,
+        lambda store, plan: store.labels.record_act(
+            Act(uuid7(), plan.id, 1, D1, "adjudicated", now(), "u1", detail=told)
+        ),
+    )
     assert merge_into(a, [b]).came == {"acts": 1}
 
 
@@ -287,7 +298,7 @@ def test_what_was_settled_in_another_file_must_answer_what_is_asked(
 ) -> None:
     a, b = parted
     bad = Act(uuid7(), "trial", 1, D1, "adjudicated", now(), unit, detail=detail)
-    on(b, lambda store, plan: store.record_act(bad))
+    on(b, lambda store, plan: store.labels.record_act(bad))
     before = content(a)
     with pytest.raises(LabError, match=why) as caught:
         merge_into(a, [b])
@@ -298,7 +309,7 @@ def test_what_was_settled_in_another_file_must_answer_what_is_asked(
 def test_a_kit_among_them_is_taken_by_its_rules(tmp_path: Path, parted: tuple[Path, Path]) -> None:
     a, b = parted
     with Store.open(a) as store:
-        make_kit(store, store.study("trial"), "R1", tmp_path / "kit.db")
+        make_kit(store, store.studies.study("trial"), "R1", tmp_path / "kit.db")
     on(tmp_path / "kit.db", rates("R1", 2))
     done = merged(tmp_path, tmp_path / "kit.db", a, b)[1]
     assert done.kits == (str(tmp_path / "kit.db"),)
@@ -322,7 +333,7 @@ def test_a_label_that_nobody_was_dealt_or_asked_is_refused(tmp_path: Path, parte
 
     a, b = parted
     with Store.open(a) as store:
-        plan = store.study("trial")
+        plan = store.studies.study("trial")
     for changes, match in (
         ({"rater": Actor("human", "R9")}, "is not dealt to R9"),
         ({"value": "perhaps"}, "'perhaps' is none of completed"),
@@ -360,13 +371,13 @@ def do(store: Store, plan: Study, op: Op, at: int) -> None:
                 for spot in (STATE, PAY):
                     say(store, plan, UNITS[which], who, spot, value)
                 say(store, plan, UNITS[which], who, RATING, 40)
-                store.hand_in(
+                store.labels.hand_in(
                     plan, UNITS[which], Act(uuid7(), plan.id, 1, Actor("human", who), "commit", now(), f"u{which + 1}")
                 )
             case "run":
-                store.import_run(ran(f"run-{at}", which + 1, ended=True))
+                store.runs.add(ran(f"run-{at}", which + 1, ended=True))
             case "act":
-                store.record_act(Act(uuid7(), plan.id, 1, Actor("human", who), "looked", now(), f"u{which + 1}"))
+                store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", who), "looked", now(), f"u{which + 1}"))
     except LabError:
         pass
 
@@ -403,7 +414,7 @@ def test_only_what_belongs_to_a_study_of_a_file_is_in_it(tmp_path: Path) -> None
     """Control: the content that tests compare does tell two files apart."""
     with Store.open(tmp_path / "A.db") as store:
         plan = study(UNITS)
-        store.freeze_study(plan, UNITS)
+        store.studies.freeze(plan, UNITS)
     with Store.open(tmp_path / "B.db") as store:
-        store.freeze_study(study(UNITS, seed=3), UNITS)
+        store.studies.freeze(study(UNITS, seed=3), UNITS)
     assert content(tmp_path / "A.db") != content(tmp_path / "B.db")

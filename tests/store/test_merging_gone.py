@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.design.revision import Design, first_draft, following, subject_of
-from lab.errors import LabError
-from lab.study import Given
-from lab.task import Actor, InformationUnit, Task
-from lab.trace import Started
-from store.merging import Merged, merge_into
-from store.redaction import redact
+from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.errors import LabError
+from lab.core.study import Given
+from lab.core.task import Actor, InformationUnit, Task
+from lab.core.trace import Started
+from store.merge import Merged, merge_into
+from store.run_redaction import redact
 from store.store import Store
-from store.withdrawing import withdraw
+from store.withdrawal import withdraw
 from tests.demonstrations import DEMO, MAIL, demonstration, row
 from tests.merging import content
 from tests.store.test_kits_taken import forge
@@ -48,8 +48,8 @@ def assert_without(path: Path, filled: Filled) -> None:
     assert [word for word in filled.kept if word.encode() not in bytes_] == []
     assert all(picture not in bytes_ for picture in filled.pictures)
     with Store.open(path) as store:
-        assert store.withdrew(CODE)
-        assert not any(store.holds(run) for run in filled.runs)
+        assert store.labels.withdrew(CODE)
+        assert not any(store.runs.holds(run) for run in filled.runs)
         assert store.check() == []
 
 
@@ -92,19 +92,19 @@ def test_items_that_went_from_one_go_from_another_that_cannot_know_whom_they_quo
     with Store.open(tmp_path / "A.db") as store:
         plan = frozen(store, units, raters=(CODE, "R2"))
         store.pack(tmp_path / "B.db")
-        store.record_label(plan, units[0], replace(label(plan, units[0], "open", "state", "not_completed"), rater=P07))
-        store.record_label(plan, units[0], replace(label(plan, units[0], "open", "why", said), rater=P07))
+        store.labels.record(plan, units[0], replace(label(plan, units[0], "open", "state", "not_completed"), rater=P07))
+        store.labels.record(plan, units[0], replace(label(plan, units[0], "open", "why", said), rater=P07))
         withdraw(store, CODE, D01)
     with Store.open(tmp_path / "B.db") as store:
         for one in units:
-            store.record_label(plan, one, replace(label(plan, one, "open", "state", "completed"), rater=R2))
+            store.labels.record(plan, one, replace(label(plan, one, "open", "state", "completed"), rater=R2))
     shutil.copy(tmp_path / "B.db", tmp_path / "C.db")
     done = merge_into(tmp_path / "C.db", [tmp_path / "A.db"])
     assert (done.gone["units"], said.encode() in held(tmp_path / "C.db")) == (1, False)
     for name, files in (("X.db", ["A.db", "B.db"]), ("Y.db", ["B.db", "A.db"])):
         merge_into(tmp_path / name, [tmp_path / file for file in files])
         with Store.open(tmp_path / name) as store:
-            assert sorted(one.unit for one in store.labels(plan)) == ["other", "theirs"]
+            assert sorted(one.unit for one in store.labels.read(plan)) == ["other", "theirs"]
             assert store.check() == []
     assert content(tmp_path / "X.db") == content(tmp_path / "Y.db") == content(tmp_path / "C.db")
 
@@ -121,11 +121,11 @@ def test_rows_of_who_withdrew_that_a_file_should_not_hold_are_refused(tmp_path: 
     units = [unit("u1")]
     with Store.open(tmp_path / "A.db") as store:
         plan = frozen(store, units, raters=(CODE, "R2"))
-        store.record_label(plan, units[0], replace(label(plan, units[0], "open", "state", "completed"), rater=P07))
+        store.labels.record(plan, units[0], replace(label(plan, units[0], "open", "state", "completed"), rater=P07))
         store.pack(tmp_path / "B.db")
     with Store.open(tmp_path / "B.db") as store:
         withdraw(store, CODE, D01)
-        row = store._read("SELECT code, at, body FROM withdrawal")[0]
+        row = store.database.read("SELECT code, at, body FROM withdrawal")[0]
     import sqlite3
 
     with sqlite3.connect(tmp_path / "A.db") as db:
@@ -141,12 +141,12 @@ def test_rows_of_who_withdrew_that_a_file_should_not_hold_are_refused(tmp_path: 
 def redacted(tmp_path: Path) -> tuple[Path, Path]:
     """A.db with a demonstration and a design that quotes it, and B.db, a copy in which both are covered."""
     with Store.open(tmp_path / "A.db") as store:
-        store.import_run(demonstration())
-        store.append_reviews(store.proof(DEMO), [row("P1", "reject", 0, "step", note=MAIL, new="reject")])
+        store.runs.add(demonstration())
+        store.reviews.append(store.reviews.proof(DEMO), [row("P1", "reject", 0, "step", note=MAIL, new="reject")])
         draft = Design(units=(InformationUnit("to", "To whom", MAIL),))
         first = first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft)
         for one in (first, following(first, "submit", BY)):
-            store.append_revision(one)
+            store.designs.append(one)
         store.pack(tmp_path / "B.db")
     with Store.open(tmp_path / "B.db") as store:
         redact(store, DEMO, BY, boxes={}, words=[MAIL])
@@ -162,7 +162,7 @@ def test_a_run_that_was_redacted_in_one_is_covered_in_the_whole(
     assert MAIL.encode() not in held(whole)
     assert content(whole) == content(redacted[1])
     with Store.open(whole) as store:
-        assert not store.holds(DEMO)
+        assert not store.runs.holds(DEMO)
         assert store.check() == []
     assert merge_into(whole, redacted).came == {}
 
@@ -170,11 +170,11 @@ def test_a_run_that_was_redacted_in_one_is_covered_in_the_whole(
 def test_a_design_drawn_up_in_the_copy_that_was_redacted_is_not_lost(tmp_path: Path) -> None:
     a, b = tmp_path / "A.db", tmp_path / "B.db"
     with Store.open(a) as store:
-        store.import_run(demonstration())
+        store.runs.add(demonstration())
         store.pack(b)
     with Store.open(b) as store:
         draft = Design(units=(InformationUnit("to", "To whom", MAIL),))
-        store.append_revision(first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft))
+        store.designs.append(first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft))
         redact(store, DEMO, BY, boxes={}, words=[MAIL])
     assert merge_into(a, [b]).came["designs"] == 1
     assert MAIL.encode() not in held(a)
@@ -195,15 +195,15 @@ def test_a_run_redacted_twice_leads_to_what_stands_there_now(tmp_path: Path, red
     with Store.open(b) as store:
         store.pack(tmp_path / "C.db")
     with Store.open(tmp_path / "C.db") as store:
-        again = redact(store, store._read("SELECT id FROM trace")[0][0], BY, boxes={}, words=["Mara"])
+        again = redact(store, store.database.read("SELECT id FROM trace")[0][0], BY, boxes={}, words=["Mara"])
     last = next(iter(again.replaced.values()))
     orders: Sequence[Sequence[Path]] = ([a, b, tmp_path / "C.db"], [tmp_path / "C.db", b, a])
     for number, order in enumerate(orders):
         merge_into(tmp_path / f"{number}.db", order)
         with Store.open(tmp_path / f"{number}.db") as store:
-            assert [stone.trace for stone in store.replaced_by(last)] != []
-            assert store._read("SELECT id FROM trace") == [(last,)]
-            stone = store.tombstone(DEMO)
+            assert [stone.trace for stone in store.erasure.replaced_by(last)] != []
+            assert store.database.read("SELECT id FROM trace") == [(last,)]
+            stone = store.erasure.tombstone(DEMO)
             assert stone is not None
             assert stone.replaced_by == last
 
@@ -215,7 +215,7 @@ def test_a_run_that_begins_as_one_redacted_elsewhere_is_refused(redacted: tuple[
         run = demonstration("fork")
         first = run.events[0]
         assert isinstance(first, Started)
-        store.import_run(run._replace(events=[replace(first, parent=DEMO), *run.events[1:]]))
+        store.runs.add(run._replace(events=[replace(first, parent=DEMO), *run.events[1:]]))
     before = [content(a), content(b)]
     with pytest.raises(LabError, match=f"run fork.* begins as run {DEMO}, which was redacted"):
         merge_into(redacted[here], [redacted[1 - here]])

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.task import Actor
+from lab.core.task import Actor
 from store.store import Store
-from store.withdrawing import withdraw
+from store.withdrawal import withdraw
 from tests.killing import ROOT, killed_lines, ticking
 from tests.merging import content, say
 from tests.store.test_merging import STATE, UNITS, ran
@@ -21,7 +21,7 @@ from tests.withdrawals import CODE, fill
 
 KILLS = 12
 _MERGE = """
-from store.merging import merge
+from store.merge import merge
 merge(store, [Path({0!r})])
 """
 
@@ -37,7 +37,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
         withdraw(store, CODE, Actor("human", "D01"))
         say(store, frozen(store, UNITS, id="second"), UNITS[0], "R1", STATE, "completed")
         for at in range(6):
-            store.import_run(ran(f"run-{at}", 3, ended=True))
+            store.runs.add(ran(f"run-{at}", 3, ended=True))
     shutil.copy(folder / "here.db", folder / "trial.db")
     return (
         folder / "here.db",
@@ -59,7 +59,7 @@ def test_it_is_done_or_not_done(tmp_path: Path, files: tuple[Path, Path, int], k
 def test_what_was_told_is_on_the_disk(tmp_path: Path, files: tuple[Path, Path, int]) -> None:
     _, other, _ = files
     out = tmp_path / "new.db"
-    merge = [sys.executable, "-m", "lab.cli", "merge", str(other), "--db", str(out)]
+    merge = [sys.executable, "-m", "lab.cli.main", "merge", str(other), "--db", str(out)]
     assert killed_lines(merge, 1, 0.0)
     assert content(out) == content(other)
 
@@ -68,7 +68,7 @@ def test_a_new_file_is_whole_or_not_there(tmp_path: Path, files: tuple[Path, Pat
     _, other, _ = files
     out = tmp_path / "new.db"
     code = (
-        "import os, signal\nfrom pathlib import Path\nimport store.merging as merging\n"
+        "import os, signal\nfrom pathlib import Path\nimport store.merge as merging\n"
         "merging.kept_on_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"merging.merge_into(Path({str(out)!r}), [Path({str(other)!r})])"
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from store.merging import merge_into
+from lab.core.errors import LabError
+from store.merge import merge_into
 from store.schema import APPEND_ONLY, VERSION
 from store.store import Store
 from tests.merging import content, say
@@ -31,8 +31,8 @@ def good(tmp_path: Path, here: Path) -> Path:
     with Store.open(here) as store:
         store.pack(tmp_path / "good.db")
     with Store.open(tmp_path / "good.db") as store:
-        say(store, store.study("trial"), UNITS[1], "R2", STATE, "completed")
-        store.import_run(ran("r", 2, ended=True))
+        say(store, store.studies.study("trial"), UNITS[1], "R2", STATE, "completed")
+        store.runs.add(ran("r", 2, ended=True))
     return tmp_path / "good.db"
 
 
@@ -120,16 +120,16 @@ def test_a_torn_file_is_refused(here: Path, good: Path) -> None:
 
 
 def test_a_row_beyond_measure_is_refused_unread(here: Path, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.source.MOST_OF_A_ROW", 100_000)
+    monkeypatch.setattr("store.foreign_file.MOST_OF_A_ROW", 100_000)
     forge(good, "", sql="UPDATE label SET body = body || printf('%200000s', ' ')")
     refused(here, good, "too big")
 
 
 def test_a_kit_that_is_tampered_with_is_refused_with_all_others(tmp_path: Path, here: Path, good: Path) -> None:
-    from store.kits import make_kit
+    from store.kit_export import make_kit
 
     with Store.open(here) as store:
-        make_kit(store, store.study("trial"), "R1", tmp_path / "kit.db")
+        make_kit(store, store.studies.study("trial"), "R1", tmp_path / "kit.db")
     forge(tmp_path / "kit.db", "", sql="UPDATE label SET body = replace(body, 'completed', 'not_completed')")
     before = content(here)
     with pytest.raises(LabError, match="tampered") as error:
@@ -144,13 +144,13 @@ def test_an_older_file_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
         db.executescript((Path(__file__).with_name("version1.sql")).read_text(encoding="utf-8"))
     db.close()
     with Store.open(old, readonly=True) as store:
-        runs = [line.id for line in store.summaries()]
+        runs = [line.id for line in store.runs.summaries()]
     before = hashlib.sha256(old.read_bytes()).digest()
     done = merge_into(tmp_path / "whole.db", [old])
     assert done.came["runs"] == len(runs) > 0
     assert hashlib.sha256(old.read_bytes()).digest() == before
     with Store.open(tmp_path / "whole.db") as store:
-        assert sorted(line.id for line in store.summaries()) == sorted(runs)
+        assert sorted(line.id for line in store.runs.summaries()) == sorted(runs)
         assert store.check() == []
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.task import Actor, Task
-from lab.trace import Ended, Started
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started
 from store.store import Store
 
 PICTURE = Blob(b"\x89PNG" * 500_000, "image/png")
@@ -22,8 +22,8 @@ STATE = Blob(b"{}", "application/json")
 def fill(store: Store) -> None:
     started = Started(trace="t1", task=Task("x", "general"), agent=Actor("script", "rule"))
     blobs = {blob.sha256: blob for blob in (PICTURE, STATE)}
-    store.import_run(Imported(numbered([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
-    store.save_draft("t1", "q", "words")
+    store.runs.add(Imported(numbered([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
+    store.runs.save_draft("t1", "q", "words")
 
 
 @pytest.mark.parametrize("images", [True, False])
@@ -33,12 +33,12 @@ def test_a_packed_file_holds_what_the_wal_holds_and_opens_anywhere(store: Store,
     store.pack(out, images=images)
     with Store.open(out, readonly=True) as copy:
         assert copy.check() == []
-        assert copy.summaries() == store.summaries()
-        assert list(copy.events("t1")) == list(store.events("t1"))
-        assert copy.verdicts("t1") == store.verdicts("t1")
-        assert copy.draft("t1", "q") == "words"
-        assert copy.blob(STATE.sha256) == STATE
-        assert copy.blob(PICTURE.sha256) == (PICTURE if images else None)
+        assert copy.runs.summaries() == store.runs.summaries()
+        assert list(copy.runs.events("t1")) == list(store.runs.events("t1"))
+        assert copy.runs.verdicts("t1") == store.runs.verdicts("t1")
+        assert copy.runs.draft("t1", "q") == "words"
+        assert copy.runs.blob(STATE.sha256) == STATE
+        assert copy.runs.blob(PICTURE.sha256) == (PICTURE if images else None)
     assert (out.stat().st_size > 2_000_000) == images
     assert sorted(p.name for p in tmp_path.iterdir()) == ["lab.db", "lab.db-shm", "lab.db-wal", "out.db"]
     plain = sqlite3.connect(out)
@@ -50,10 +50,10 @@ def test_a_packed_file_can_be_written_again(store: Store, tmp_path: Path) -> Non
     fill(store)
     store.pack(tmp_path / "out.db")
     with Store.open(tmp_path / "out.db") as copy:
-        copy.save_draft("t1", "q", "more")
+        copy.runs.save_draft("t1", "q", "more")
         assert copy.check() == []
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            copy._connection().execute("DELETE FROM trace")
+            copy.database.connection().execute("DELETE FROM trace")
 
 
 def test_packing_never_overwrites(store: Store, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_stands_beside_a_copy_is_left_as_it_is(store: Store, tmp_path: Path
 FULL = """
 import resource, sys
 from pathlib import Path
-from lab.errors import LabError
+from lab.core.errors import LabError
 from store.store import Store
 with Store.open(Path(sys.argv[1]), readonly=True) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -98,7 +98,7 @@ with Store.open(Path(sys.argv[1]), readonly=True) as store:
 @pytest.mark.parametrize("images", [True, False])
 def test_a_disk_that_is_full_leaves_nothing_of_a_copy(store: Store, tmp_path: Path, images: bool) -> None:
     fill(store)
-    with store._writing() as db:
+    with store.database.writing() as db:
         db.execute("INSERT INTO blob VALUES ('x', 'application/json', 200000, ?)", (bytes(200_000),))
     (tmp_path / "out").mkdir()
     command = [sys.executable, "-c", FULL, str(store.path), str(tmp_path / "out" / "copy.db"), str(images)]

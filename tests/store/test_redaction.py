@@ -10,17 +10,17 @@ import msgspec
 import pytest
 from PIL import Image
 
-from lab.cloak import MASK
-from lab.design.revision import Design, Subject, first_draft, subject_of
-from lab.errors import LabError
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.task import Actor, InformationUnit
-from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Source, Started, Step
-from lab.turn import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.uitree import Bounds, Node, UiTree
-from store.exporting import REVIEWED, export_runs
-from store.importing import import_paths
-from store.redaction import Redacted, redact
+from lab.core.design import Design, Subject, first_draft, subject_of
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
+from lab.core.task import Actor, InformationUnit
+from lab.core.text_redaction import MASK
+from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Source, Started, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
+from store.run_export import REVIEWED, export_runs
+from store.run_import import import_paths
+from store.run_redaction import Redacted, redact
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, SIZE, demonstration, drawn, row
 
@@ -55,14 +55,14 @@ def covered(
 
 
 def test_words_are_nowhere_in_the_file_and_the_pictures_that_show_them_are_painted(store: Store) -> None:
-    store.import_run(demonstration())
-    store.save_draft(DEMO, "q", f"to {MAIL}")
-    store.append_reviews(store.proof(DEMO), [row("P1", "edit", None, "intent", None, f"Tell {NAME} I am late")])
+    store.runs.add(demonstration())
+    store.runs.save_draft(DEMO, "q", f"to {MAIL}")
+    store.reviews.append(store.reviews.proof(DEMO), [row("P1", "edit", None, "intent", None, f"Tell {NAME} I am late")])
     done = covered(store, NAME, MAIL)
     assert_gone(store, NAME, MAIL, pictures=(drawn(SCREENS[0]), drawn(SCREENS[2])))
     assert PHONE.encode() in bytes_of(store)
     new = done.replaced[DEMO]
-    trace = store.trace(new)
+    trace = store.runs.trace(new)
     assert trace.task.instruction == f"Write to {MASK} that I am late"
     assert [step.proposed.instruction for step in trace.steps[:2]] == [
         f"Open the mail from {MASK}",
@@ -72,7 +72,7 @@ def test_words_are_nowhere_in_the_file_and_the_pictures_that_show_them_are_paint
     assert (trace.steps[1].action.text, trace.steps[1].proposed.raw) == (MASK, f'{{"to": "{MASK}"}}')
     assert trace.persona is not None
     assert trace.persona.facts == {"identity": {"full_name": MASK, "email": MASK}}
-    assert [review.new for review in store.reviews(new)] == [f"Tell {MASK} I am late"]
+    assert [review.new for review in store.reviews.of_run(new)] == [f"Tell {MASK} I am late"]
     assert (done.pictures, done.reviews, done.nodes) == (2, 1, 2)
     assert done.states == 5
     assert not any(step.state for step in trace.steps)
@@ -80,13 +80,13 @@ def test_words_are_nowhere_in_the_file_and_the_pictures_that_show_them_are_paint
 
 
 def test_a_box_covers_the_picture_the_tree_under_it_and_what_was_said_of_it(store: Store) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     done = covered(store, boxes={0: [NUMBER]})
     assert_gone(store, PHONE, pictures=(drawn(SCREENS[0]),))
-    seen = store.trace(done.replaced[DEMO]).steps[0].before
+    seen = store.runs.trace(done.replaced[DEMO]).steps[0].before
     assert seen.tree is not None
     assert [node.text for node in seen.tree.nodes() if node.text] == ["Mail", f"From {NAME}", MASK, "Weather: dry"]
-    blob = store.blob(seen.image or "")
+    blob = store.runs.blob(seen.image or "")
     assert blob is not None
     picture, before = Image.open(io.BytesIO(blob.data)), Image.open(io.BytesIO(drawn(SCREENS[0]).data))
     assert picture.info == {}
@@ -98,34 +98,34 @@ def test_a_box_covers_the_picture_the_tree_under_it_and_what_was_said_of_it(stor
 
 
 def test_text_typed_into_a_field_under_a_box_goes_with_it(store: Store) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     done = covered(store, boxes={1: [Bounds(10, 40, 351, 101)]})
-    step = store.trace(done.replaced[DEMO]).steps[1]
+    step = store.runs.trace(done.replaced[DEMO]).steps[1]
     assert step.action is not None
     assert (step.action.text, step.proposed.instruction) == (MASK, f"Type {MASK} in To")
 
 
 def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: Store, tmp_path: Path) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     export_runs(store, [DEMO], tmp_path / "before")
     done = covered(store, NAME)
     new = done.replaced[DEMO]
-    assert not store.holds(DEMO)
-    stone = store.tombstone(DEMO)
+    assert not store.runs.holds(DEMO)
+    stone = store.erasure.tombstone(DEMO)
     assert stone is not None
     assert (stone.replaced_by, stone.by, stone.counts["texts"]) == (new, BY, done.texts)
     assert NAME not in repr(stone)
     with pytest.raises(LabError, match=f"was redacted as run {new} on"):
-        store.import_run(demonstration())
+        store.runs.add(demonstration())
     report = import_paths(store, [tmp_path / "before"])
     assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (0, [f"run {DEMO}: was redac"])
     export_runs(store, [new], tmp_path / "after")
     with Store.open(tmp_path / "other.db") as other:
         assert import_paths(other, [tmp_path / "after", tmp_path / "before"]).imported == 1
-        assert [run.id for run in other.summaries()] == [new]
+        assert [run.id for run in other.runs.summaries()] == [new]
     store.pack(tmp_path / "packed.db")
     with Store.open(tmp_path / "packed.db") as packed, pytest.raises(LabError, match="was redacted"):
-        packed.import_run(demonstration())
+        packed.runs.add(demonstration())
 
 
 def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store, tmp_path: Path) -> None:
@@ -133,14 +133,14 @@ def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store,
     first = one.events[0]
     assert isinstance(first, Started)
     copy = msgspec.structs.replace(first, trace="copy", source=Source(REVIEWED, DEMO))
-    store.import_run(one)
-    store.import_run(one._replace(events=[copy, *one.events[1:]]))
+    store.runs.add(one)
+    store.runs.add(one._replace(events=[copy, *one.events[1:]]))
     export_runs(store, ["copy"], tmp_path / "reviewed")
     done = covered(store, NAME)
     assert set(done.replaced) == {DEMO, "copy"}
-    assert store.trace(done.replaced["copy"]).source == Source(REVIEWED, done.replaced[DEMO])
+    assert store.runs.trace(done.replaced["copy"]).source == Source(REVIEWED, done.replaced[DEMO])
     with Store.open(tmp_path / "other.db") as other:
-        other.import_run(one)
+        other.runs.add(one)
         covered(other, NAME)
         report = import_paths(other, [tmp_path / "reviewed"])
         assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (
@@ -151,26 +151,26 @@ def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store,
 
 def test_forks_share_a_beginning_and_are_covered_with_it(store: Store) -> None:
     one = demonstration()
-    store.import_run(one)
+    store.runs.add(one)
     first = one.events[0]
     assert isinstance(first, Started)
     fork = msgspec.structs.replace(first, trace="fork-1", parent=DEMO, forked=Forked(1, 1))
-    store.import_run(Imported([fork, one.events[1], Ended(seq=2, status="stopped")], one.images, []))
+    store.runs.add(Imported([fork, one.events[1], Ended(seq=2, status="stopped")], one.images, []))
     done = covered(store, boxes={0: [NUMBER]})
     assert set(done.replaced) == {DEMO, "fork-1"}
     assert_gone(store, PHONE, "fork-1-was-here")
-    again = store.trace(done.replaced["fork-1"])
+    again = store.runs.trace(done.replaced["fork-1"])
     assert again.parent == done.replaced[DEMO]
-    assert [kin.id for kin in store.family(again.id)] == sorted(done.replaced.values())
+    assert [kin.id for kin in store.runs.family(again.id)] == sorted(done.replaced.values())
 
 
 def test_a_picture_that_another_run_shows_too_is_asked_about(store: Store) -> None:
-    store.import_run(demonstration())
-    store.import_run(demonstration("other-1"))
-    before = store._read("SELECT count(*), sum(length(body)) FROM event")
+    store.runs.add(demonstration())
+    store.runs.add(demonstration("other-1"))
+    before = store.database.read("SELECT count(*), sum(length(body)) FROM event")
     with pytest.raises(LabError, match=r"shares a picture .* 1 other run \(other-1\); nothing was done"):
         covered(store, boxes={0: [NUMBER]})
-    assert store._read("SELECT count(*), sum(length(body)) FROM event") == before
+    assert store.database.read("SELECT count(*), sum(length(body)) FROM event") == before
     done = covered(store, boxes={0: [NUMBER]}, everywhere=True)
     assert set(done.replaced) == {DEMO, "other-1"}
     assert_gone(store, PHONE, pictures=(drawn(SCREENS[0]),))
@@ -178,7 +178,7 @@ def test_a_picture_that_another_run_shows_too_is_asked_about(store: Store) -> No
 
 def test_blobs_that_other_runs_use_stay(store: Store) -> None:
     one = demonstration()
-    store.import_run(one)
+    store.runs.add(one)
     first, step = one.events[0], one.events[2]
     assert isinstance(first, Started)
     assert isinstance(step, Step)
@@ -186,14 +186,14 @@ def test_blobs_that_other_runs_use_stay(store: Store) -> None:
         msgspec.structs.replace(first, trace="other-1"),
         msgspec.structs.replace(step, seq=1, index=0),
     ]
-    store.import_run(Imported([*other, Ended(seq=2, status="completed")], one.images, []))
-    store.import_run(
+    store.runs.add(Imported([*other, Ended(seq=2, status="completed")], one.images, []))
+    store.runs.add(
         Imported([msgspec.structs.replace(first, trace="other-2"), Ended(seq=1, status="completed")], {}, [])
     )
     done = redact(store, "other-1", BY, boxes={}, words=[MAIL])
-    assert store.blob(drawn(SCREENS[1]).sha256) is not None
-    assert list(store.events(DEMO)) == one.events
-    assert [run.id for run in store.summaries()] == ["other-2", done.replaced["other-1"], DEMO]
+    assert store.runs.blob(drawn(SCREENS[1]).sha256) is not None
+    assert list(store.runs.events(DEMO)) == one.events
+    assert [run.id for run in store.runs.summaries()] == ["other-2", done.replaced["other-1"], DEMO]
     assert store.check() == []
 
 
@@ -204,20 +204,20 @@ def test_a_picture_made_for_a_model_is_covered_whole(store: Store) -> None:
     assert isinstance(step, Step)
     prompt = Prompt(f"the screen says {PHONE}", (small.sha256,))
     events[2] = msgspec.structs.replace(step, proposed=msgspec.structs.replace(step.proposed, prompt=prompt))
-    store.import_run(Imported(events, {**demonstration().images, small.sha256: small}, []))
+    store.runs.add(Imported(events, {**demonstration().images, small.sha256: small}, []))
     done = covered(store, PHONE)
     assert_gone(store, PHONE, pictures=(small,))
-    sent = store.trace(done.replaced[DEMO]).steps[1].proposed.prompt
+    sent = store.runs.trace(done.replaced[DEMO]).steps[1].proposed.prompt
     assert sent is not None
     assert sent.text == f"the screen says {MASK}"
-    blob = store.blob(sent.images[0])
+    blob = store.runs.blob(sent.images[0])
     assert blob is not None
     assert Image.open(io.BytesIO(blob.data)).getcolors() == [(1, (0, 0, 0))]
 
 
 @pytest.mark.parametrize("word", ["+44 (20) 7946-0018", "442079460018", "+44 20 7946 0018"])
 def test_a_number_is_found_however_it_is_written(store: Store, word: str) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     covered(store, word)
     assert_gone(store, PHONE)
 
@@ -234,14 +234,14 @@ def test_a_number_is_found_however_it_is_written(store: Store, word: str) -> Non
 def test_what_cannot_be_covered_is_a_sentence(
     store: Store, boxes: dict[int, list[Bounds]], words: list[str], why: str
 ) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     with pytest.raises(LabError, match=why):
         covered(store, *words, boxes=boxes)
-    assert store.holds(DEMO)
+    assert store.runs.holds(DEMO)
 
 
 def test_an_open_run_is_not_redacted(store: Store) -> None:
-    store.import_run(demonstration(ended=False))
+    store.runs.add(demonstration(ended=False))
     with pytest.raises(LabError, match="is still open"):
         covered(store, NAME)
 
@@ -249,19 +249,19 @@ def test_an_open_run_is_not_redacted(store: Store) -> None:
 def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.import_run(demonstration())
-    before = list(store._read("SELECT * FROM event"))
+    store.runs.add(demonstration())
+    before = list(store.database.read("SELECT * FROM event"))
 
     def fails(*_: object) -> None:
         raise sqlite3.OperationalError("disk full")
 
-    monkeypatch.setattr("store.redaction._rewrite_designs", fails)
+    monkeypatch.setattr("store.run_redaction._rewrite_designs", fails)
     with pytest.raises(LabError):
         covered(store, NAME)
-    assert store._read("SELECT * FROM event") == before
+    assert store.database.read("SELECT * FROM event") == before
     assert store.check() == []
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-        store._connection().execute("DELETE FROM event")
+        store.database.connection().execute("DELETE FROM event")
 
 
 def test_words_dimmed_behind_a_dialog_that_the_tree_leaves_out_are_painted_too(store: Store) -> None:
@@ -276,11 +276,11 @@ def test_words_dimmed_behind_a_dialog_that_the_tree_leaves_out_are_painted_too(s
     assert isinstance(step, Step)
     seen = Observation(shot.sha256, SIZE, UiTree((Node(Bounds(0, 400, 360, 800), "Discard?"),)))
     events[2] = msgspec.structs.replace(step, before=seen)
-    store.import_run(Imported(events, {**demonstration().images, shot.sha256: shot}, []))
+    store.runs.add(Imported(events, {**demonstration().images, shot.sha256: shot}, []))
     done = covered(store, PHONE)
     assert_gone(store, pictures=(shot,))
-    image = store.trace(done.replaced[DEMO]).steps[1].before.image
-    blob = store.blob(image or "")
+    image = store.runs.trace(done.replaced[DEMO]).steps[1].before.image
+    blob = store.runs.blob(image or "")
     assert blob is not None
     picture = Image.open(io.BytesIO(blob.data))
     assert picture.getpixel((30, 225)) == (0, 0, 0)
@@ -289,21 +289,21 @@ def test_words_dimmed_behind_a_dialog_that_the_tree_leaves_out_are_painted_too(s
 
 
 def test_designs_that_quote_a_run_are_covered_and_name_the_new_one(store: Store) -> None:
-    store.import_run(demonstration())
-    subject = subject_of(store.asked_in(DEMO))
+    store.runs.add(demonstration())
+    subject = subject_of(store.runs.task(DEMO))
     unit = InformationUnit("number", "The number", f"it is {PHONE}")
     design = Design(units=(unit,), evidence={"units/number": (f"{DEMO}@1",)})
-    store.append_revision(first_draft(subject, BY, design, f"drafted for {NAME}"))
+    store.designs.append(first_draft(subject, BY, design, f"drafted for {NAME}"))
     elsewhere = first_draft(Subject("another", "0" * 16), BY, Design(units=(unit,)), "")
-    store.append_revision(elsewhere)
+    store.designs.append(elsewhere)
     done = covered(store, PHONE, NAME)
     assert_gone(store, PHONE, NAME)
     assert done.designs == 2
-    (head,) = store.design_heads(subject_of(store.asked_in(done.replaced[DEMO])))
+    (head,) = store.designs.heads(subject_of(store.runs.task(done.replaced[DEMO])))
     assert head.design.evidence == {"units/number": (f"{done.replaced[DEMO]}@1",)}
     assert (head.design.units[0].value, head.note) == (f"it is {MASK}", f"drafted for {MASK}")
-    assert store.design_heads(subject) == []
-    assert store.design_heads(elsewhere.subject)[0].id == elsewhere.id
+    assert store.designs.heads(subject) == []
+    assert store.designs.heads(elsewhere.subject)[0].id == elsewhere.id
 
 
 def test_acts_slips_questions_and_replies_are_covered_too(store: Store) -> None:
@@ -313,37 +313,37 @@ def test_acts_slips_questions_and_replies_are_covered_too(store: Store) -> None:
     asked = Asked(index=0, question=question, proposed=Proposed(Action("ask_user", text=question.text)))
     act = Acting(index=1, action=Action("input_text", text=MAIL))
     events = numbered([first, asked, Answered(index=0, reply=reply), steps[0], act, *steps[1:], end])
-    store.import_run(Imported(events, one.images, [Verdict("said", MAIL, f"{MAIL}!", {MAIL: [MAIL]})]))
+    store.runs.add(Imported(events, one.images, [Verdict("said", MAIL, f"{MAIL}!", {MAIL: [MAIL]})]))
     done = covered(store, MAIL)
     assert_gone(store, MAIL)
-    new = list(store.events(done.replaced[DEMO]))
+    new = list(store.runs.events(done.replaced[DEMO]))
     assert isinstance(new[2], Answered)
     assert (new[2].reply.text, new[2].reply.draft) == (MASK, f"not {MASK}")
-    assert store.verdicts(done.replaced[DEMO]) == [Verdict("said", MASK, f"{MASK}!", {MASK: [MASK]})]
+    assert store.runs.verdicts(done.replaced[DEMO]) == [Verdict("said", MASK, f"{MASK}!", {MASK: [MASK]})]
 
 
 def test_what_was_replaced_twice_never_comes_back_either(store: Store, tmp_path: Path) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     second = covered(store, MAIL).replaced[DEMO]
     third = redact(store, second, BY, boxes={}, words=[PHONE]).replaced[second]
-    assert [stone.trace for stone in store.replaced_by(third)] == sorted([DEMO, second])
+    assert [stone.trace for stone in store.erasure.replaced_by(third)] == sorted([DEMO, second])
     export_runs(store, [third], tmp_path / "out")
     with Store.open(tmp_path / "other.db") as other:
         assert import_paths(other, [tmp_path / "out"]).imported == 1
         with pytest.raises(LabError, match=f"was redacted as run {third}"):
-            other.import_run(demonstration())
+            other.runs.add(demonstration())
 
 
 def test_a_file_that_another_program_reads_is_wiped_later(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     reader = sqlite3.connect(store.path)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM trace").fetchall()
-    monkeypatch.setattr("store.erasing.BUSY_SECONDS", 0.0)
-    store._connection().execute("PRAGMA busy_timeout = 0")
+    monkeypatch.setattr("store.erasure.BUSY_SECONDS", 0.0)
+    store.database.connection().execute("PRAGMA busy_timeout = 0")
     with pytest.raises(LabError, match="in no table, but not yet wiped"):
         covered(store, NAME)
-    assert not store.holds(DEMO)
+    assert not store.runs.holds(DEMO)
     reader.close()
-    store.wipe()
+    store.erasure.wipe()
     assert_gone(store, NAME)

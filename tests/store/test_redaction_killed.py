@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.trace import Trace
+from lab.core.trace import Trace
 from store.schema import triggers
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, demonstration
@@ -15,7 +15,7 @@ from tests.killing import ticking
 
 KILLS = 10
 _REDACT = f"""
-from store.redaction import redact
+from store.run_redaction import redact
 redact(store, {DEMO!r}, Actor("human", "D01"), boxes={{}}, words=({NAME!r}, {MAIL!r}))
 """
 
@@ -27,8 +27,8 @@ def redacting(db: Path, ticks: int) -> int:
 
 def filled(db: Path) -> Trace:
     with Store.open(db) as store:
-        store.import_run(demonstration())
-        return store.trace(DEMO)
+        store.runs.add(demonstration())
+        return store.runs.trace(DEMO)
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +52,13 @@ def test_it_is_done_or_not_done(tmp_path: Path, ticks: int, kill: int) -> None:
         raw.execute("DELETE FROM event")
     raw.close()
     with Store.open(db) as store:
-        stone = store.tombstone(DEMO)
+        stone = store.erasure.tombstone(DEMO)
         assert store.check() == []
         if stone is None:
-            assert store.trace(DEMO) == before
+            assert store.runs.trace(DEMO) == before
             return
-        assert not store.holds(DEMO)
-        assert store.trace(stone.replaced_by or "").steps
+        assert not store.runs.holds(DEMO)
+        assert store.runs.trace(stone.replaced_by or "").steps
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert NAME.encode() not in held  # also where nobody got as far as to wipe the file
     assert MAIL.encode() not in held

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Blob, Imported, numbered
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Started, Step
-from lab.turn import Action, Proposed
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported, numbered
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Started, Step
 from store.schema import VERSION
 from store.store import Store
 
@@ -59,7 +59,7 @@ def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_newer_schema(tmp_path: Path) -> None:
     path = tmp_path / "lab.db"
     with Store.open(path) as store:
-        store._connection().execute(f"PRAGMA user_version = {VERSION + 1}")
+        store.database.connection().execute(f"PRAGMA user_version = {VERSION + 1}")
     refused(path, "newer hitlab")
     refused(path, "newer hitlab", readonly=True)
 
@@ -82,27 +82,27 @@ def test_an_empty_file_becomes_ours(tmp_path: Path) -> None:
 def test_a_file_opened_for_reading_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "lab.db"
     with Store.open(path) as store:
-        store.import_run(big_run("t1"))
+        store.runs.add(big_run("t1"))
     before = path.read_bytes()
     with Store.open(path, readonly=True) as store:
-        assert store.last_seq("t1") == 20
+        assert store.runs.last_seq("t1") == 20
         assert store.check() == []
         with pytest.raises(LabError, match="read-only"):
-            store.import_run(big_run("t2"))
+            store.runs.add(big_run("t2"))
     assert path.read_bytes() == before
 
 
 UNPRIVILEGED = """
 import os, sys, urllib.parse  # pathlib imports it late, when the interpreter's own folder may be out of reach
 from pathlib import Path
-from lab.errors import LabError
+from lab.core.errors import LabError
 from store.store import Store
 if os.geteuid() == 0:
     os.setgid(65534); os.setuid(65534)
 for path, readonly in ((sys.argv[1], False), (sys.argv[2], False), (sys.argv[1], True)):
     try:
         with Store.open(Path(path), readonly=readonly) as store:
-            print(len(store.summaries()), store.check())
+            print(len(store.runs.summaries()), store.check())
     except LabError as error:
         print(error.sentence)
 """
@@ -114,7 +114,7 @@ def test_a_read_only_folder() -> None:
         folder = Path(name)
         path, new = folder / "lab.db", folder / "new.db"
         with Store.open(path) as store:
-            store.import_run(big_run("t1"))
+            store.runs.add(big_run("t1"))
         path.chmod(0o444)
         folder.chmod(0o555)
         done = subprocess.run(
@@ -135,7 +135,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 sys.path.insert(0, str(Path(sys.argv[2])))
-from lab.errors import LabError
+from lab.core.errors import LabError
 from store.store import Store
 from test_refusals import big_run
 path = Path(sys.argv[1])
@@ -143,7 +143,7 @@ limit = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
     with Store.open(path) as store:
-        store.import_run(big_run("t2"))
+        store.runs.add(big_run("t2"))
         print("imported")
 except LabError as error:
     print(error.sentence)
@@ -164,31 +164,31 @@ def test_a_full_disk_gives_one_sentence_and_leaves_whole_runs_only(tmp_path: Pat
     assert str(path) in sentence
     with Store.open(path) as store:
         assert store.check() == []
-        assert store.summaries() == []
-        assert store._read("SELECT count(*) FROM blob") == [(0,)]
-        assert store.import_run(big_run("t2"))
+        assert store.runs.summaries() == []
+        assert store.database.read("SELECT count(*) FROM blob") == [(0,)]
+        assert store.runs.add(big_run("t2"))
 
 
 def test_a_file_that_may_not_grow_keeps_what_it_had(store: Store) -> None:
-    store.import_run(big_run("t1"))
-    db = store._connection()
+    store.runs.add(big_run("t1"))
+    db = store.database.connection()
     pages = db.execute("PRAGMA page_count").fetchone()[0]
     db.execute(f"PRAGMA max_page_count = {pages + 5}")
     with pytest.raises(LabError, match="the disk is full"):
-        store.import_run(big_run("t2"))
+        store.runs.add(big_run("t2"))
     assert not db.in_transaction
-    assert [s.id for s in store.summaries()] == ["t1"]
+    assert [s.id for s in store.runs.summaries()] == ["t1"]
     assert store.check() == []
 
 
 def test_a_damaged_file_gets_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "lab.db"
     with Store.open(path) as store:
-        store.import_run(big_run("t1"))
-        store._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.runs.add(big_run("t1"))
+        store.database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = bytearray(path.read_bytes())
     for start in range(4096, len(data), 4096):
         data[start : start + 16] = b"\xff" * 16
     path.write_bytes(data)
     with pytest.raises(LabError, match=r"lab\.db.*damaged"):
-        Store.open(path).trace("t1")
+        Store.open(path).runs.trace("t1")

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from store import derived, schema
-from store.connect import connect
-from store.store import _RUNS, _SUMMARY, Store
+from lab.core.errors import LabError
+from store import progress_tables, schema
+from store.connection import connect
+from store.runs import _RUNS, _SUMMARY
+from store.store import Store
 
 
 def test_every_table_refuses_to_change_or_lose_a_row(store: Store) -> None:
-    db = store._connection()
+    db = store.database.connection()
     db.execute("PRAGMA foreign_keys = OFF")
     for table in schema.APPEND_ONLY:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
@@ -30,22 +31,22 @@ def test_every_table_refuses_to_change_or_lose_a_row(store: Store) -> None:
 
 
 def test_every_table_of_the_file_is_append_only_but_those_that_repeat_others(store: Store) -> None:
-    tables = {row[0] for row in store._read("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    kept = {*schema.APPEND_ONLY, *derived.TABLES}
+    tables = {row[0] for row in store.database.read("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    kept = {*schema.APPEND_ONLY, *progress_tables.TABLES}
     assert {name for name in tables if not name.startswith(("_sqlite", "sqlite_"))} == kept
-    there = {row[0] for row in store._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    assert there == {*schema.triggers(), *derived.TRIGGERS}
+    there = {row[0] for row in store.database.read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    assert there == {*schema.triggers(), *progress_tables.TRIGGERS}
     assert store.check() == []
 
 
 def test_check_says_what_is_wrong(store: Store) -> None:
-    store._connection().execute("DROP TRIGGER event_no_delete")
-    store._connection().execute("INSERT INTO blob VALUES ('ab', 'image/png', 1, x'00')")
+    store.database.connection().execute("DROP TRIGGER event_no_delete")
+    store.database.connection().execute("INSERT INTO blob VALUES ('ab', 'image/png', 1, x'00')")
     assert store.check() == ["the trigger event_no_delete is missing", "the bytes of blob ab are not its own"]
 
 
 def test_the_writers_own_connection_is_durable(store: Store) -> None:
-    with store._writing() as db:
+    with store.database.writing() as db:
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA foreign_keys").fetchone() == (1,)
@@ -57,7 +58,7 @@ def test_the_writers_own_connection_is_durable(store: Store) -> None:
 
 
 def test_json_is_text_so_that_any_browser_of_databases_shows_it(store: Store) -> None:
-    declared = dict(store._read("SELECT name, type FROM pragma_table_info('event')"))
+    declared = dict(store.database.read("SELECT name, type FROM pragma_table_info('event')"))
     assert declared["body"] == "TEXT"
 
 
@@ -77,7 +78,7 @@ def test_json_is_text_so_that_any_browser_of_databases_shows_it(store: Store) ->
     ],
 )
 def test_reading_one_run_touches_no_other(store: Store, sql: str, values: tuple[object, ...]) -> None:
-    plan = [row[3] for row in store._read(f"EXPLAIN QUERY PLAN {sql}", *values)]
+    plan = [row[3] for row in store.database.read(f"EXPLAIN QUERY PLAN {sql}", *values)]
     assert plan
     assert all(line.startswith("SEARCH") for line in plan)
 
@@ -86,7 +87,7 @@ def test_reading_one_run_touches_no_other(store: Store, sql: str, values: tuple[
 def test_a_page_of_summaries_reads_only_its_runs_and_no_body(
     store: Store, which: str, values: tuple[object, ...]
 ) -> None:
-    plan = [row[3] for row in store._read("EXPLAIN QUERY PLAN " + _SUMMARY.format(runs=_RUNS[which]), *values)]
+    plan = [row[3] for row in store.database.read("EXPLAIN QUERY PLAN " + _SUMMARY.format(runs=_RUNS[which]), *values)]
     events = [line for line in plan if " e " in line]
     assert events == ["SEARCH e USING COVERING INDEX event_tally (trace=?)"]
     # The page itself is cut by LIMIT in the order of its key: no sort, so no run beyond it is looked at.
@@ -99,7 +100,7 @@ def test_opening_a_file_of_this_schema_does_not_load_sqlite_utils(tmp_path: Path
     Store.open(path).close()
     code = (
         "import sys; from pathlib import Path; from store.store import Store; "
-        "s = Store.open(Path(sys.argv[1])); s.summaries(); s.close(); "
+        "s = Store.open(Path(sys.argv[1])); s.runs.summaries(); s.close(); "
         "print([m for m in ('sqlite_utils', 'yaml', 'PIL', 'numpy', 'textual') if m in sys.modules])"
     )
     root = Path(__file__).parents[2]
@@ -139,10 +140,10 @@ def test_a_migration_that_fails_leaves_an_empty_file_that_opens_later(
 
 
 def test_guarding_again_after_a_table_was_rebuilt(store: Store) -> None:
-    db = store._connection()
-    for name in (*schema.triggers(), *derived.TRIGGERS):
+    db = store.database.connection()
+    for name in (*schema.triggers(), *progress_tables.TRIGGERS):
         db.execute(f"DROP TRIGGER {name}")
-    assert len(store.check()) == len(schema.triggers()) + len(derived.TRIGGERS)
+    assert len(store.check()) == len(schema.triggers()) + len(progress_tables.TRIGGERS)
     schema.guard(db)
     schema.guard(db)
     assert store.check() == []

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Blob, Imported, Verdict, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
-from lab.turn import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.store import Store
 
 PERSON = Actor("human", "P01")
@@ -53,161 +53,168 @@ def imported(id: str, task: str = "alarm") -> Imported:
 
 def test_events_come_out_as_they_went_in(store: Store) -> None:
     for event in run("t1"):
-        store.append_event("t1", event, blobs())
-        assert store.last_seq("t1") == event.seq
-    assert list(store.events("t1")) == run("t1")
-    assert list(store.events("t1", after=3)) == run("t1")[4:]
-    assert store.trace("t1") == fold(run("t1"))
+        store.runs.append_event("t1", event, blobs())
+        assert store.runs.last_seq("t1") == event.seq
+    assert list(store.runs.events("t1")) == run("t1")
+    assert list(store.runs.events("t1", after=3)) == run("t1")[4:]
+    assert store.runs.trace("t1") == fold(run("t1"))
 
 
 def test_what_was_appended_is_there_for_another_connection_and_after_closing(tmp_path: Path) -> None:
     path = tmp_path / "lab.db"
     with Store.open(path) as writer, Store.open(path) as reader:
-        writer.append_event("t1", run("t1")[0])
-        assert reader.last_seq("t1") == 0
+        writer.runs.append_event("t1", run("t1")[0])
+        assert reader.runs.last_seq("t1") == 0
     with Store.open(path, create=False) as again:
-        assert list(again.events("t1")) == run("t1")[:1]
+        assert list(again.runs.events("t1")) == run("t1")[:1]
 
 
 def test_only_the_next_event_of_a_run_is_taken(store: Store) -> None:
     events = run("t1")
     with pytest.raises(LabError, match="has not begun"):
-        store.append_event("t1", events[1])
+        store.runs.append_event("t1", events[1])
     with pytest.raises(LabError, match="of run t1"):
-        store.append_event("t2", events[0])
-    store.append_event("t1", events[0])
+        store.runs.append_event("t2", events[0])
+    store.runs.append_event("t1", events[0])
     with pytest.raises(LabError, match="begun"):
-        store.append_event("t1", events[0])
+        store.runs.append_event("t1", events[0])
     with pytest.raises(LabError, match="expects event 1, not 2"):
-        store.append_event("t1", events[2])
+        store.runs.append_event("t1", events[2])
     for event in events[1:]:
-        store.append_event("t1", event)
+        store.runs.append_event("t1", event)
     with pytest.raises(LabError, match="has ended"):
-        store.append_event("t1", numbered([*events, events[1]])[-1])
-    assert list(store.events("t1")) == events
+        store.runs.append_event("t1", numbered([*events, events[1]])[-1])
+    assert list(store.runs.events("t1")) == events
 
 
 def test_a_refused_event_leaves_no_blob_behind(store: Store) -> None:
-    store.append_event("t1", run("t1")[0])
+    store.runs.append_event("t1", run("t1")[0])
     with pytest.raises(LabError):
-        store.append_event("t1", run("t1")[3], blobs())
-    assert store.blob(PICTURE.sha256) is None
+        store.runs.append_event("t1", run("t1")[3], blobs())
+    assert store.runs.blob(PICTURE.sha256) is None
 
 
 def test_a_blob_is_kept_once_and_every_run_that_shows_it_is_known(store: Store) -> None:
     for id in ("t1", "t2"):
-        assert store.import_run(imported(id))
-    assert store.blob(PICTURE.sha256) == PICTURE
-    assert store.blob("none") is None
-    rows = store._read("SELECT trace, sha256 FROM use ORDER BY trace, sha256")
+        assert store.runs.add(imported(id))
+    assert store.runs.blob(PICTURE.sha256) == PICTURE
+    assert store.runs.blob("none") is None
+    rows = store.database.read("SELECT trace, sha256 FROM use ORDER BY trace, sha256")
     assert rows == [(id, sha256) for id in ("t1", "t2") for sha256 in sorted(blobs())]
-    assert store._read("SELECT count(*) FROM blob") == [(2,)]
+    assert store.database.read("SELECT count(*) FROM blob") == [(2,)]
 
 
 def test_a_run_is_imported_once_and_whole(store: Store) -> None:
-    assert store.import_run(imported("t1"))
-    assert not store.import_run(imported("t1"))
-    assert list(store.events("t1")) == run("t1")
-    assert store.verdicts("t1") == [Verdict("result", 0.5, "half")]
-    assert store.holds("t1")
-    assert not store.holds("t2")
+    assert store.runs.add(imported("t1"))
+    assert not store.runs.add(imported("t1"))
+    assert list(store.runs.events("t1")) == run("t1")
+    assert store.runs.verdicts("t1") == [Verdict("result", 0.5, "half")]
+    assert store.runs.holds("t1")
+    assert not store.runs.holds("t2")
 
 
 def test_a_run_with_a_gap_or_no_beginning_is_not_imported(store: Store) -> None:
     events = run("t1")
     for wrong in ([], events[1:], [events[0], *events[2:]], numbered([events[0], events[-1], *events[1:]])):
         with pytest.raises(LabError):
-            store.import_run(Imported(wrong, blobs(), []))
-    assert store.summaries() == []
-    assert store._read("SELECT count(*) FROM blob") == [(0,)]
+            store.runs.add(Imported(wrong, blobs(), []))
+    assert store.runs.summaries() == []
+    assert store.database.read("SELECT count(*) FROM blob") == [(0,)]
 
 
 def test_summaries_count_what_a_fold_counts(store: Store) -> None:
     for id, count in (("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5), ("f", 6)):
         for event in run(id)[:count]:
-            store.append_event(id, event)
-    for summary in store.summaries():
-        trace = store.trace(summary.id)
+            store.runs.append_event(id, event)
+    for summary in store.runs.summaries():
+        trace = store.runs.trace(summary.id)
         assert (summary.steps, summary.questions, summary.replies, summary.status, summary.score) == (
             len(trace.steps), trace.questions, trace.replies, trace.status, trace.ended and trace.ended.score
         )  # fmt: skip
         assert (summary.task, summary.agent, summary.persona, summary.source) == ("alarm", "rule", "lin", "knowu")
         assert summary.started == "2025-11-21T08:00:00+00:00"
-        assert store.summary(summary.id) == summary
+        assert store.runs.summary(summary.id) == summary
 
 
 def test_summaries_come_newest_first_and_in_pages(store: Store) -> None:
     for i in range(5):
-        store.import_run(imported(f"t{i}"))
-    assert [s.id for s in store.summaries()] == ["t4", "t3", "t2", "t1", "t0"]
-    assert [s.id for s in store.summaries(2)] == ["t4", "t3"]
-    assert [s.id for s in store.summaries(2, before="t3")] == ["t2", "t1"]
-    assert store.summaries(2, before="t0") == []
-    assert store.summaries(0) == []
+        store.runs.add(imported(f"t{i}"))
+    assert [s.id for s in store.runs.summaries()] == ["t4", "t3", "t2", "t1", "t0"]
+    assert [s.id for s in store.runs.summaries(2)] == ["t4", "t3"]
+    assert [s.id for s in store.runs.summaries(2, before="t3")] == ["t2", "t1"]
+    assert store.runs.summaries(2, before="t0") == []
+    assert store.runs.summaries(0) == []
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id_or_by_its_only_task(store: Store) -> None:
-    store.import_run(imported("abc1"))
-    store.import_run(imported("abd2", task="order"))
-    assert store.find("abc") == "abc1"
-    assert store.find("abd2") == "abd2"
-    assert store.find("order") == "abd2"
+    store.runs.add(imported("abc1"))
+    store.runs.add(imported("abd2", task="order"))
+    assert store.runs.find("abc") == "abc1"
+    assert store.runs.find("abd2") == "abd2"
+    assert store.runs.find("order") == "abd2"
     with pytest.raises(LabError, match="is not in"):
-        store.find("\udcff")
-    with pytest.raises(LabError, match="several: abc1, abd2"):
-        store.find("ab")
+        store.runs.find("\udcff")
+    with pytest.raises(LabError, match=r"several: abc1, abd2[.]$"):
+        store.runs.find("ab")
+    for more in range(5):
+        store.runs.add(imported(f"b{more}"))
+        store.runs.add(imported(f"b{more}x"))
+    with pytest.raises(LabError, match=r"several: b0, b0x, b1, b1x, b2 and more[.]$"):
+        store.runs.find("b")
     for none in ("", "x", "%", "_bc1", "abc12"):
         with pytest.raises(LabError, match="is not in"):
-            store.find(none)
-    store.import_run(imported("abc"))
-    assert store.find("abc") == "abc"
+            store.runs.find(none)
+    store.runs.add(imported("abc"))
+    assert store.runs.find("abc") == "abc"
 
 
 def test_what_is_not_there_gets_a_sentence(store: Store) -> None:
     for verb in (
-        store.trace,
-        store.summary,
-        lambda id: list(store.events(id)),
-        lambda id: store.save_draft(id, "q", ""),
+        store.runs.trace,
+        store.runs.summary,
+        lambda id: list(store.runs.events(id)),
+        lambda id: store.runs.save_draft(id, "q", ""),
     ):
         with pytest.raises(LabError, match="run none: is not in"):
             verb("none")
-    assert store.last_seq("none") == -1
-    assert store.verdicts("none") == []
+    assert store.runs.last_seq("none") == -1
+    assert store.runs.verdicts("none") == []
 
 
 def test_the_newest_draft_counts(store: Store) -> None:
-    store.append_event("t1", run("t1")[0])
-    assert store.draft("t1", "q0") == ""
+    store.runs.append_event("t1", run("t1")[0])
+    assert store.runs.draft("t1", "q0") == ""
     for text in ("o", "one\nmore", "half \ud83d pair", ""):
-        store.save_draft("t1", "q0", text)
-        store.save_draft("t1", "q1", "other")
-        assert store.draft("t1", "q0") == text
+        store.runs.save_draft("t1", "q0", text)
+        store.runs.save_draft("t1", "q1", "other")
+        assert store.runs.draft("t1", "q0") == text
 
 
 def test_text_that_utf8_cannot_hold_is_kept_escaped(store: Store) -> None:
     asks = Proposed(Action("ask_user", text="\ud83d"))
-    store.append_event("t1", run("t1")[0])
-    store.append_event("t1", Asked(index=0, seq=1, question=Question("q", "ask", "\ud83d"), proposed=asks))
-    last = list(store.events("t1"))[-1]
+    store.runs.append_event("t1", run("t1")[0])
+    store.runs.append_event("t1", Asked(index=0, seq=1, question=Question("q", "ask", "\ud83d"), proposed=asks))
+    last = list(store.runs.events("t1"))[-1]
     assert isinstance(last, Asked)
     assert last.question.text == "\u241bud83d"
 
 
 def test_a_row_of_a_newer_hitlab_is_refused_with_a_sentence(store: Store) -> None:
-    store.append_event("t1", run("t1")[0])
+    store.runs.append_event("t1", run("t1")[0])
     body = '{"event":"mood","v":2,"seq":1}'
-    store._connection().execute("INSERT INTO event VALUES ('t1', 1, 'mood', '', NULL, 0, 0, NULL, NULL, ?)", (body,))
+    store.database.connection().execute(
+        "INSERT INTO event VALUES ('t1', 1, 'mood', '', NULL, 0, 0, NULL, NULL, ?)", (body,)
+    )
     with pytest.raises(LabError, match="event 1: was written by a newer hitlab"):
-        store.trace("t1")
+        store.runs.trace("t1")
 
 
 def test_a_long_run_is_read_in_pieces_and_whole(store: Store) -> None:
     steps: list[AnyEvent] = [Step(index=i, proposed=Proposed(Action("wait"))) for i in range(200)]
     events = numbered([run("t1")[0], *steps])
-    store.import_run(Imported(events, {}, []))
-    assert list(store.events("t1")) == events
-    assert [e.seq for e in store.events("t1", after=64)] == list(range(65, 201))
+    store.runs.add(Imported(events, {}, []))
+    assert list(store.runs.events("t1")) == events
+    assert [e.seq for e in store.runs.events("t1", after=64)] == list(range(65, 201))
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
@@ -215,4 +222,4 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store.close()
     store.close()
     with pytest.raises(LabError, match="is closed"):
-        store.summaries()
+        store.runs.summaries()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.records import Imported, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
-from lab.turn import Action, Proposed, Question, Reply
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Proposed, Question, Reply
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
 from store.store import Store
 
 ASK = Question("q", "ask", "Which?")
@@ -24,8 +24,8 @@ def run(trace: str, steps: int = 2, *, end: bool = True, task: str = "lunch") ->
 
 
 def test_a_row_says_what_a_list_does_and_what_was_asked(store: Store) -> None:
-    store.import_run(run("one"))
-    (row,) = store.run_rows(10)
+    store.runs.add(run("one"))
+    (row,) = store.runs.rows(10)
     assert row._replace(instruction="") == (
         1, "one", "lunch", "A title", "", "general", "m", "ines", "P1", "test", 1, 2, 0, 0, "failed", 0.25,
         "2025-03-04T10:00:00+00:00",
@@ -34,42 +34,44 @@ def test_a_row_says_what_a_list_does_and_what_was_asked(store: Store) -> None:
 
 
 def test_counts_and_status_are_those_of_the_list_of_runs(store: Store) -> None:
-    store.import_run(run("one", 3, end=False))
-    store.append_event("one", Asked(seq=4, index=3, question=ASK, proposed=Proposed(Action("ask_user", text="Which?"))))
-    assert store.run_rows(1)[0][11:16] == (3, 1, 0, "open", None)
-    store.append_event("one", Answered(seq=5, index=3, reply=Reply("q", "this", PERSON)))
+    store.runs.add(run("one", 3, end=False))
+    store.runs.append_event(
+        "one", Asked(seq=4, index=3, question=ASK, proposed=Proposed(Action("ask_user", text="Which?")))
+    )
+    assert store.runs.rows(1)[0][11:16] == (3, 1, 0, "open", None)
+    store.runs.append_event("one", Answered(seq=5, index=3, reply=Reply("q", "this", PERSON)))
     step = Step(seq=6, index=3, proposed=Proposed(Action("ask_user")), question=ASK, reply=Reply("q", "this", PERSON))
-    assert store.run_rows(1)[0][11:14] == (3, 1, 1)
-    store.append_event("one", step)
-    row, summary = store.run_rows(1)[0], store.summaries()[0]
+    assert store.runs.rows(1)[0][11:14] == (3, 1, 1)
+    store.runs.append_event("one", step)
+    row, summary = store.runs.rows(1)[0], store.runs.summaries()[0]
     assert (row.steps, row.asks, row.replies, row.status, row.score) == (
         summary.steps, summary.questions, summary.replies, summary.status, summary.score,
     ) == (4, 1, 1, "open", None)  # fmt: skip
 
 
 def test_pages_come_newest_first_and_leave_out_none(store: Store) -> None:
-    store.import_runs([run(f"r{i}") for i in range(7)])
+    store.runs.add_all([run(f"r{i}") for i in range(7)])
     ids: list[str] = []
     before: int | None = None
-    while page := store.run_rows(3, before=before):
+    while page := store.runs.rows(3, before=before):
         assert len(page) <= 3
         ids += [row.id for row in page]
         before = page[-1].n
     assert ids == [f"r{i}" for i in reversed(range(7))]
-    assert [row.id for row in store.run_rows(-1)] == ids
+    assert [row.id for row in store.runs.rows(-1)] == ids
 
 
 def test_a_run_without_persona_title_source_or_time_has_empty_words(store: Store) -> None:
     started = Started(trace="bare", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
-    store.import_run(Imported(numbered([started]), {}, []))
-    assert store.run_rows(1)[0][3:] == ("", "x", "general", "a", "", "", "", 1, 0, 0, 0, "open", None, "")
+    store.runs.add(Imported(numbered([started]), {}, []))
+    assert store.runs.rows(1)[0][3:] == ("", "x", "general", "a", "", "", "", 1, 0, 0, 0, "open", None, "")
 
 
 def test_the_stamp_changes_with_every_run_and_every_event(store: Store) -> None:
-    seen = [store.rows_stamp()]
-    store.import_run(run("one", end=False))
-    seen.append(store.rows_stamp())
-    store.append_event("one", Ended(seq=3, status="stopped"))
-    seen.append(store.rows_stamp())
+    seen = [store.runs.rows_stamp()]
+    store.runs.add(run("one", end=False))
+    seen.append(store.runs.rows_stamp())
+    store.runs.append_event("one", Ended(seq=3, status="stopped"))
+    seen.append(store.runs.rows_stamp())
     assert len(set(seen)) == 3
-    assert store.rows_stamp() == seen[-1]
+    assert store.runs.rows_stamp() == seen[-1]

@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.records import Imported
-from lab.stamp import now, uuid7
-from lab.study import Assignment
-from lab.task import Actor, Task
-from lab.trace import Answered, Asked, Started
-from lab.turn import Action, Proposed, Question, Reply
-from store.exporting import export_runs
-from store.importing import import_paths
-from store.redaction import redact
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.rating_sheet import FieldReference
+from lab.core.run_records import Imported
+from lab.core.step import Action, Proposed, Question, Reply
+from lab.core.study import Assignment
+from lab.core.task import Actor, Task
+from lab.core.text_redaction import WITHDRAWN
+from lab.core.trace import Answered, Asked, Started
+from store.run_export import export_runs
+from store.run_import import import_paths
+from store.run_redaction import redact
 from store.schema import APPEND_ONLY
 from store.store import Store
-from store.withdrawing import GONE, SAID, Erased, _Withdrawing, withdraw, would_erase
+from store.withdrawal import GONE, Erased, _Withdrawing, withdraw, would_erase
 from tests.demonstrations import NAME, demonstration, row
 from tests.studies import R2, frozen, label, unit
 from tests.withdrawals import CODE, D01, P07, Filled, fill, small
@@ -53,7 +54,7 @@ def assert_gone(held: bytes, filled: Filled) -> None:
 
 
 def everything(store: Store) -> dict[str, list[tuple[object, ...]]]:
-    return {table: store._read(f"SELECT * FROM {table}") for table in (*APPEND_ONLY, "todo", "tally")}
+    return {table: store.database.read(f"SELECT * FROM {table}") for table in (*APPEND_ONLY, "todo", "tally")}
 
 
 def test_every_word_is_there_before_they_withdraw(store: Store, filled: Filled) -> None:
@@ -67,35 +68,35 @@ def test_nothing_of_theirs_is_left_in_any_byte_and_everything_of_others_is(store
     assert_gone(bytes_of(store.path), filled)
     assert sorted(erased.runs) == filled.runs
     assert store.check() == []
-    assert [summary.id for summary in store.summaries()] == ["run-demo", "run-other"]
-    assert store.draft("run-other", "q0") == "kereply so far"
+    assert [summary.id for summary in store.runs.summaries()] == ["run-demo", "run-other"]
+    assert store.runs.draft("run-other", "q0") == "kereply so far"
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-        store._connection().execute("DELETE FROM event")
+        store.database.connection().execute("DELETE FROM event")
     store.pack(store.path.with_name("packed.db"))
     assert_gone(bytes_of(store.path.with_name("packed.db")), filled)
 
 
 def test_their_code_stays_in_frozen_plans_and_in_the_row_that_keeps_them_out(store: Store, filled: Filled) -> None:
-    plan = store.study("trial")
+    plan = store.studies.study("trial")
     withdraw(store, CODE, D01)
     found = {
         table for table, rows in everything(store).items() for values in rows if any(CODE in str(one) for one in values)
     }
     assert found == {"study", "withdrawal"}
-    after = store.study("trial")
+    after = store.studies.study("trial")
     assert (after.sha, after.raters, after.by) == (plan.sha, (CODE, "R2", "R3"), GONE)
 
 
 def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays(store: Store, filled: Filled) -> None:
-    before = list(store.labels(store.study("trial"), "other", "R2"))
+    before = list(store.labels.read(store.studies.study("trial"), "other", "R2"))
     erased = withdraw(store, CODE, D01)
-    plan = store.study("trial")
-    assert [one.id for one in store.units(plan)] == ["other"]
-    assert list(store.labels(plan)) == before
-    assert [(one.rater, one.unit) for one in store.assignments(plan)] == [("R2", "other"), ("R3", "other")]
-    assert store.locked(plan)
-    assert {act.rater.id for act in store.acts(plan)} == {"D01", "R2", "R3", GONE.id}
-    assert [act.detail for act in store.acts(plan, "R3")] == [
+    plan = store.studies.study("trial")
+    assert [one.id for one in store.studies.units(plan)] == ["other"]
+    assert list(store.labels.read(plan)) == before
+    assert [(one.rater, one.unit) for one in store.studies.assignments(plan)] == [("R2", "other"), ("R3", "other")]
+    assert store.studies.locked(plan)
+    assert {act.rater.id for act in store.labels.acts(plan)} == {"D01", "R2", "R3", GONE.id}
+    assert [act.detail for act in store.labels.acts(plan, "R3")] == [
         {"by": GONE.id}, {"left": {GONE.id: 2, "R3": 1}, "also": [["kenamed", GONE.id]]},
     ]  # fmt: skip
     counts = erased.row.counts
@@ -104,33 +105,33 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
 
 
 def test_what_others_settled_stands_without_their_part_in_it(store: Store, filled: Filled) -> None:
-    assert len(store.settled(store.study("trial"))) == 3
+    assert len(store.adjudications.settled(store.studies.study("trial"))) == 3
     withdraw(store, CODE, D01)
-    standing = {spot: one.what for (_, spot), one in store.settled(store.study("trial")).items()}
+    standing = {spot: one.what for (_, spot), one in store.adjudications.settled(store.studies.study("trial")).items()}
     assert {spot: what.value for spot, what in standing.items()} == {
-        Spot("open", "state"): "not_completed",
-        Spot("pay", "state"): "not_completed",
+        FieldReference("open", "state"): "not_completed",
+        FieldReference("pay", "state"): "not_completed",
     }
-    told = standing[Spot("open", "state")]
+    told = standing[FieldReference("open", "state")]
     assert told.reason == "kereason of (withdrawn)"
     assert [(move.rater, move.why) for move in told.moves] == [("R2", "kemoved, as (withdrawn) says")]
-    assert standing[Spot("pay", "state")].reason == "(withdrawn)"
+    assert standing[FieldReference("pay", "state")].reason == "(withdrawn)"
 
 
 def test_designs_stay_without_their_code_their_words_and_steps_of_erased_runs(store: Store, filled: Filled) -> None:
     assert withdraw(store, CODE, D01).row.counts["designs"] == 2
-    revisions = [store.revision(id) for (id,) in store._read("SELECT id FROM design ORDER BY n")]
+    revisions = [store.designs.revision(id) for (id,) in store.database.read("SELECT id FROM design ORDER BY n")]
     assert [one.by.id for one in revisions] == [GONE.id, "D01", "D01", "D01", GONE.id, "D01"]
     assert [one.note for one in revisions] == ["", "took back", "", "", "", ""]
-    assert [dict(one.marks) for one in revisions[-2:]] == [{"units/n": SAID}, {"units/n": SAID}]
+    assert [dict(one.marks) for one in revisions[-2:]] == [{"units/n": WITHDRAWN}, {"units/n": WITHDRAWN}]
     assert all(one.design.units[0].value == "kedraft" and not one.design.evidence for one in revisions)
 
 
 def test_proofreading_stays_with_the_others(store: Store, filled: Filled) -> None:
     withdraw(store, CODE, D01)
-    assert [one.by.id for one in store.reviews("run-demo")] == ["R2"]
-    assert [one.by.id for one in store.clearances("run-demo")] == ["R2"]
-    stone = store.tombstone("run-before")
+    assert [one.by.id for one in store.reviews.of_run("run-demo")] == ["R2"]
+    assert [one.by.id for one in store.reviews.clearances("run-demo")] == ["R2"]
+    stone = store.erasure.tombstone("run-before")
     assert stone is not None
     assert (stone.by, stone.why) == (GONE, "redacted")
 
@@ -151,12 +152,12 @@ def test_looking_first_tells_the_same_and_changes_nothing(store: Store, filled: 
 
 def test_what_stays_holds_no_word_of_theirs(store: Store, filled: Filled) -> None:
     withdraw(store, CODE, D01)
-    ((code, at, body),) = store._read("SELECT * FROM withdrawal")
+    ((code, at, body),) = store.database.read("SELECT * FROM withdrawal")
     assert code == CODE
     assert re.fullmatch(r"[\d\-T:.+]+", at)
     assert not [word for word in filled.gone if word in body]
     for run in filled.runs:
-        stone = store.tombstone(run)
+        stone = store.erasure.tombstone(run)
         assert stone is not None
         assert (stone.why, stone.by) == ("withdrawn", D01)
 
@@ -172,49 +173,52 @@ def test_runs_of_theirs_never_come_back_whoever_brings_them(store: Store, filled
     ]
     new = small("run-new", P07, [], said="x")
     with pytest.raises(LabError, match="P07 is in it, who has withdrawn; it is not taken in"):
-        store.import_run(new)
-    assert not store.holds("run-new")
-    (outcome,) = store.import_each([new])
+        store.runs.add(new)
+    assert not store.runs.holds("run-new")
+    (outcome,) = store.runs.add_each([new])
     assert isinstance(outcome, LabError)
     reviewed = demonstration("run-more")
     brought = Imported(reviewed.events, reviewed.images, [], [row(CODE, "accept", 0, "step", trace="run-more")])
     with pytest.raises(LabError, match="P07 is in it"):
-        store.import_run(brought)
+        store.runs.add(brought)
 
 
 def test_another_whose_code_begins_alike_is_somebody_else(store: Store, filled: Filled) -> None:
     withdraw(store, CODE, D01)
-    assert store.import_run(small("run-p071", Actor("human", "P071"), [], said="x"))
-    assert store.import_run(small("run-model", Actor("model", CODE), [], said="x"))
+    assert store.runs.add(small("run-p071", Actor("human", "P071"), [], said="x"))
+    assert store.runs.add(small("run-model", Actor("model", CODE), [], said="x"))
 
 
 def test_nothing_more_is_written_in_their_name(store: Store, filled: Filled) -> None:
     withdraw(store, CODE, D01)
     first = Started(trace="live", task=Task("t", "general", "", "Do it"), agent=Actor("model", "m"), seq=0)
     question = Question("q0", "ask", "Which?")
-    store.append_event("live", first)
-    store.append_event("live", Asked(seq=1, index=0, question=question, proposed=Proposed(Action("ask_user"))))
-    demo, design = store.proof("run-demo"), store.revision(store._read("SELECT id FROM design")[0][0])
+    store.runs.append_event("live", first)
+    store.runs.append_event("live", Asked(seq=1, index=0, question=question, proposed=Proposed(Action("ask_user"))))
+    demo, design = (
+        store.reviews.proof("run-demo"),
+        store.designs.revision(store.database.read("SELECT id FROM design")[0][0]),
+    )
     plan = frozen(store, [unit("later")], id="later")
     writes: list[Callable[[], object]] = [
-        lambda: store.append_event("mine", replace(first, trace="mine", user=P07)),
-        lambda: store.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", P07))),
-        lambda: store.append_reviews(demo, [row(CODE, "accept", 0, "step", trace="run-demo")]),
-        lambda: store.clear("run-demo", P07),
-        lambda: store.append_revision(replace(design, id="new", by=P07, supersedes=())),
+        lambda: store.runs.append_event("mine", replace(first, trace="mine", user=P07)),
+        lambda: store.runs.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", P07))),
+        lambda: store.reviews.append(demo, [row(CODE, "accept", 0, "step", trace="run-demo")]),
+        lambda: store.reviews.clear("run-demo", P07),
+        lambda: store.designs.append(replace(design, id="new", by=P07, supersedes=())),
         lambda: redact(store, "run-demo", P07, boxes={}, words=[NAME]),
-        lambda: store.record_label(
+        lambda: store.labels.record(
             plan, unit("later"), replace(label(plan, unit("later"), "open", "state", "completed"), rater=P07)
         ),
-        lambda: store.record_act(Act(uuid7(), "later", 1, P07, "sat", now())),
-        lambda: store.deal(plan, [Assignment("later", 1, CODE, 0, "later")]),
+        lambda: store.labels.record_act(Act(uuid7(), "later", 1, P07, "sat", now())),
+        lambda: store.studies.deal(plan, [Assignment("later", 1, CODE, 0, "later")]),
     ]
     before = everything(store)
     for write in writes:
         with pytest.raises(LabError, match=f"{CODE} (has withdrawn|is in it, who has withdrawn)"):
             write()
     assert everything(store) == before
-    store.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", R2)))
+    store.runs.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", R2)))
 
 
 def test_a_second_withdrawal_says_when_the_first_was(store: Store, filled: Filled) -> None:
@@ -227,17 +231,17 @@ def test_a_second_withdrawal_says_when_the_first_was(store: Store, filled: Fille
 def test_a_code_of_nobody_is_a_sentence_and_one_that_is_only_planned_is_kept_out(store: Store) -> None:
     with pytest.raises(LabError, match="nothing in this file is theirs; nothing was done"):
         withdraw(store, CODE, D01)
-    assert not store.withdrew(CODE)
+    assert not store.labels.withdrew(CODE)
     plan = frozen(store, [unit("u1")], raters=("R1", "R2"))
-    store.freeze_study(replace(plan, id="later", raters=(CODE, "R1")), [unit("u1")])
+    store.studies.freeze(replace(plan, id="later", raters=(CODE, "R1")), [unit("u1")])
     assert withdraw(store, CODE, D01).row.counts == {}
-    assert store.withdrew(CODE)
+    assert store.labels.withdrew(CODE)
 
 
 def test_they_may_withdraw_others_before_and_themselves(store: Store, filled: Filled) -> None:
     withdraw(store, "R2", P07)
     withdraw(store, CODE, P07)
-    signed = [body for (body,) in store._read("SELECT body FROM withdrawal")]
+    signed = [body for (body,) in store.database.read("SELECT body FROM withdrawal")]
     assert [f'"id":"{GONE.id}"' in body for body in signed] == [True, True]
     assert store.check() == []
 
@@ -262,7 +266,7 @@ def test_a_large_share_of_a_study_may_be_theirs(store: Store) -> None:
     plan = frozen(store, units, raters=(CODE, "R2"))
     done: Erased = withdraw(store, CODE, D01)
     assert done.row.counts == {"assignments": 300}
-    assert store.progress(plan, "R2").dealt == 300
+    assert store.studies.progress(plan, "R2").dealt == 300
     assert store.check() == []
 
 
@@ -271,9 +275,9 @@ def test_what_is_counted_of_others_is_what_is_left_of_theirs(store: Store) -> No
     plan = frozen(store, [theirs, other], raters=(CODE, "R2"))
     for of in (theirs, other):
         for target, value in (("open", "completed"), ("pay", "not_completed")):
-            store.record_label(plan, of, label(plan, of, target, "state", value, rater=R2))
+            store.labels.record(plan, of, label(plan, of, target, "state", value, rater=R2))
     withdraw(store, CODE, D01)
-    left = store.progress(plan, "R2")
+    left = store.studies.progress(plan, "R2")
     assert (left.dealt, left.done, left.begun) == (1, 0, 1)
     assert store.check() == []
 
@@ -281,9 +285,9 @@ def test_what_is_counted_of_others_is_what_is_left_of_theirs(store: Store) -> No
 def test_a_model_that_has_their_code_for_a_name_is_not_they(store: Store) -> None:
     plan = frozen(store, [unit("u1")], raters=(CODE, "R2"))
     for kind in ("human", "model"):
-        store.record_label(
+        store.labels.record(
             plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed", rater=Actor(kind, CODE))
         )
     withdraw(store, CODE, D01)
-    assert [one.rater.kind for one in store.labels(plan)] == ["model"]
+    assert [one.rater.kind for one in store.labels.read(plan)] == ["model"]
     assert store.check() == []

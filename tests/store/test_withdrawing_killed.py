@@ -15,7 +15,7 @@ from tests.withdrawals import CODE, Filled, fill
 
 KILLS = 12
 _WITHDRAW = f"""
-from store.withdrawing import withdraw
+from store.withdrawal import withdraw
 withdraw(store, {CODE!r}, Actor("human", "D01"))
 """
 
@@ -57,7 +57,7 @@ def test_it_is_done_or_not_done(tmp_path: Path, whole: tuple[Path, Filled, int],
         raw.execute("DELETE FROM label")
     raw.close()
     with Store.open(db) as store:
-        gone = store.withdrew(CODE)
+        gone = store.labels.withdrew(CODE)
         assert store.check() == []
     if not gone:
         assert rows_of(db) == before

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.errors import LabError
-from lab.task import Actor
-from store.kits import make_kit
+from lab.core.errors import LabError
+from lab.core.task import Actor
+from store.kit_export import make_kit
+from store.kit_import import take_kit
 from store.store import Store
-from store.taking import take_kit
-from store.withdrawing import withdraw
+from store.withdrawal import withdraw
 from tests.studies import R2, frozen, label, unit
 from tests.withdrawals import CODE, D01, P07, small
 
 
 def test_a_kit_comes_back_without_what_was_erased_meanwhile(store: Store, tmp_path: Path) -> None:
     units = [unit("theirs"), unit("other")]
-    store.import_run(small("run-theirs", P07, [], said="x"))
-    store.import_run(small("run-other", Actor("model", "m"), [], said="x"))
+    store.runs.add(small("run-theirs", P07, [], said="x"))
+    store.runs.add(small("run-other", Actor("model", "m"), [], said="x"))
     plan = frozen(store, units, raters=(CODE, "R2"))
     kits = {code: tmp_path / f"{code}.db" for code in plan.raters}
     for code, path in kits.items():
@@ -28,12 +28,12 @@ def test_a_kit_comes_back_without_what_was_erased_meanwhile(store: Store, tmp_pa
         with Store.open(path) as kit:
             for one in units:
                 said = label(plan, one, "open", "state", "completed", note=f"said of {one.id}")
-                kit.record_label(kit.study(plan.id), one, replace(said, rater=Actor("human", code)))
+                kit.labels.record(kit.studies.study(plan.id), one, replace(said, rater=Actor("human", code)))
     with Store.open(kits[CODE]) as kit, pytest.raises(LabError, match="kit"):
         withdraw(kit, CODE, D01)
     withdraw(store, CODE, D01)
     with pytest.raises(LabError, match=f"{CODE} has withdrawn; nothing of theirs is taken in"):
         take_kit(store, kits[CODE])
     assert take_kit(store, kits["R2"]).labels == 1
-    assert [(one.unit, one.rater) for one in store.labels(plan)] == [("other", R2)]
+    assert [(one.unit, one.rater) for one in store.labels.read(plan)] == [("other", R2)]
     assert store.check() == []

@@ -8,8 +8,8 @@ from typing import Any
 
 
 def tap(seen: Any, words: str) -> dict[str, Any]:
-    found = [node["number"] for node in seen["nodes"] if words in (node["text"], node["desc"])]
-    return {"kind": "click", "node": found[-1], "thought": f"I tap {words}."}
+    numbers = [node["number"] for node in seen["nodes"] if words in (node["text"], node["desc"])]
+    return {"kind": "click", "node": numbers[-1], "thought": f"I tap {words}."}
 
 
 def plan(brief: Any) -> Generator[dict[str, Any], Any, None]:

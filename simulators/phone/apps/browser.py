@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.browser_data import first_pages, first_trains, first_weather
 from simulators.phone.apps.browser_history import page_at, remember, title_of, visit
 from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
@@ -61,7 +61,7 @@ class Browser(Weather, Trains):
             "trains": trains,
         } | FIRST_TRAINS  # fmt: skip
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         typed = str(here.own["address"]).strip()
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",))
         more = icon_button("more", "More options", ("go", "menu"), id="more")
@@ -69,7 +69,7 @@ class Browser(Weather, Trains):
         rows = self._suggestions(here, typed) if typed else self._start(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Column([head, inset(field, 0, 20)]))
 
-    def _start(self, here: Here) -> list[View | None]:
+    def _start(self, here: AppContext) -> list[View | None]:
         marks = [_link(m["title"], m["url"], "bookmark") for m in here.own["bookmarks"]]
         lately = [_link(v["title"], v["url"], "history") for v in here.own["history"][:3]]
         if not marks and not lately:
@@ -81,29 +81,29 @@ class Browser(Weather, Trains):
             *lately,
         ]
 
-    def _suggestions(self, here: Here, typed: str) -> list[View | None]:
+    def _suggestions(self, here: AppContext, typed: str) -> list[View | None]:
         words = typed.casefold()
         known = {str(e["url"]): str(e["title"]) for e in (*here.own["history"], *here.own["bookmarks"])}
         fitting = [(title, url) for url, title in known.items() if words in f"{title} {url}".casefold()]
         search = item(typed, "Search the web", lead=badge("search"), on=("search",), id="suggestion")
         return [search, *(_link(title, url, "history") for title, url in fitting[:6])]
 
-    def screen_address(self, here: Here) -> Screen:
+    def screen_address(self, here: AppContext) -> Screen:
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",), grow=1)
         back = icon_button("back", "Navigate up", ("back",), colour="text", id="up")
         typed = str(here.own["address"]).strip()
         rows = self._suggestions(here, typed) if typed else self._start(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Row([back, field], gap=8, pad=(16, 20, 32, 20)))
 
-    def do_edit_address(self, here: Here) -> None:
+    def do_edit_address(self, here: AppContext) -> None:
         here.own["address"] = ""
         here.go("address")
         here.focus("address")
 
-    def do_home(self, here: Here) -> None:
+    def do_home(self, here: AppContext) -> None:
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
-    def do_search(self, here: Here) -> None:
+    def do_search(self, here: AppContext) -> None:
         """What was typed is an address, or words to look for."""
         typed = str(here.own["address"]).strip()
         if not typed:
@@ -117,19 +117,19 @@ class Browser(Weather, Trains):
             remember(here, f"Search: {typed}", f"search?q={typed}")
             here.go("results", query=typed)
 
-    def do_visit(self, here: Here, url: str) -> None:
+    def do_visit(self, here: AppContext, url: str) -> None:
         if url.startswith("search?q="):
             here.go("results", query=url.removeprefix("search?q="))
         else:
             here.own["address"] = ""
             visit(here.phone, url)
 
-    def do_follow(self, here: Here, url: str) -> None:
+    def do_follow(self, here: AppContext, url: str) -> None:
         """A link out of a list that closes behind it."""
         here.back()
         self.do_visit(here, url)
 
-    def screen_results(self, here: Here) -> Screen:
+    def screen_results(self, here: AppContext) -> Screen:
         query = str(here.args["query"])
         rows: list[View | None] = [self.weather_answer(here, query)]
         rows += [
@@ -145,7 +145,7 @@ class Browser(Weather, Trains):
             rows = [empty("search", "Nothing found", f"No page says anything about {query}.")]
         return site(here, query, rows, id="results")
 
-    def screen_page(self, here: Here) -> Screen:
+    def screen_page(self, here: AppContext) -> Screen:
         url = str(here.args["url"])
         page = page_at(here, url)
         if page is None:
@@ -156,10 +156,10 @@ class Browser(Weather, Trains):
         rows += [_part(part) for part in page["body"]]
         return site(here, url, rows)
 
-    def do_reload(self, here: Here) -> None:
+    def do_reload(self, here: AppContext) -> None:
         here.toast("Still nothing there")
 
-    def do_bookmark(self, here: Here, url: str) -> None:
+    def do_bookmark(self, here: AppContext, url: str) -> None:
         marks = here.own["bookmarks"]
         if any(mark["url"] == url for mark in marks):
             here.own["bookmarks"] = [mark for mark in marks if mark["url"] != url]
@@ -168,7 +168,7 @@ class Browser(Weather, Trains):
             marks.append({"title": title_of(here, url), "url": url})
             here.toast("Bookmark added")
 
-    def screen_menu(self, here: Here) -> Screen:
+    def screen_menu(self, here: AppContext) -> Screen:
         return Sheet(
             Column([
                 item("History", lead=badge("history"), on=("instead", "history"), id="history"),
@@ -178,11 +178,11 @@ class Browser(Weather, Trains):
             ])
         )  # fmt: skip
 
-    def do_instead(self, here: Here, screen: str) -> None:
+    def do_instead(self, here: AppContext, screen: str) -> None:
         here.back()
         here.go(screen)
 
-    def screen_history(self, here: Here) -> Screen:
+    def screen_history(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         day = ""
         for visited in here.own["history"]:
@@ -202,22 +202,22 @@ class Browser(Weather, Trains):
         nothing = empty("history", "No history", "Pages that you visit are listed here.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="history"), bar=app_bar("History", clear))
 
-    def do_unvisit(self, here: Here, url: str, time: str) -> None:
+    def do_unvisit(self, here: AppContext, url: str, time: str) -> None:
         here.own["history"] = [v for v in here.own["history"] if (v["url"], v["time"]) != (url, time)]
 
-    def screen_clear(self, here: Here) -> Screen:
+    def screen_clear(self, here: AppContext) -> Screen:
         return Dialog(
             "Clear the history?",
             Text("The list of the pages that you visited is deleted.", "body", "faint"),
             [Button("Cancel", "text", on=("back",)), Button("Clear", "danger", on=("clear",), id="clear")],
         )
 
-    def do_clear(self, here: Here) -> None:
+    def do_clear(self, here: AppContext) -> None:
         here.own["history"] = []
         here.back()
         here.toast("History cleared")
 
-    def screen_bookmarks(self, here: Here) -> Screen:
+    def screen_bookmarks(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             _link(
                 m["title"],
@@ -248,7 +248,7 @@ def _part(part: State) -> View:
             return Text(str(part["text"]), "body", pad=(48, 8))
 
 
-def _found(here: Here, query: str) -> list[State]:
+def _found(here: AppContext, query: str) -> list[State]:
     """The pages that have most of the words, each page's text and title taken together."""
     words = [word for word in query.casefold().split() if len(word) > 1 or not word.isascii()]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulators.phone import nav
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 
 WEATHER, TRAINS = "lark.example", "wagtail.example"
 """The two sites that are more than text."""
@@ -21,11 +21,11 @@ def visit(phone: State, address: str) -> None:
     app, colon, name = address.partition(":")
     if colon and app == "maps":
         nav.show(phone, "maps")
-        Here(phone, "maps").go("place", name=name)
+        AppContext(phone, "maps").go("place", name=name)
         return
     url = plain_address(address)
     nav.show(phone, "browser")
-    here = Here(phone, "browser")
+    here = AppContext(phone, "browser")
     remember(here, title_of(here, url), url)
     host, _, path = url.partition("/")
     if host == WEATHER:
@@ -36,11 +36,11 @@ def visit(phone: State, address: str) -> None:
         here.go("page", url=url)
 
 
-def page_at(here: Here, url: str) -> State | None:
+def page_at(here: AppContext, url: str) -> State | None:
     return next((page for page in here.own["pages"] if page["url"] == url), None)
 
 
-def title_of(here: Here, url: str) -> str:
+def title_of(here: AppContext, url: str) -> str:
     """What the Browser calls an address."""
     page = page_at(here, url)
     host, _, path = url.partition("/")
@@ -49,7 +49,7 @@ def title_of(here: Here, url: str) -> str:
     return f"Weather in {path}" if host == WEATHER and path else url
 
 
-def remember(here: Here, title: str, url: str) -> None:
+def remember(here: AppContext, title: str, url: str) -> None:
     """Puts a visit at the top of the history; the same address twice in a row stands there once."""
     history: list[State] = here.own["history"]
     if history and history[0]["url"] == url:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.browser_history import TRAINS
 from simulators.phone.apps.browser_views import day_name, money, site
 from simulators.phone.views import Button, Column, Dialog, Screen, Text, View
@@ -12,7 +12,7 @@ from simulators.phone.widgets import badge, card, empty, inset, item
 class Tickets(App):
     """The part of the train site that is about what was booked."""
 
-    def ticket_rows(self, here: Here) -> list[View | None]:
+    def ticket_rows(self, here: AppContext) -> list[View | None]:
         rows: list[View | None] = [
             item(f"{b['origin']} to {b['destination']}", _when(here, b), lead=badge("receipt"), id="ticket",
                  sub_lines=2, on=("go", "ticket", {"number": b["number"]}))
@@ -20,7 +20,7 @@ class Tickets(App):
         ]  # fmt: skip
         return rows or [Text("No tickets yet.", "body", "faint", pad=(48, 16))]
 
-    def screen_ticket(self, here: Here) -> Screen:
+    def screen_ticket(self, here: AppContext) -> Screen:
         ticket = _ticket(here)
         url = f"{TRAINS}/tickets"
         if ticket is None:
@@ -44,7 +44,7 @@ class Tickets(App):
         ]
         return site(here, url, rows, id="ticket")
 
-    def screen_cancel_ticket(self, here: Here) -> Screen:
+    def screen_cancel_ticket(self, here: AppContext) -> Screen:
         ticket = _ticket(here)
         said = f"{money(ticket['total'])} go back to {ticket['payment']}." if ticket else ""
         return Dialog(
@@ -53,7 +53,7 @@ class Tickets(App):
             [Button("Keep it", "text", on=("back",)), Button("Cancel ticket", "danger", on=("cancel_ticket",))],
         )
 
-    def do_cancel_ticket(self, here: Here) -> None:
+    def do_cancel_ticket(self, here: AppContext) -> None:
         ticket = _ticket(here)
         if ticket is not None:
             ticket["status"] = "Cancelled"
@@ -61,10 +61,10 @@ class Tickets(App):
         here.toast("Ticket cancelled")
 
 
-def _ticket(here: Here) -> State | None:
+def _ticket(here: AppContext) -> State | None:
     return next((b for b in here.own["bookings"] if b["number"] == here.args["number"]), None)
 
 
-def _when(here: Here, ticket: State) -> str:
+def _when(here: AppContext, ticket: State) -> str:
     gone = ", cancelled" if ticket["status"] != "Booked" else ""
     return f"{day_name(str(ticket['date']), here.clock)}, {ticket['depart']}{gone}"

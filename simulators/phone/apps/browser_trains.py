@@ -15,7 +15,7 @@ from __future__ import annotations
 import zlib
 from datetime import date, datetime, timedelta
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.browser_history import TRAINS
 from simulators.phone.apps.browser_tickets import Tickets
 from simulators.phone.apps.browser_views import day_name, money, site
@@ -47,7 +47,7 @@ _AHEAD = 14
 class Trains(Tickets):
     """The part of the Browser that is the train site."""
 
-    def screen_trains(self, here: Here) -> Screen:
+    def screen_trains(self, here: AppContext) -> Screen:
         trip = here.own["journey"]
         rows: list[View | None] = [
             Text("Wagtail Trains", "headline", pad=(48, 16), lines=1),
@@ -63,15 +63,15 @@ class Trains(Tickets):
         ]  # fmt: skip
         return site(here, TRAINS, rows)
 
-    def do_swap_stations(self, here: Here) -> None:
+    def do_swap_stations(self, here: AppContext) -> None:
         trip = here.own["journey"]
         trip["origin"], trip["destination"] = trip["destination"], trip["origin"]
 
-    def do_station(self, here: Here, end: str) -> None:
+    def do_station(self, here: AppContext, end: str) -> None:
         here.own["station"] = ""
         here.go("stations", end=end)
 
-    def screen_stations(self, here: Here) -> Screen:
+    def screen_stations(self, here: AppContext) -> Screen:
         end, wanted = str(here.args["end"]), str(here.own["station"]).strip().casefold()
         names = sorted({str(t[key]) for t in here.own["trains"] for key in ("origin", "destination")})
         rows: list[View | None] = [
@@ -84,7 +84,7 @@ class Trains(Tickets):
         bar = Column([app_bar(title), inset(field, 0, 16)])
         return Page(ListView([*(rows or [nothing]), Space(60)], id="stations"), bar=bar)
 
-    def do_choose_station(self, here: Here, end: str, name: str) -> None:
+    def do_choose_station(self, here: AppContext, end: str, name: str) -> None:
         trip = here.own["journey"]
         other = "destination" if end == "origin" else "origin"
         if trip[other] == name:
@@ -92,7 +92,7 @@ class Trains(Tickets):
         trip[end], here.own["station"] = name, ""
         here.back()
 
-    def screen_dates(self, here: Here) -> Screen:
+    def screen_dates(self, here: AppContext) -> Screen:
         chosen = travel_day(here)
         days = [(here.clock.date() + timedelta(days=ahead)).isoformat() for ahead in range(_AHEAD)]
         rows: list[View | None] = [
@@ -100,18 +100,18 @@ class Trains(Tickets):
         ]
         return Page(ListView([*rows, Space(60)], id="dates"), bar=app_bar("Date"))
 
-    def do_choose_date(self, here: Here, day: str) -> None:
+    def do_choose_date(self, here: AppContext, day: str) -> None:
         here.own["journey"]["date"] = day
         here.back()
 
-    def do_find(self, here: Here) -> None:
+    def do_find(self, here: AppContext) -> None:
         trip = here.own["journey"]
         if not trip["origin"] or not trip["destination"]:
             here.toast("Choose both stations first")
             return
         here.go("found", origin=trip["origin"], destination=trip["destination"], date=travel_day(here))
 
-    def screen_found(self, here: Here) -> Screen:
+    def screen_found(self, here: AppContext) -> Screen:
         args = here.args
         rows: list[View | None] = [
             Text(f"{args['origin']} to {args['destination']}", "title", pad=(48, 12), lines=1, id="title"),
@@ -123,11 +123,11 @@ class Trains(Tickets):
             rows.append(empty("train", "No trains", "No train goes there on this day any more."))
         return site(here, f"{TRAINS}/trains", rows, id="trains")
 
-    def do_train(self, here: Here, number: str, day: str) -> None:
+    def do_train(self, here: AppContext, number: str, day: str) -> None:
         here.own["choice"] = {"class": "", "seat": "", "coach": "Standard", "passenger": here.own["passengers"][0]}
         here.go("train", number=number, date=day)
 
-    def screen_train(self, here: Here) -> Screen:
+    def screen_train(self, here: AppContext) -> Screen:
         train, chosen = _train(here), here.own["choice"]
         if train is None:
             return site(here, TRAINS, [empty("train", "No such train", "It does not run any more.")])
@@ -149,31 +149,31 @@ class Trains(Tickets):
         book = Button("Book" if price is None else f"Book, {money(price)}", on=("book",), id="book")
         return site(here, f"{TRAINS}/{train['number']}", rows, foot=actions(book), id="train")
 
-    def do_pick(self, here: Here, what: str, name: str) -> None:
+    def do_pick(self, here: AppContext, what: str, name: str) -> None:
         here.own["choice"][what] = name
 
-    def screen_who(self, here: Here) -> Screen:
+    def screen_who(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
             for name in here.own["passengers"]
         ]
         return Dialog("Who travels?", Column(rows), [Button("Cancel", "text", on=("back",))])
 
-    def do_pick_back(self, here: Here, what: str, name: str) -> None:
+    def do_pick_back(self, here: AppContext, what: str, name: str) -> None:
         here.own["choice"][what] = name
         here.back()
 
-    def screen_pay_with(self, here: Here) -> Screen:
+    def screen_pay_with(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked("radio", str(name), here.own["payment"] == name, ("pay_with", name)) for name in here.own["payments"]
         ]
         return Dialog("Pay with", Column(rows), [Button("Cancel", "text", on=("back",))])
 
-    def do_pay_with(self, here: Here, name: str) -> None:
+    def do_pay_with(self, here: AppContext, name: str) -> None:
         here.own["payment"] = name
         here.back()
 
-    def do_book(self, here: Here) -> None:
+    def do_book(self, here: AppContext) -> None:
         train, chosen = _train(here), here.own["choice"]
         missing = [what for what in ("class", "seat") if not chosen[what]]
         price = _price(train, str(chosen["class"])) if train else None
@@ -193,7 +193,7 @@ class Trains(Tickets):
         here.toast("Booked")
 
 
-def travel_day(here: Here) -> str:
+def travel_day(here: AppContext) -> str:
     """The day that is looked for: what was chosen, today where that is nothing or over."""
     today = here.clock.date().isoformat()
     return max(str(here.own["journey"]["date"]), today)
@@ -204,7 +204,7 @@ def _long_day(day: str, clock: datetime) -> str:
     return f"Today, {named}" if day == clock.date().isoformat() else named
 
 
-def _running(here: Here) -> list[State]:
+def _running(here: AppContext) -> list[State]:
     """The trains of the day that was asked for, those that have left already not among them."""
     args, day = here.args, date.fromisoformat(here.args["date"])
     now = here.clock.strftime("%H:%M") if day == here.clock.date() else ""
@@ -218,7 +218,7 @@ def _running(here: Here) -> list[State]:
     )  # fmt: skip
 
 
-def _train(here: Here) -> State | None:
+def _train(here: AppContext) -> State | None:
     return next((t for t in here.own["trains"] if t["number"] == here.args["number"]), None)
 
 

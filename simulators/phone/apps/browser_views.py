@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from simulators.phone.app import Here
+from simulators.phone.app import AppContext
 from simulators.phone.views import Icon, ListView, Page, Row, Space, Text, View
 from simulators.phone.widgets import icon_button
 
@@ -22,7 +22,7 @@ def day_name(day: str, clock: datetime) -> str:
     return then.strftime("%A, %d %B").replace(" 0", " ")
 
 
-def site(here: Here, url: str, rows: list[View | None], *, foot: View | None = None, id: str = "page") -> Page:
+def site(here: AppContext, url: str, rows: list[View | None], *, foot: View | None = None, id: str = "page") -> Page:
     """A page of the web: its address above, what it says below."""
     kept = any(mark["url"] == url for mark in here.own["bookmarks"])
     star = icon_button(

@@ -7,7 +7,7 @@ the hours' temperatures follow from low and high. `city` is what is searched.
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.browser_history import WEATHER, visit
 from simulators.phone.apps.browser_views import day_name, site
 from simulators.phone.views import Column, Field, Icon, ListView, Row, Screen, Space, Text, View
@@ -26,7 +26,7 @@ _COLDEST, _WARMEST = 5, 15
 class Weather(App):
     """The part of the Browser that is the weather site."""
 
-    def weather_answer(self, here: Here, query: str) -> View | None:
+    def weather_answer(self, here: AppContext, query: str) -> View | None:
         """Today's weather, where a search asks for that of a city that is known."""
         asked = query.casefold()
         city = next((c for c in _cities(here) if c.casefold() in asked), None)
@@ -38,7 +38,7 @@ class Weather(App):
         body = [Text(f"Weather in {city}", "strong", lines=1), Text(_summary(today), "body", "faint")]
         return inset(card(list(body), on=("visit", f"{WEATHER}/{city}"), id="answer"), 8, 16)
 
-    def screen_weather(self, here: Here) -> Screen:
+    def screen_weather(self, here: AppContext) -> Screen:
         if "city" not in here.args:
             return self._choose(here)
         city = str(here.args["city"])
@@ -58,7 +58,7 @@ class Weather(App):
         ]  # fmt: skip
         return site(here, url, rows)
 
-    def _now(self, here: Here, today: State) -> View:
+    def _now(self, here: AppContext, today: State) -> View:
         hour = here.clock.hour
         words = Column([
             Text(f"{_degrees(today, hour)} °C", "display", id="temperature"),
@@ -67,7 +67,7 @@ class Weather(App):
         panel = card([Row([words, Icon(_icon_of(_sky(today, hour)), 200, "primary")]), *_facts(today)])
         return inset(panel, 8, 16)
 
-    def _choose(self, here: Here) -> Screen:
+    def _choose(self, here: AppContext) -> Screen:
         wanted = str(here.own["city"]).strip().casefold()
         today = here.clock.date().isoformat()
         field = Field(["city"], hint="Search cities", kind="search", id="city", action="Search")
@@ -84,11 +84,11 @@ class Weather(App):
             rows.append(empty("search", "No such city", "Lark Weather knows no city of that name."))
         return site(here, WEATHER, rows)
 
-    def do_city(self, here: Here, city: str) -> None:
+    def do_city(self, here: AppContext, city: str) -> None:
         here.own["city"] = ""
         visit(here.phone, f"{WEATHER}/{city}")
 
-    def screen_weather_day(self, here: Here) -> Screen:
+    def screen_weather_day(self, here: AppContext) -> Screen:
         city, date = str(here.args["city"]), str(here.args["date"])
         day = _day(here, city, date)
         if day is None:
@@ -102,11 +102,11 @@ class Weather(App):
         return site(here, f"{WEATHER}/{city}", rows)
 
 
-def _cities(here: Here) -> list[str]:
+def _cities(here: AppContext) -> list[str]:
     return sorted({str(day["city"]) for day in here.own["weather"]})
 
 
-def _day(here: Here, city: str, date: str) -> State | None:
+def _day(here: AppContext, city: str, date: str) -> State | None:
     return next((d for d in here.own["weather"] if d["city"] == city and d["date"] == date), None)
 
 

@@ -21,7 +21,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone import nav
-from simulators.phone.app import Here, State, copy
+from simulators.phone.app import AppContext, State, copy
 from simulators.phone.apps import calendar_days as days
 from simulators.phone.apps.calendar_data import LINES
 from simulators.phone.apps.calendar_form import Form
@@ -57,7 +57,7 @@ class Calendar(Form):
 
     # -- what is there --------------------------------------------------------------------------------------
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         tab = str(here.own["tab"])
         icons = {"Day": "today", "Month": "calendar", "Agenda": "list"}
         foot = tabs([(name, icon, ("set", ["tab"], name)) for name, icon in icons.items()], tab)
@@ -70,7 +70,7 @@ class Calendar(Form):
         new = fab("add", "New event", ("new",), "new_event")
         return Page(ListView([*parts[tab](here, day), Space(230)], id="events", gap=16), bar=head, foot=foot, fab=new)
 
-    def _day(self, here: Here, day: date) -> list[View | None]:
+    def _day(self, here: AppContext, day: date) -> list[View | None]:
         monday = day - timedelta(days=day.weekday())
         week = [monday + timedelta(days=n) for n in range(7)]
         strip = week_strip(week, day, here.clock.date(), _shows, _marked(here))
@@ -78,19 +78,19 @@ class Calendar(Form):
                      icon_button("next", "Next week", ("turn", 7))], pad=(0, 0))  # fmt: skip
         return [turns, *self._of_day(here, day)]
 
-    def _month(self, here: Here, day: date) -> list[View | None]:
+    def _month(self, here: AppContext, day: date) -> list[View | None]:
         def turned(by: int) -> tuple[Any, ...]:
             return ("day", _months_on(day, by).isoformat())
 
         grid = month_grid(day, day, here.clock.date(), _shows, turned, _marked(here))
         return [Column([grid], pad=(24, 0)), *self._of_day(here, day)]
 
-    def _of_day(self, here: Here, day: date) -> list[View | None]:
+    def _of_day(self, here: AppContext, day: date) -> list[View | None]:
         cards: list[View | None] = [inset(event_card(event, here)) for event in days.on_day(here, day)]
         free = Text("Nothing on this day", "body", "faint", pad=(48, 20), id="free")
         return [section(days.heading(day, here.clock.date())), *(cards or [free])]
 
-    def _agenda(self, here: Here, day: date) -> list[View | None]:
+    def _agenda(self, here: AppContext, day: date) -> list[View | None]:
         today = here.clock.date()
         coming = [event for event in days.in_order(here.own["events"]) if days.day_of(event) >= today]
         asked = [event for event in coming if event["answer"] == "open" and not event["cancelled"]]
@@ -105,19 +105,19 @@ class Calendar(Form):
             rows.append(inset(event_card(event, here)))
         return rows or [empty("calendar", "Nothing coming", "Add an event with the button below.")]
 
-    def do_day(self, here: Here, day: str) -> None:
+    def do_day(self, here: AppContext, day: str) -> None:
         here.own["day"] = day
 
-    def do_turn(self, here: Here, by: int) -> None:
+    def do_turn(self, here: AppContext, by: int) -> None:
         here.own["day"] = (date.fromisoformat(here.own["day"]) + timedelta(days=by)).isoformat()
 
-    def screen_invitations(self, here: Here) -> Screen:
+    def screen_invitations(self, here: AppContext) -> Screen:
         asked = [e for e in days.in_order(here.own["events"]) if e["answer"] == "open" and not e["cancelled"]]
         rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in asked]
         nothing = empty("mail", "No invitations", "All of them are answered.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="events", gap=16), bar=app_bar("Invitations"))
 
-    def screen_search(self, here: Here) -> Screen:
+    def screen_search(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         hits = [e for e in days.in_order(here.own["events"]) if query and query in _words(e)]
         rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in hits]
@@ -128,42 +128,42 @@ class Calendar(Form):
 
     # -- one event ------------------------------------------------------------------------------------------
 
-    def do_open(self, here: Here, named: State) -> None:
+    def do_open(self, here: AppContext, named: State) -> None:
         here.go("event", **named)
 
-    def screen_event(self, here: Here) -> Screen:
+    def screen_event(self, here: AppContext) -> Screen:
         event = days.found(here, here.args)
         if event is None:
             gone = empty("calendar", "No such event", "It is not in this calendar any more.")
             return Page(gone, bar=app_bar(""))
         return event_page(event, here)
 
-    def do_person(self, here: Here, name: str) -> None:
+    def do_person(self, here: AppContext, name: str) -> None:
         from simulators.phone.apps.contacts import show_person
 
         show_person(here.phone, name)
 
-    def do_answer(self, here: Here, named: State, answer: str) -> None:
+    def do_answer(self, here: AppContext, named: State, answer: str) -> None:
         event = days.found(here, named)
         if event is not None:
             event["answer"] = answer
             here.toast({"accepted": "Accepted", "maybe": "Answered maybe", "declined": "Declined"}[answer])
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         event = days.found(here, here.args)
         words = f"{event['title']}, {days.when(event)}" if event else "It is gone already."
         remove = Button("Delete", "danger", on=("delete", here.args), id="delete")
         return Dialog("Delete this event?", Text(words, "body", "faint", lines=3),
                       [Button("Cancel", "text", on=("back",)), remove])  # fmt: skip
 
-    def do_delete(self, here: Here, named: State) -> None:
+    def do_delete(self, here: AppContext, named: State) -> None:
         event = days.found(here, named)
         here.back(2)
         if event is not None:
             here.own["events"] = [other for other in here.own["events"] if other is not event]
             here.toast("Event deleted")
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         days.remind(here, before, after)
 
 
@@ -179,7 +179,7 @@ def _shows(day: date) -> tuple[Any, ...]:
     return ("day", day.isoformat())
 
 
-def _marked(here: Here) -> set[date]:
+def _marked(here: AppContext) -> set[date]:
     """The days on which there is something."""
     return {days.day_of(event) for event in here.own["events"]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.pickers import day_words, short_day
 
 REMINDERS = {-1: "None", 0: "At the start", 5: "5 minutes before", 10: "10 minutes before", 30: "30 minutes before",
@@ -17,7 +17,7 @@ def key(event: State) -> State:
     return {"title": event["title"], "date": event["date"], "start": event["start"]}
 
 
-def found(here: Here, args: State) -> State | None:
+def found(here: AppContext, args: State) -> State | None:
     """The event that a screen's arguments name; a title alone will do where only one has it or the first is meant."""
     given = {name: args[name] for name in ("title", "date", "start") if args.get(name)}
     events: list[State] = here.own["events"]
@@ -28,7 +28,7 @@ def day_of(event: State) -> date:
     return date.fromisoformat(event["date"])
 
 
-def on_day(here: Here, day: date) -> list[State]:
+def on_day(here: AppContext, day: date) -> list[State]:
     """A day's events as they follow one another, those of the whole day first."""
     return in_order([event for event in here.own["events"] if event["date"] == day.isoformat()])
 
@@ -42,7 +42,7 @@ def stands(event: State) -> bool:
     return not event["cancelled"] and event["answer"] != "declined"
 
 
-def clashes(here: Here, event: State, but: State | None = None) -> list[State]:
+def clashes(here: AppContext, event: State, but: State | None = None) -> list[State]:
     """The other events that lie across this one; `but` is left out beside itself."""
     if event["all_day"] or not stands(event):
         return []
@@ -69,7 +69,7 @@ def heading(day: date, today: date) -> str:
     return near + (short_day(day) if near else day_words(day))
 
 
-def begins(event: State, here: Here) -> datetime:
+def begins(event: State, here: AppContext) -> datetime:
     """The moment at which it begins, by the phone's clock."""
     hour, minute = str(event["start"]).split(":")
     day = day_of(event)
@@ -77,7 +77,7 @@ def begins(event: State, here: Here) -> datetime:
                               second=0, microsecond=0)  # fmt: skip
 
 
-def remind(here: Here, before: datetime, after: datetime) -> None:
+def remind(here: AppContext, before: datetime, after: datetime) -> None:
     """Posts the reminders that fall due between two moments."""
     for event in in_order(here.own["events"]):
         if event["reminder"] < 0 or event["all_day"] or not stands(event):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.calendar_days import REMINDERS, clashes, day_of, hours, key, stands, when
 from simulators.phone.pickers import day_words, short_day
 from simulators.phone.views import Act, Button, Column, Field, ListView, Page, Row, Space, Text, View
@@ -13,7 +13,7 @@ from simulators.phone.widgets import app_bar, avatar, badge, icon_button, item, 
 ANSWERS = {"open": "Invitation", "accepted": "Accepted", "declined": "Declined", "maybe": "Maybe"}
 
 
-def event_card(event: State, here: Here, dated: bool = False) -> View:
+def event_card(event: State, here: AppContext, dated: bool = False) -> View:
     """An event in a list: its title, hours and place, and what is wrong with it."""
     ink = "text" if stands(event) else "outline"
     about = hours(event) if not dated else when(event)
@@ -29,7 +29,7 @@ def event_card(event: State, here: Here, dated: bool = False) -> View:
                on=("open", key(event)), id="event")  # fmt: skip
 
 
-def _state(event: State, here: Here) -> View | None:
+def _state(event: State, here: AppContext) -> View | None:
     """What there is to know of an event beside its hours: cancelled, to be answered, clashing."""
     if event["cancelled"]:
         return Text("Cancelled", "sub", "error", lines=1, bold=True, id="state")
@@ -44,7 +44,7 @@ def _state(event: State, here: Here) -> View | None:
     return None
 
 
-def event_page(event: State, here: Here) -> Page:
+def event_page(event: State, here: AppContext) -> Page:
     """All there is to an event."""
     named = key(event)
     own = not event["answer"]

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, ClassVar
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.clock_views import (
     DAYS,
     alarm_card,
@@ -44,7 +44,7 @@ class Clock(App):
             "tab": "Alarm",
         }
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         tab = str(here.own["tab"])
         foot = tabs([(name, name.lower(), ("tab", name)) for name in ("Alarm", "Timer", "Stopwatch")], tab)
         bar = Text(tab if tab != "Alarm" else "Alarms", "headline", pad=(48, 32, 48, 24), id="title")
@@ -58,22 +58,22 @@ class Clock(App):
         new = fab("add", "Add alarm", ("new",), "add_alarm")
         return Page(ListView([*(rows or [nothing]), Space(220)], id="alarms", gap=24), bar=bar, foot=foot, fab=new)
 
-    def do_tab(self, here: Here, name: str) -> None:
+    def do_tab(self, here: AppContext, name: str) -> None:
         here.focus(None)
         here.own["tab"] = name
 
-    def do_new(self, here: Here) -> None:
+    def do_new(self, here: AppContext) -> None:
         here.own["draft"] = {"hour": "07", "minute": "00", "label": "", "days": [], "index": None}
         here.go("alarm")
 
-    def do_edit(self, here: Here, index: int) -> None:
+    def do_edit(self, here: AppContext, index: int) -> None:
         alarm = here.own["alarms"][index]
         hour, _, minute = str(alarm["time"]).partition(":")
         words = {"label": alarm.get("label", ""), "days": list(alarm.get("days", []))}
         here.own["draft"] = {"hour": hour, "minute": minute, **words, "index": index}
         here.go("alarm")
 
-    def screen_alarm(self, here: Here) -> Screen:
+    def screen_alarm(self, here: AppContext) -> Screen:
         index = here.own["draft"]["index"]
         remove = (
             icon_button("delete", "Delete alarm", ("go", "delete", {"index": index})) if index is not None else None
@@ -82,7 +82,7 @@ class Clock(App):
         foot = actions(Button("Cancel", "outlined", on=("back",)), Button("Save", on=("save",), id="save"))
         return Page(ListView([alarm_form(here.own["draft"])], id="alarm"), bar=bar, foot=foot)
 
-    def edited(self, here: Here, field: str) -> None:
+    def edited(self, here: AppContext, field: str) -> None:
         """Times keep their last two digits."""
         draft, timer = here.own["draft"], here.own["timer"]
         if field in ("hour", "minute"):
@@ -90,16 +90,16 @@ class Clock(App):
         if field == "timer_minutes":
             timer["minutes"] = "".join(ch for ch in str(timer["minutes"]) if ch.isdecimal())[-3:]
 
-    def do_step(self, here: Here, part: str, by: int) -> None:
+    def do_step(self, here: AppContext, part: str, by: int) -> None:
         draft = here.own["draft"]
         most = 24 if part == "hour" else 60
         draft[part] = f"{(_number(draft[part]) + by) % most:02d}"
 
-    def do_day(self, here: Here, day: str) -> None:
+    def do_day(self, here: AppContext, day: str) -> None:
         days = here.own["draft"]["days"]
         here.own["draft"]["days"] = [d for d in DAYS if (d in days) != (d == day)]
 
-    def do_save(self, here: Here) -> None:
+    def do_save(self, here: AppContext) -> None:
         draft = here.own["draft"]
         hour, minute = _number(draft["hour"]), _number(draft["minute"])
         if hour > 23 or minute > 59 or not draft["hour"] or not draft["minute"]:
@@ -118,7 +118,7 @@ class Clock(App):
         here.back()
         here.toast(f"Alarm set for {alarm['time']}, {days_words(alarm['days']).lower()}")
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         alarm = here.own["alarms"][here.args["index"]]
         name = f"{alarm['time']} {alarm.get('label', '')}".strip()
         return Dialog(
@@ -127,16 +127,16 @@ class Clock(App):
             [Button("Cancel", "text", on=("back",)), Button("Delete", "danger", on=("delete", here.args["index"]))],
         )
 
-    def do_delete(self, here: Here, index: int) -> None:
+    def do_delete(self, here: AppContext, index: int) -> None:
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["alarms"][index]
         here.toast("Alarm deleted")
 
-    def do_minutes(self, here: Here, minutes: int) -> None:
+    def do_minutes(self, here: AppContext, minutes: int) -> None:
         here.focus(None)
         here.own["timer"]["minutes"] = str(max(1, min(999, minutes)))
 
-    def do_start_timer(self, here: Here) -> None:
+    def do_start_timer(self, here: AppContext) -> None:
         timer = here.own["timer"]
         here.focus(None)
         left = timer["left"] or 60 * _number(timer["minutes"])
@@ -145,16 +145,16 @@ class Clock(App):
             return
         timer |= {"left": left, "ends": (here.clock + timedelta(seconds=left)).isoformat()}
 
-    def do_pause_timer(self, here: Here) -> None:
+    def do_pause_timer(self, here: AppContext) -> None:
         timer = here.own["timer"]
         if timer["ends"]:
             left = datetime.fromisoformat(timer["ends"]) - here.clock
             timer |= {"left": max(1, round(left.total_seconds())), "ends": None}
 
-    def do_reset_timer(self, here: Here) -> None:
+    def do_reset_timer(self, here: AppContext) -> None:
         here.own["timer"] |= {"left": 0, "ends": None}
 
-    def do_run(self, here: Here) -> None:
+    def do_run(self, here: AppContext) -> None:
         """Starts the stopwatch, or stops it."""
         watch = here.own["stopwatch"]
         if watch["started"]:
@@ -163,13 +163,13 @@ class Clock(App):
         else:
             watch["started"] = here.clock.isoformat()
 
-    def do_lap(self, here: Here, seconds: int) -> None:
+    def do_lap(self, here: AppContext, seconds: int) -> None:
         here.own["stopwatch"]["laps"].append(seconds)
 
-    def do_clear(self, here: Here) -> None:
+    def do_clear(self, here: AppContext) -> None:
         here.own["stopwatch"] = {"passed": 0, "started": None, "laps": []}
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         """Rings what fell due: a timer, an alarm. One that does not repeat is then off."""
         timer = here.own["timer"]
         if timer["ends"] and datetime.fromisoformat(timer["ends"]) <= after:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from simulators.phone.app import Here
+from simulators.phone.app import AppContext
 from simulators.phone.pickers import WEEKDAYS, time_fields
 from simulators.phone.views import Button, Chip, Column, Field, ListView, Mark, Meter, Row, Space, Text, View
 from simulators.phone.widgets import card, icon_button, item
@@ -85,7 +85,7 @@ def alarm_form(draft: dict[str, Any]) -> View:
     )
 
 
-def timer_body(here: Here) -> View:
+def timer_body(here: AppContext) -> View:
     timer = here.own["timer"]
     if timer["ends"] or timer["left"]:
         return _running(here)
@@ -113,7 +113,7 @@ def timer_body(here: Here) -> View:
     return ListView([body], id="timer")
 
 
-def _running(here: Here) -> View:
+def _running(here: AppContext) -> View:
     timer = here.own["timer"]
     left = float(timer["left"])
     if timer["ends"]:
@@ -127,7 +127,7 @@ def _running(here: Here) -> View:
     return Column([Space(200), face, Meter(left / whole), Space(60), Row([reset, go], gap=24)], gap=24, pad=(48, 0))
 
 
-def stopwatch_body(here: Here) -> View:
+def stopwatch_body(here: AppContext) -> View:
     watch = here.own["stopwatch"]
     passed = int(watch["passed"])
     if watch["started"]:

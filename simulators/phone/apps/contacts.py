@@ -19,10 +19,11 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone import nav
-from simulators.phone.app import App, Here, State
-from simulators.phone.apps import contacts_calls as calling
+from simulators.phone.app import App, AppContext, State
+from simulators.phone.apps import contacts_calls
 from simulators.phone.apps.contacts_data import CALLS, PEOPLE
 from simulators.phone.apps.contacts_views import call_page, call_row, entry_page, keypad, person_page, person_row
+from simulators.phone.apps.mail import Mail
 from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Screen, Space, Text, View
 from simulators.phone.widgets import app_bar, empty, fab, icon_button, inset, section, tabs
 
@@ -51,11 +52,11 @@ class Contacts(App):
             "tab": "Contacts",
         }  # fmt: skip
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         tab = str(here.own["tab"])
         icons = {"Contacts": "person", "Recents": "clock", "Keypad": "keypad"}
         foot = tabs([(name, icon, ("tab", name)) for name, icon in icons.items()], tab)
-        going = calling.banner(here)
+        going = contacts_calls.banner(here)
         if tab == "Keypad":
             return Page(keypad(here), bar=Column([going, Space(24)]), foot=foot)
         if tab == "Recents":
@@ -65,7 +66,7 @@ class Contacts(App):
         new = fab("add", "New contact", ("new",), "new_contact")
         return Page(ListView([*_book(here), Space(220)], id="people"), bar=top, foot=foot, fab=new)
 
-    def _recents(self, here: Here, going: View | None, foot: View) -> Page:
+    def _recents(self, here: AppContext, going: View | None, foot: View) -> Page:
         calls = here.own["calls"]
         rows: list[View | None] = [call_row(call, here) for call in reversed(calls)]
         nothing = empty("call", "No recent calls", "Calls that you make or miss stand here.")
@@ -73,52 +74,50 @@ class Contacts(App):
         bar = Column([going, app_bar("Recent calls", clear, back=False)])
         return Page(ListView([*(rows or [nothing]), Space(60)], id="calls"), bar=bar, foot=foot)
 
-    def do_tab(self, here: Here, name: str) -> None:
+    def do_tab(self, here: AppContext, name: str) -> None:
         here.focus(None)
         here.own["tab"] = name
 
-    def screen_person(self, here: Here) -> Screen:
+    def screen_person(self, here: AppContext) -> Screen:
         return person_page(here, str(here.args["name"]), str(here.args.get("number", "")))
 
-    def do_open(self, here: Here, name: str, number: str = "") -> None:
+    def do_open(self, here: AppContext, name: str, number: str = "") -> None:
         here.go("person", name=name, number=number)
 
-    def do_favourite(self, here: Here, name: str) -> None:
+    def do_favourite(self, here: AppContext, name: str) -> None:
         person = person_of(here.phone, name)
         if person is not None:
             person["favourite"] = not person["favourite"]
             here.toast("Added to favourites" if person["favourite"] else "Removed from favourites")
 
-    def do_message(self, here: Here, name: str) -> None:
+    def do_message(self, here: AppContext, name: str) -> None:
         _lead(here.phone, "messages", "thread", {"name": name})
 
-    def do_mail(self, here: Here, address: str) -> None:
-        from simulators.phone.installed import APPS
-
+    def do_mail(self, here: AppContext, address: str) -> None:
         _lead(here.phone, "mail", "home", {})
-        APPS["mail"].act(Here(here.phone, "mail"), ("compose", address))
+        Mail().do_compose(AppContext(here.phone, "mail"), address)
 
     # -- writing people down --------------------------------------------------------------------------------
 
-    def do_new(self, here: Here, name: str = "", number: str = "") -> None:
+    def do_new(self, here: AppContext, name: str = "", number: str = "") -> None:
         here.own["draft"] = _BLANK | {"name": name, "number": number}
         here.go("edit")
         here.focus("name")
 
-    def do_edit(self, here: Here, name: str) -> None:
+    def do_edit(self, here: AppContext, name: str) -> None:
         person = person_of(here.phone, name)
         if person is not None:
             here.own["draft"] = {key: person[key] for key in ("name", "number", "email", "company")} | {"of": name}
             here.go("edit")
 
-    def screen_edit(self, here: Here) -> Screen:
+    def screen_edit(self, here: AppContext) -> Screen:
         return entry_page(here.own["draft"], _wrong(here))
 
-    def do_next(self, here: Here, field: str) -> None:
+    def do_next(self, here: AppContext, field: str) -> None:
         here.focus(field)
         here.phone["keyboard"]["page"] = "numbers" if field == "number" else "letters"
 
-    def do_save(self, here: Here) -> None:
+    def do_save(self, here: AppContext) -> None:
         wrong = _wrong(here)
         if wrong:
             here.toast(wrong)
@@ -131,7 +130,7 @@ class Contacts(App):
         else:
             person |= draft
         for call in here.own["calls"]:
-            if calling.digits(call["number"]) == calling.digits(draft["number"]) and draft["number"]:
+            if contacts_calls.digits(call["number"]) == contacts_calls.digits(draft["number"]) and draft["number"]:
                 call["name"] = draft["name"]
         here.back()
         under = nav.stack(here.phone, self.id)[-1]
@@ -141,7 +140,7 @@ class Contacts(App):
             self.do_open(here, draft["name"])
         here.toast("Contact saved")
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         return Dialog(
             "Delete this contact?",
@@ -149,7 +148,7 @@ class Contacts(App):
             [Button("Cancel", "text", on=("back",)), Button("Delete", "danger", on=("delete", name), id="delete")],
         )
 
-    def do_delete(self, here: Here, name: str) -> None:
+    def do_delete(self, here: AppContext, name: str) -> None:
         here.own["people"] = [person for person in here.own["people"] if person["name"] != name]
         for call in here.own["calls"]:
             call["name"] = "" if call["name"] == name else call["name"]
@@ -158,33 +157,33 @@ class Contacts(App):
 
     # -- calls ----------------------------------------------------------------------------------------------
 
-    def do_call(self, here: Here, number: str) -> None:
-        calling.begin(here, number)
+    def do_call(self, here: AppContext, number: str) -> None:
+        contacts_calls.begin(here, number)
 
-    def do_dial(self, here: Here, key: str) -> None:
+    def do_dial(self, here: AppContext, key: str) -> None:
         typed = str(here.own["dialled"])
         here.own["dialled"] = typed[:-1] if key == "backspace" else typed + key
 
-    def screen_call(self, here: Here) -> Screen:
-        return call_page(here.own["call"], calling.spoken(here))
+    def screen_call(self, here: AppContext) -> Screen:
+        return call_page(here.own["call"], contacts_calls.spoken(here))
 
-    def do_end(self, here: Here) -> None:
-        calling.end(here)
+    def do_end(self, here: AppContext) -> None:
+        contacts_calls.end(here)
         here.back()
 
-    def screen_clear(self, here: Here) -> Screen:
+    def screen_clear(self, here: AppContext) -> Screen:
         return Dialog(
             "Clear call history?",
             Text("All recent calls are taken off this list.", "body", "faint"),
             [Button("Cancel", "text", on=("back",)), Button("Clear", "danger", on=("clear",), id="clear")],
         )
 
-    def do_clear(self, here: Here) -> None:
+    def do_clear(self, here: AppContext) -> None:
         here.own["calls"] = []
         here.back()
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
-        calling.goes_on(here, after)
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
+        contacts_calls.goes_on(here, after)
 
 
 def people(phone: State) -> list[State]:
@@ -206,13 +205,13 @@ def show_person(phone: State, name: str, number: str = "") -> None:
 def start_call(phone: State, number: str) -> None:
     """Leads from another app to a call of that number."""
     _lead(phone, "contacts", "home", {})
-    calling.begin(Here(phone, "contacts"), number)
+    contacts_calls.begin(AppContext(phone, "contacts"), number)
 
 
 def start_entry(phone: State, number: str, name: str = "") -> None:
     """Leads from another app to a new entry that has this number."""
     _lead(phone, "contacts", "home", {})
-    Contacts().do_new(Here(phone, "contacts"), name, number)
+    Contacts().do_new(AppContext(phone, "contacts"), name, number)
 
 
 def _lead(phone: State, app: str, screen: str, args: dict[str, Any]) -> None:
@@ -229,7 +228,7 @@ def _then(clock: datetime, days: int, time: str) -> str:
     return then.isoformat()
 
 
-def _book(here: Here) -> list[View | None]:
+def _book(here: AppContext) -> list[View | None]:
     """The rows of the book: favourites first, then everybody; those that are searched for, once each."""
     query = str(here.own["query"]).strip().casefold()
     everybody = sorted(here.own["people"], key=lambda p: str(p["name"]).casefold())
@@ -246,10 +245,10 @@ def _book(here: Here) -> list[View | None]:
 
 def _words(person: State) -> str:
     number = str(person["number"])
-    return f"{person['name']} {number} {calling.digits(number)} {person['email']} {person['company']}".casefold()
+    return f"{person['name']} {number} {contacts_calls.digits(number)} {person['email']} {person['company']}".casefold()
 
 
-def _wrong(here: Here) -> str:
+def _wrong(here: AppContext) -> str:
     """What keeps the draft from being saved, or nothing."""
     draft = here.own["draft"]
     name = " ".join(str(draft["name"]).split())

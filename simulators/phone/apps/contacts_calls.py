@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.views import Icon, Row, Text, View
 
 _RINGS = timedelta(seconds=6)
@@ -17,14 +17,14 @@ def digits(number: Any) -> str:
     return "".join(ch for ch in str(number) if ch.isdecimal() or ch in "+*#")
 
 
-def named(here: Here, number: str) -> str:
+def named(here: AppContext, number: str) -> str:
     """Whose number that is, or nothing."""
     wanted = digits(number)
     people: list[State] = here.phone["apps"]["contacts"]["people"]
     return next((str(p["name"]) for p in people if wanted and digits(p["number"]) == wanted), "")
 
 
-def begin(here: Here, number: str) -> None:
+def begin(here: AppContext, number: str) -> None:
     """Calls a number; what is being said is ended first."""
     if not digits(number):
         here.toast("Enter a number first")
@@ -38,7 +38,7 @@ def begin(here: Here, number: str) -> None:
     here.go("call")
 
 
-def end(here: Here) -> None:
+def end(here: AppContext) -> None:
     """Ends the call that goes on and writes down how long was spoken."""
     going = here.own["call"]
     if not going:
@@ -50,13 +50,13 @@ def end(here: Here) -> None:
     here.toast("Call ended")
 
 
-def spoken(here: Here) -> int | None:
+def spoken(here: AppContext) -> int | None:
     """For how many seconds one has been speaking; None while it rings."""
     answered = here.own["call"].get("answered")
     return round((here.clock - datetime.fromisoformat(answered)).total_seconds()) if answered else None
 
 
-def goes_on(here: Here, now: datetime) -> None:
+def goes_on(here: AppContext, now: datetime) -> None:
     """The other side answers when it has rung long enough."""
     call = here.own["call"]
     if call and not call["answered"]:
@@ -71,7 +71,7 @@ def lasted(seconds: int) -> str:
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
 
 
-def banner(here: Here) -> View | None:
+def banner(here: AppContext) -> View | None:
     """A bar that leads back to the call, while there is one."""
     call = here.own["call"]
     if not call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.contacts_calls import lasted, named
 from simulators.phone.views import Act, Button, Column, Field, Icon, ListView, Page, Row, Space, Text, View
 from simulators.phone.widgets import app_bar, avatar, badge, empty, icon_button, item
@@ -17,7 +17,7 @@ def person_row(person: State) -> View:
     return item(name, str(person["company"] or person["number"]), lead=avatar(name), on=("open", name), id="contact")
 
 
-def call_row(call: State, here: Here) -> View:
+def call_row(call: State, here: AppContext) -> View:
     """A recent call: tapping the row shows who it was, tapping the handset calls."""
     name, number, kind = str(call["name"]), str(call["number"]), str(call["kind"])
     then = datetime.fromisoformat(call["time"])
@@ -31,7 +31,7 @@ def call_row(call: State, here: Here) -> View:
     return Row([lead, about, again], gap=36, pad=(48, 20, 24, 20), on=("open", name, number), id="recent")
 
 
-def person_page(here: Here, name: str, number: str) -> Page:
+def person_page(here: AppContext, name: str, number: str) -> Page:
     """Somebody's page; that of a bare number where the book has nobody of that name."""
     people: list[State] = here.own["people"]
     person = next((p for p in people if p["name"] == name), None)
@@ -65,7 +65,7 @@ def _head(name: str, under: str) -> list[View | None]:
             Text(under, "sub", "faint", "center", lines=1, id="company", pad=(48, 0)) if under else None]  # fmt: skip
 
 
-def _last_calls(here: Here, name: str) -> list[View | None]:
+def _last_calls(here: AppContext, name: str) -> list[View | None]:
     calls = [call for call in reversed(here.own["calls"]) if call["name"] == name][:5]
     if not calls:
         return []
@@ -73,14 +73,14 @@ def _last_calls(here: Here, name: str) -> list[View | None]:
     return [heading, *(_past(call, here) for call in calls)]
 
 
-def _past(call: State, here: Here) -> View:
+def _past(call: State, here: AppContext) -> View:
     then = datetime.fromisoformat(call["time"])
     day = "Today" if then.date() == here.clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
     spoken = "" if call["kind"] == "missed" else f", {lasted(int(call['seconds']))}"
     return item(f"{day}, {then.strftime('%H:%M')}", f"{str(call['kind']).title()}{spoken}", id="past")
 
 
-def _number_page(here: Here, number: str) -> Page:
+def _number_page(here: AppContext, number: str) -> Page:
     known = named(here, number)
     face = Column([Icon("person", 110, "on_soft", disc="soft", disc_size=220)], align="center", pad=(0, 0, 0, 16))
     add = Button("Create new contact", icon="add", on=("new", "", number), id="create")
@@ -130,7 +130,7 @@ def entry_page(draft: State, wrong: str) -> Page:
     return Page(ListView([Column(fields, gap=36, pad=(48, 24)), Space(60)], id="form"), bar=bar)
 
 
-def keypad(here: Here) -> View:
+def keypad(here: AppContext) -> View:
     """A number as it is typed, whose it is, and the keys."""
     typed = str(here.own["dialled"])
     known = named(here, typed)

@@ -17,10 +17,10 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import CATEGORIES, EXTRAS, OPTIONS, catalogue
-from simulators.phone.apps.food_views import address_bar, dish_row, money, place_card, tab_bar
+from simulators.phone.apps.food_views import address_bar, dish_row, matches, money, place_card, tab_bar
 from simulators.phone.views import (
     Art,
     Column,
@@ -71,7 +71,7 @@ class Food(Dish):
             "orders": [_earlier(clock)],
         }
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Dishes or restaurants", kind="search", id="search", action="Search")
         bar = Column([address_bar(here), inset(field, 0, 20)])
@@ -97,11 +97,11 @@ class Food(Dish):
         ]
         return Page(ListView(rows, id="feed", gap=28), bar=bar, foot=self.foot(here, "Home"))
 
-    def foot(self, here: Here, tab: str) -> View:
+    def foot(self, here: AppContext, tab: str) -> View:
         """The tabs, and above them the way to a cart that is not empty."""
         return Column([self.cart_button(here), tab_bar(tab)])
 
-    def screen_category(self, here: Here) -> Screen:
+    def screen_category(self, here: AppContext) -> Screen:
         name = here.args["name"]
         places: list[View | None] = [
             inset(place_card(place)) for place in here.own["restaurants"] if place["category"] == name
@@ -110,7 +110,7 @@ class Food(Dish):
         rows = places or [nothing]
         return Page(ListView([*rows, Space(40)], id="restaurants", gap=28), bar=app_bar(str(name)))
 
-    def screen_menu(self, here: Here) -> Screen:
+    def screen_menu(self, here: AppContext) -> Screen:
         place = self.restaurant(here, here.args["restaurant"])
         about = f"{place['minutes']} min   Delivery {money(place['fee'])}   {place['rating']} stars"
         rows: list[View | None] = [
@@ -126,19 +126,14 @@ class Food(Dish):
         return Page(ListView([*rows, Space(60)], id="menu"), bar=bar, foot=self.cart_button(here))
 
 
-def _found(here: Here, query: str) -> list[View | None]:
+def _found(here: AppContext, query: str) -> list[View | None]:
     """Restaurants and dishes that hold the words searched."""
-    places, dishes = [], []
-    for place in here.own["restaurants"]:
-        if query in f"{place['name']} {place['category']}".casefold():
-            places.append(inset(place_card(place)))
-        for part in place["sections"]:
-            for dish in part["dishes"]:
-                if query in f"{dish['name']} {dish['about']}".casefold():
-                    dishes.append(dish_row(place, dish, named=True))
+    places, dishes = matches(here, query)
     if not places and not dishes:
         return [empty("search", "Nothing found", "Try another word.")]
-    rows: list[View | None] = [section("Restaurants"), *places] if places else []
+    rows: list[View | None] = (
+        [section("Restaurants"), *(inset(place_card(place)) for place in places)] if places else []
+    )
     return rows + ([section("Dishes"), *dishes] if dishes else [])
 
 

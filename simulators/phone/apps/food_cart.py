@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from simulators.phone import nav
-from simulators.phone.app import App, Here, State
-from simulators.phone.apps.food_views import Words, item_words, money, tab_bar
+from simulators.phone.app import App, AppContext, State
+from simulators.phone.apps.food_views import FoodWords, item_words, money, tab_bar
 from simulators.phone.views import (
     Button,
     Column,
@@ -23,24 +23,24 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, card, empty, icon_button, inset, item, marked, section
+from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, marked, quantity_row, section
 
 
 class Cart(App):
     """What happens once a dish is chosen; the apps add the looking, `Dish` the choosing."""
 
-    words: ClassVar[Words] = Words()
+    words: ClassVar[FoodWords] = FoodWords()
 
-    def restaurant(self, here: Here, name: str) -> State:
+    def restaurant(self, here: AppContext, name: str) -> State:
         """The restaurant of that name."""
         return next(dict(place) for place in here.own["restaurants"] if place["name"] == name)
 
-    def dish(self, here: Here, restaurant: str, name: str) -> State:
+    def dish(self, here: AppContext, restaurant: str, name: str) -> State:
         """A dish of that restaurant."""
         parts = self.restaurant(here, restaurant)["sections"]
         return next(dict(dish) for part in parts for dish in part["dishes"] if dish["name"] == name)
 
-    def price(self, here: Here, dish: State) -> float:
+    def price(self, here: AppContext, dish: State) -> float:
         """What one of the dish costs as it is chosen now."""
         choice = here.own["choice"]
         total = float(dish["price"])
@@ -49,7 +49,7 @@ class Cart(App):
         total += sum(float(here.own["extra_prices"].get(extra, 0)) for extra in choice["extras"])
         return round(total, 2)
 
-    def put(self, here: Here, restaurant: str, dish: str) -> None:
+    def put(self, here: AppContext, restaurant: str, dish: str) -> None:
         """Puts the dish as chosen into the cart; the same choice again only raises its quantity."""
         choice, cart = here.own["choice"], here.own["cart"]
         cart["restaurant"] = restaurant
@@ -62,7 +62,7 @@ class Cart(App):
                 return
         cart["items"].append(entry)
 
-    def cart_button(self, here: Here) -> View | None:
+    def cart_button(self, here: AppContext) -> View | None:
         """The way to the cart; None while it is empty."""
         items = here.own["cart"]["items"]
         count = sum(int(entry["quantity"]) for entry in items)
@@ -72,14 +72,14 @@ class Cart(App):
         button = Button(label, icon="cart", on=("go", "cart"), id=f"view_{self.words.cart}")
         return Column([button], pad=(48, 16))
 
-    def do_tab(self, here: Here, name: str) -> None:
+    def do_tab(self, here: AppContext, name: str) -> None:
         """Between the two tabs; neither lies over the other twice."""
         while nav.pop(here.phone, self.id):
             continue
         if name != self.root:
             here.go(name)
 
-    def screen_cart(self, here: Here) -> Screen:
+    def screen_cart(self, here: AppContext) -> Screen:
         cart = here.own["cart"]
         if not cart["items"]:
             return Page(self.nothing(), bar=app_bar("Cart"))
@@ -96,7 +96,7 @@ class Cart(App):
         """Where the restaurant is told something."""
         return inset(Field(["cart", "remark"], hint=self.words.note, id="remark", many=True), 24, 24)
 
-    def places(self, here: Here) -> list[View | None]:
+    def places(self, here: AppContext) -> list[View | None]:
         """Where it goes and how it is paid, each a way to the others there are."""
         address = str(here.own["address"])
         line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == address), "")
@@ -107,32 +107,32 @@ class Cart(App):
                  on=("go", "payments"), id="payment"),
         ]  # fmt: skip
 
-    def place_button(self, here: Here) -> View:
+    def place_button(self, here: AppContext) -> View:
         """The button that buys."""
         label = f"{self.words.place}  {money(self.total(here))}"
         return Column([Button(label, on=("order",), id="place_order")], pad=(48, 16, 48, 28))
 
-    def _fee(self, here: Here) -> float:
+    def _fee(self, here: AppContext) -> float:
         name = here.own["cart"]["restaurant"]
         return next((float(place["fee"]) for place in here.own["restaurants"] if place["name"] == name), 0.0)
 
-    def total(self, here: Here) -> float:
+    def total(self, here: AppContext) -> float:
         """Dishes and delivery."""
         return round(subtotal(here.own["cart"]["items"]) + self._fee(here), 2)
 
-    def sums(self, here: Here) -> View:
+    def sums(self, here: AppContext) -> View:
         """Dishes, delivery, and both together."""
         lines = (("Dishes", subtotal(here.own["cart"]["items"])), ("Delivery", self._fee(here)))
         rows: list[View | None] = [_sum(label, amount) for label, amount in lines]
         return inset(card([*rows, Line(), _sum("Total", self.total(here), bold=True)], pad=32), 24, 0)
 
-    def do_quantity(self, here: Here, index: int, by: int) -> None:
+    def do_quantity(self, here: AppContext, index: int, by: int) -> None:
         items = here.own["cart"]["items"]
         items[index]["quantity"] = int(items[index]["quantity"]) + by
         if items[index]["quantity"] < 1:
             del items[index]
 
-    def screen_addresses(self, here: Here) -> Screen:
+    def screen_addresses(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked(
                 "radio",
@@ -145,18 +145,18 @@ class Cart(App):
         ]
         return Sheet(Column([*rows, Space(24)]), title=self.words.deliver)
 
-    def screen_payments(self, here: Here) -> Screen:
+    def screen_payments(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked("radio", str(name), name == here.own["payment"], ("choose", "payment", name))
             for name in here.own["payments"]
         ]
         return Sheet(Column([*rows, Space(24)]), title=self.words.pay)
 
-    def do_choose(self, here: Here, what: str, name: str) -> None:
+    def do_choose(self, here: AppContext, what: str, name: str) -> None:
         here.own[what] = name
         here.back()
 
-    def new_order(self, here: Here) -> State:
+    def new_order(self, here: AppContext) -> State:
         """The order that the cart, the address and the payment make."""
         cart = here.own["cart"]
         place = self.restaurant(here, cart["restaurant"])
@@ -175,7 +175,7 @@ class Cart(App):
             "status": "Preparing",
         }
 
-    def do_order(self, here: Here) -> None:
+    def do_order(self, here: AppContext) -> None:
         order = self.new_order(here)
         here.own["orders"].append(order)
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
@@ -185,7 +185,7 @@ class Cart(App):
         here.notify("Order placed", f"{order['restaurant']} brings it at about {order['eta']}", "order",
                     {"number": order["number"]}, heads_up=False)  # fmt: skip
 
-    def screen_order(self, here: Here) -> Screen:
+    def screen_order(self, here: AppContext) -> Screen:
         number = here.args["number"]
         order: dict[str, Any] = next((o for o in here.own["orders"] if o.get("number") == number), {})
         if not order:
@@ -220,7 +220,7 @@ class Cart(App):
         ]
         return Page(ListView([*rows, Space(60)], id="order"), bar=app_bar(f"Order {number}"))
 
-    def screen_orders(self, here: Here) -> Screen:
+    def screen_orders(self, here: AppContext) -> Screen:
         rows: list[View | None] = [inset(order_card(order, here)) for order in reversed(here.own["orders"])]
         nothing = empty("receipt", "No orders yet", "What you order is shown here.")
         bar = Text("Orders", "headline", pad=(48, 32, 48, 24))
@@ -253,14 +253,10 @@ def cart_row(entry: dict[str, Any], index: int) -> View:
         ],
         grow=1,
     )
-    one = int(entry["quantity"]) == 1
-    less = icon_button("delete" if one else "minus", "Remove" if one else "Less", ("quantity", index, -1), id="less")
-    more = icon_button("add", "More", ("quantity", index, 1), id="more")
-    number = Text(str(entry["quantity"]), "strong", align="center", width=72, id="quantity")
-    return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
+    return quantity_row(words, int(entry["quantity"]), index)
 
 
-def order_card(order: dict[str, Any], here: Here) -> View:
+def order_card(order: dict[str, Any], here: AppContext) -> View:
     """An order in the list of them."""
     placed = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
     dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])

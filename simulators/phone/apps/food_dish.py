@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import Here
+from simulators.phone.app import AppContext
 from simulators.phone.apps.food_cart import Cart
 from simulators.phone.apps.food_views import money
 from simulators.phone.views import Art, Button, Column, Dialog, Row, Screen, Sheet, Text, View
@@ -12,7 +12,7 @@ from simulators.phone.widgets import inset, marked, section, stepper
 class Dish(Cart):
     """Choosing how a dish should be; the apps add the way to it."""
 
-    def do_dish(self, here: Here, restaurant: str, dish: str) -> None:
+    def do_dish(self, here: AppContext, restaurant: str, dish: str) -> None:
         """Opens a dish with the first choice of each of its options."""
         chosen = self.dish(here, restaurant, dish)
         groups = here.own["option_groups"]
@@ -20,7 +20,7 @@ class Dish(Cart):
         here.own["choice"] = {"options": options, "extras": [], "quantity": 1}
         here.go("dish", restaurant=restaurant, dish=dish)
 
-    def screen_dish(self, here: Here) -> Screen:
+    def screen_dish(self, here: AppContext) -> Screen:
         restaurant, name = here.args["restaurant"], here.args["dish"]
         dish, choice = self.dish(here, restaurant, name), here.own["choice"]
         rows: list[View | None] = [
@@ -47,18 +47,18 @@ class Dish(Cart):
         count = stepper(str(choice["quantity"]), ("count", -1), ("count", 1), "of this dish", wide=110)
         return Sheet(Column(rows), foot=Row([count, add], gap=32, pad=(48, 20, 48, 28)))
 
-    def do_pick(self, here: Here, group: str, label: str) -> None:
+    def do_pick(self, here: AppContext, group: str, label: str) -> None:
         here.own["choice"]["options"][group] = label
 
-    def do_extra(self, here: Here, extra: str) -> None:
+    def do_extra(self, here: AppContext, extra: str) -> None:
         extras = here.own["choice"]["extras"]
         here.own["choice"]["extras"] = [e for e in extras if e != extra] if extra in extras else [*extras, extra]
 
-    def do_count(self, here: Here, by: int) -> None:
+    def do_count(self, here: AppContext, by: int) -> None:
         choice = here.own["choice"]
         choice["quantity"] = min(20, max(1, int(choice["quantity"]) + by))
 
-    def do_add(self, here: Here, restaurant: str, dish: str) -> None:
+    def do_add(self, here: AppContext, restaurant: str, dish: str) -> None:
         cart = here.own["cart"]
         if cart["items"] and cart["restaurant"] != restaurant:
             here.go("other_cart", restaurant=restaurant, dish=dish)
@@ -67,13 +67,13 @@ class Dish(Cart):
         here.back()
         here.toast(f"Added to {self.words.cart}")
 
-    def screen_other_cart(self, here: Here) -> Screen:
+    def screen_other_cart(self, here: AppContext) -> Screen:
         text = f"Your {self.words.cart} holds dishes from {here.own['cart']['restaurant']}. They are taken out."
         start = Button("Start new", "text", on=("start_cart", here.args["restaurant"], here.args["dish"]))
         title = f"Start a new {self.words.cart}?"
         return Dialog(title, Text(text, "body", "faint"), [Button("Cancel", "text", on=("back",)), start])
 
-    def do_start_cart(self, here: Here, restaurant: str, dish: str) -> None:
+    def do_start_cart(self, here: AppContext, restaurant: str, dish: str) -> None:
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
         self.put(here, restaurant, dish)
         here.back(2)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from simulators.phone.app import Here
+from simulators.phone.app import AppContext, State
 from simulators.phone.views import Art, Column, Icon, Row, Text, View
 from simulators.phone.widgets import card, tabs
 
 
-class Words(NamedTuple):
+class FoodWords(NamedTuple):
     """What an app of this kind calls its things, and how its order numbers begin."""
 
     cart: str = "cart"
@@ -25,7 +25,7 @@ def money(amount: float) -> str:
     return f"${amount:.2f}"
 
 
-def address_bar(here: Here, deliver: str = Words().deliver) -> View:
+def address_bar(here: AppContext, deliver: str = FoodWords().deliver) -> View:
     """Where it will be brought; a tap chooses another place."""
     name = str(here.own["address"])
     line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == name), "")
@@ -67,6 +67,19 @@ def dish_row(place: dict[str, Any], dish: dict[str, Any], *, named: bool = False
     )
     picture = Art("dish", f"{dish['picture']}/{dish['name']}", height=220, width=220, radius=44)
     return Row([words, picture], gap=32, pad=(48, 16), on=("dish", place["name"], dish["name"]), id="menu_item")
+
+
+def matches(here: AppContext, query: str) -> tuple[list[State], list[View]]:
+    """The restaurants, and the rows of the dishes, that hold the words searched."""
+    places = [place for place in here.own["restaurants"] if query in f"{place['name']} {place['category']}".casefold()]
+    dishes = [
+        dish_row(place, dish, named=True)
+        for place in here.own["restaurants"]
+        for part in place["sections"]
+        for dish in part["dishes"]
+        if query in f"{dish['name']} {dish['about']}".casefold()
+    ]
+    return places, dishes
 
 
 def item_words(entry: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.pickers import day_words, short_day
 from simulators.phone.views import (
     Art,
@@ -101,7 +101,7 @@ def _said(photo: State) -> str:
     return f"{kind}, {called(photo)}, {short_day(taken(photo).date(), year=True)}"
 
 
-def photo_page(photo: State, here: Here, before: State | None, after: State | None) -> Page:
+def photo_page(photo: State, here: AppContext, before: State | None, after: State | None) -> Page:
     """A photo large, with what can be done with it."""
     name = str(photo["name"])
     loved = bool(photo["favourite"])
@@ -152,7 +152,7 @@ def many(count: int) -> str:
     return f"{count} photo{'s' if count != 1 else ''}"
 
 
-def bin_row(photo: State, here: Here) -> View:
+def bin_row(photo: State, here: AppContext) -> View:
     """A deleted photo and how long it stays."""
     left = days_left(photo, here)
     words = f"{photo['album']} · {left} day{'s' if left != 1 else ''} left"
@@ -160,12 +160,12 @@ def bin_row(photo: State, here: Here) -> View:
                 id="binned")  # fmt: skip
 
 
-def days_left(photo: State, here: Here) -> int:
+def days_left(photo: State, here: AppContext) -> int:
     gone = datetime.fromisoformat(photo["deleted"] or here.phone["clock"])
     return max(0, KEPT_DAYS - (here.clock.date() - gone.date()).days)
 
 
-def binned_page(photo: State, here: Here) -> Page:
+def binned_page(photo: State, here: AppContext) -> Page:
     name = str(photo["name"])
     left = days_left(photo, here)
     body = Column([

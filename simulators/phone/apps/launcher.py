@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here
+from collections.abc import Sequence
+
+from simulators.phone import nav
+from simulators.phone.app import App, AppContext
 from simulators.phone.views import Column, Icon, Page, Row, Space, Text, View
 
 _GRID = 4
@@ -12,10 +15,12 @@ _DOCK = ("messages", "food", "notes", "clock")
 class Launcher(App):
     id, label, icon, colour, hue = "launcher", "Home", "home", "#445577", 222
 
-    def screen_home(self, here: Here) -> Page:
-        from simulators.phone.installed import APPS
+    def __init__(self, apps: Sequence[App]) -> None:
+        """`apps` are those that it leads to, in the order of the grid."""
+        self._apps = apps
 
-        apps = [app for app in APPS.values() if app.id != self.id]
+    def screen_home(self, here: AppContext) -> Page:
+        apps = self._apps
         dock = [app for name in _DOCK for app in apps if app.id == name]
         rows = [Row([_icon(app) for app in apps[i : i + _GRID]]) for i in range(0, len(apps), _GRID)]
         time = Text(here.clock.strftime("%H:%M"), "giant", align="center", id="time")
@@ -24,9 +29,7 @@ class Launcher(App):
         foot = Row([_icon(app, False) for app in dock], fill="surface", radius=80, pad=(20, 36))
         return Page(body, foot=Column([foot], pad=(36, 0, 36, 40)), wallpaper="hills")
 
-    def do_open(self, here: Here, app: str) -> None:
-        from simulators.phone import nav
-
+    def do_open(self, here: AppContext, app: str) -> None:
         nav.show(here.phone, app)
 
 

@@ -18,7 +18,7 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.mail_compose import Compose
 from simulators.phone.apps.mail_data import ACCOUNT, FILES, FOLDERS, conversation, first_mails, moment
 from simulators.phone.apps.mail_views import mail_card, mail_row, names
@@ -39,7 +39,7 @@ class Mail(Compose):
         rng.shuffle(mails)
         return {"account": dict(ACCOUNT), "mails": mails, "drafts": [], "files": list(FILES), "query": ""}
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search mail", kind="search", id="search", action="Search")
         folders = icon_button("menu", "Folders", ("go", "folders"), colour="text")
@@ -54,11 +54,11 @@ class Mail(Compose):
             fab=fab("edit", "Compose", ("compose",), "compose"),
         )
 
-    def rows(self, here: Here, folder: str) -> list[View | None]:
+    def rows(self, here: AppContext, folder: str) -> list[View | None]:
         """A folder's conversations, the latest first."""
         return self._rows(here, [mail for mail in here.own["mails"] if _in(mail, folder)])
 
-    def _rows(self, here: Here, mails: list[State]) -> list[View | None]:
+    def _rows(self, here: AppContext, mails: list[State]) -> list[View | None]:
         latest: dict[str, State] = {}
         for mail in sorted(mails, key=lambda m: moment(m, here.clock), reverse=True):
             latest.setdefault(conversation(mail), mail)
@@ -72,14 +72,14 @@ class Mail(Compose):
             out.append(mail_row(shown, len(whole), self._other(here, mail), here.clock))
         return out
 
-    def _other(self, here: Here, mail: State) -> str:
+    def _other(self, here: AppContext, mail: State) -> str:
         """Whom a mail is with: its sender, or to whom the owner sent it."""
         me = here.own["account"]
         if mail["address"] == me["address"]:
             return f"To: {names(mail['to'], me, self.people(here))}"
         return str(mail["from"] or mail["address"])
 
-    def _found(self, here: Here, query: str) -> list[View | None]:
+    def _found(self, here: AppContext, query: str) -> list[View | None]:
         def words(mail: State) -> str:
             return " ".join(
                 [mail["from"], mail["address"], mail["subject"], mail["body"], *mail["to"], *mail["attachments"]]
@@ -87,7 +87,7 @@ class Mail(Compose):
 
         return self._rows(here, [m for m in here.own["mails"] if m["folder"] != "bin" and query in words(m)])
 
-    def screen_folders(self, here: Here) -> Screen:
+    def screen_folders(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for name, title, icon in FOLDERS:
             if name == "drafts":
@@ -102,11 +102,11 @@ class Mail(Compose):
         account = Text(str(here.own["account"]["address"]), "body", "faint", lines=1, pad=(48, 0, 48, 16))
         return Page(ListView(rows, id="folders"), bar=Column([app_bar("Folders"), account]))
 
-    def do_home(self, here: Here) -> None:
+    def do_home(self, here: AppContext) -> None:
         here.own["query"] = ""
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
-    def screen_folder(self, here: Here) -> Screen:
+    def screen_folder(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         title, icon = next(((title, icon) for known, title, icon in FOLDERS if known == name), (name, "inbox"))
         rows = self.draft_rows(here) if name == "drafts" else self.rows(here, name)
@@ -116,26 +116,26 @@ class Mail(Compose):
         nothing = empty(icon, f"{title} is empty", "Nothing is kept here now.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="mails"), bar=app_bar(title, wipe))
 
-    def screen_empty_bin(self, here: Here) -> Screen:
+    def screen_empty_bin(self, here: AppContext) -> Screen:
         count = len({conversation(m) for m in here.own["mails"] if m["folder"] == "bin"})
         remove = Button("Delete", "danger", on=("empty_bin",), id="delete")
         words = Text(f"{_many(count)} will be deleted for ever.", "body", "faint")
         return Dialog("Empty the bin?", words, [Button("Cancel", "text", on=("back",)), remove])
 
-    def do_empty_bin(self, here: Here) -> None:
+    def do_empty_bin(self, here: AppContext) -> None:
         here.own["mails"] = [mail for mail in here.own["mails"] if mail["folder"] != "bin"]
         here.back()
         here.toast("Bin emptied")
 
-    def do_open(self, here: Here, subject: str, time: str) -> None:
+    def do_open(self, here: AppContext, subject: str, time: str) -> None:
         here.go("mail", subject=subject, time=time)
         _mark(here, _key({"subject": subject, "time": time}), "unread", False)
 
-    def opened(self, here: Here) -> None:
+    def opened(self, here: AppContext) -> None:
         if "subject" in here.args:
             _mark(here, _key(here.args), "unread", False)
 
-    def screen_mail(self, here: Here) -> Screen:
+    def screen_mail(self, here: AppContext) -> Screen:
         key = _key(here.args)
         mails = _conversation(here, key) or _binned(here, key)
         if not mails:
@@ -165,7 +165,7 @@ class Mail(Compose):
             foot=actions(*(button for button in buttons if button is not None)),
         )
 
-    def do_star(self, here: Here, subject: str, time: str) -> None:
+    def do_star(self, here: AppContext, subject: str, time: str) -> None:
         """Stars the latest mail of a conversation, or takes all its stars away."""
         key = _key({"subject": subject, "time": time})
         mails = _conversation(here, key) or _binned(here, key)
@@ -173,14 +173,14 @@ class Mail(Compose):
         for mail in mails:
             mail["starred"] = not starred and mail is mails[-1]
 
-    def do_unread(self, here: Here, subject: str, time: str) -> None:
+    def do_unread(self, here: AppContext, subject: str, time: str) -> None:
         mails = [m for m in _conversation(here, _key({"subject": subject, "time": time})) if m["folder"] != "sent"]
         for mail in mails[-1:]:
             mail["unread"] = True
         here.back()
         here.toast("Marked as unread")
 
-    def do_move(self, here: Here, subject: str, time: str, folder: str) -> None:
+    def do_move(self, here: AppContext, subject: str, time: str, folder: str) -> None:
         """Moves a conversation; the owner's own mails stay among the sent ones unless they are thrown away."""
         me, key = here.own["account"]["address"], _key({"subject": subject, "time": time})
         for mail in _conversation(here, key) or _binned(here, key):
@@ -188,23 +188,23 @@ class Mail(Compose):
         here.back()
         here.toast({"archive": "Archived", "bin": "Moved to the bin", "inbox": "Moved to the inbox"}[folder])
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         remove = Button("Delete", "danger", on=("delete", _subject(here), _time(here)), id="delete")
         words = Text("It cannot be brought back.", "body", "faint")
         return Dialog("Delete for ever?", words, [Button("Cancel", "text", on=("back",)), remove])
 
-    def do_delete(self, here: Here, subject: str, time: str) -> None:
+    def do_delete(self, here: AppContext, subject: str, time: str) -> None:
         gone = _binned(here, _key({"subject": subject, "time": time}))
         here.own["mails"] = [mail for mail in here.own["mails"] if mail not in gone]
         here.back(2)
         here.toast("Deleted")
 
 
-def _subject(here: Here) -> str:
+def _subject(here: AppContext) -> str:
     return str(here.args.get("subject", ""))
 
 
-def _time(here: Here) -> str:
+def _time(here: AppContext) -> str:
     return str(here.args.get("time", ""))
 
 
@@ -218,18 +218,18 @@ def _in(mail: State, folder: str) -> bool:
     return bool(mail["folder"] == folder)
 
 
-def _conversation(here: Here, key: str) -> list[State]:
+def _conversation(here: AppContext, key: str) -> list[State]:
     """The mails of a conversation that are not thrown away, the oldest first."""
     mails = [m for m in here.own["mails"] if m["folder"] != "bin" and conversation(m) == key]
     return sorted(mails, key=lambda m: moment(m, here.clock))
 
 
-def _binned(here: Here, key: str) -> list[State]:
+def _binned(here: AppContext, key: str) -> list[State]:
     mails = [m for m in here.own["mails"] if m["folder"] == "bin" and conversation(m) == key]
     return sorted(mails, key=lambda m: moment(m, here.clock))
 
 
-def _mark(here: Here, key: str, field: str, value: bool) -> None:
+def _mark(here: AppContext, key: str, field: str, value: bool) -> None:
     for mail in here.own["mails"]:
         if conversation(mail) == key:
             mail[field] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.mail_data import bare, conversation, moment
 from simulators.phone.apps.mail_views import attachment, mail_of
 from simulators.phone.views import Button, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
@@ -18,12 +18,12 @@ _TITLES = {"new": "New mail", "reply": "Reply", "forward": "Forward"}
 class Compose(App):
     """Writing a mail; `Mail` adds reading and keeping."""
 
-    def people(self, here: Here) -> list[State]:
+    def people(self, here: AppContext) -> list[State]:
         """The people in the phone's contacts."""
         found: list[State] = here.phone["apps"]["contacts"]["people"]
         return found
 
-    def draft_rows(self, here: Here) -> list[View | None]:
+    def draft_rows(self, here: AppContext) -> list[View | None]:
         """The drafts as rows of a list, the latest first."""
         return [
             item(str(draft["subject"]) or "(no subject)", f"Draft to {draft['to'] or 'nobody yet'}",
@@ -31,11 +31,11 @@ class Compose(App):
             for draft in reversed(here.own["drafts"])
         ]  # fmt: skip
 
-    def do_compose(self, here: Here, to: str = "") -> None:
+    def do_compose(self, here: AppContext, to: str = "") -> None:
         self._begin(here, {"to": to})
         here.focus("subject" if to else "to")
 
-    def do_reply(self, here: Here, subject: str, time: str, everyone: bool) -> None:
+    def do_reply(self, here: AppContext, subject: str, time: str, everyone: bool) -> None:
         """Begins a reply to the latest mail of a conversation."""
         mails, me = _mails(here, subject, time), here.own["account"]["address"]
         last = next((mail for mail in reversed(mails) if mail["address"] != me), mails[-1])
@@ -45,7 +45,7 @@ class Compose(App):
         self._begin(here, {"to": ", ".join(to), "subject": f"Re: {bare(str(last['subject']))}", "kind": "reply"})
         here.focus("body")
 
-    def do_forward(self, here: Here, subject: str, time: str) -> None:
+    def do_forward(self, here: AppContext, subject: str, time: str) -> None:
         """Begins a forward of the latest mail of a conversation, with all that is attached to it."""
         last = _mails(here, subject, time)[-1]
         then = moment(last, here.clock).strftime("%d %b %Y, %H:%M").lstrip("0")
@@ -55,13 +55,13 @@ class Compose(App):
         self._begin(here, new | {"attachments": list(last["attachments"])})
         here.focus("to")
 
-    def _begin(self, here: Here, what: State) -> None:
+    def _begin(self, here: AppContext, what: State) -> None:
         number = 1 + max((int(draft["id"]) for draft in here.own["drafts"]), default=0)
         blank = {"id": number, "to": "", "subject": "", "body": "", "quote": "", "attachments": [], "kind": "new"}
         here.own["drafts"].append(blank | what)
         here.go("compose", draft=number)
 
-    def screen_compose(self, here: Here) -> Screen:
+    def screen_compose(self, here: AppContext) -> Screen:
         number = int(here.args["draft"])
         index = next((i for i, draft in enumerate(here.own["drafts"]) if draft["id"] == number), -1)
         if index < 0:
@@ -89,10 +89,10 @@ class Compose(App):
         )
         return Page(ListView(rows, id="compose", gap=20), bar=bar)
 
-    def do_next(self, here: Here, field: str) -> None:
+    def do_next(self, here: AppContext, field: str) -> None:
         here.focus(field)
 
-    def _suggested(self, here: Here, draft: State) -> list[View | None]:
+    def _suggested(self, here: AppContext, draft: State) -> list[View | None]:
         """People whose name or address holds what stands after the last comma and is no address yet."""
         typed = str(draft["to"]).rpartition(",")[2].strip().casefold()
         if not typed or typed in (mail_of(person).casefold() for person in self.people(here)):
@@ -104,14 +104,14 @@ class Compose(App):
             rows.append(item(str(person["name"]), mail_of(person), lead=avatar(person["name"]), on=on, id="contact"))
         return [*rows]
 
-    def do_recipient(self, here: Here, number: int, address: str) -> None:
+    def do_recipient(self, here: AppContext, number: int, address: str) -> None:
         """Puts an address in the place of what was typed of it."""
         draft = _draft(here, number)
         before = str(draft["to"]).rpartition(",")[0]
         draft["to"] = f"{before}, {address}" if before else address
         here.focus("subject" if not draft["subject"] else "body")
 
-    def screen_attach(self, here: Here) -> Screen:
+    def screen_attach(self, here: AppContext) -> Screen:
         number, taken = int(here.args["draft"]), _draft(here, here.args["draft"])["attachments"]
         rows: list[View | None] = [
             item(str(name), lead=badge("attach"), on=("attach", number, name), id="file")
@@ -121,14 +121,14 @@ class Compose(App):
         nothing = Text("There is nothing else to attach.", "body", "faint", pad=(48, 24))
         return Sheet(ListView(rows or [nothing], id="files"), title="Attach a file")
 
-    def do_attach(self, here: Here, number: int, name: str) -> None:
+    def do_attach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].append(name)
         here.back()
 
-    def do_detach(self, here: Here, number: int, name: str) -> None:
+    def do_detach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].remove(name)
 
-    def do_send(self, here: Here, number: int) -> None:
+    def do_send(self, here: AppContext, number: int) -> None:
         """Sends a draft, or says which recipient is no address."""
         draft = _draft(here, number)
         to, wrong = self._recipients(here, str(draft["to"]))
@@ -144,7 +144,7 @@ class Compose(App):
         here.back()
         here.toast("Sent")
 
-    def _recipients(self, here: Here, typed: str) -> tuple[list[str], list[str]]:
+    def _recipients(self, here: AppContext, typed: str) -> tuple[list[str], list[str]]:
         """The addresses that are meant, each once, and the parts that name nobody."""
         known = {str(p["name"]).casefold(): mail_of(p) for p in self.people(here) if mail_of(p)}
         to: list[str] = []
@@ -157,21 +157,21 @@ class Compose(App):
                 to.append(address)
         return to, wrong
 
-    def screen_wrong(self, here: Here) -> Screen:
+    def screen_wrong(self, here: AppContext) -> Screen:
         words = Text(str(here.args["words"]), "body", "faint")
         return Dialog("Not sent", words, [Button("OK", "text", on=("back",))])
 
-    def screen_discard(self, here: Here) -> Screen:
+    def screen_discard(self, here: AppContext) -> Screen:
         remove = Button("Discard", "danger", on=("discard", here.args["draft"]), id="discard")
         words = Text("What you wrote will be gone.", "body", "faint")
         return Dialog("Discard this draft?", words, [Button("Keep", "text", on=("back",)), remove])
 
-    def do_discard(self, here: Here, number: int) -> None:
+    def do_discard(self, here: AppContext, number: int) -> None:
         here.own["drafts"] = [draft for draft in here.own["drafts"] if draft["id"] != number]
         here.back(2)
         here.toast("Draft discarded")
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         """Drafts without a word of the owner's go once their screen is left."""
         open_now = [s["args"].get("draft") for s in here.phone["nav"]["stacks"][self.id] if s["screen"] == "compose"]
         here.own["drafts"] = [d for d in here.own["drafts"] if d["id"] in open_now or not _blank(d)]
@@ -181,12 +181,12 @@ def _blank(draft: State) -> bool:
     return not draft["body"] and (draft["kind"] == "reply" or not (draft["to"] or draft["subject"]))
 
 
-def _draft(here: Here, number: int) -> State:
+def _draft(here: AppContext, number: int) -> State:
     found: State = next(draft for draft in here.own["drafts"] if draft["id"] == number)
     return found
 
 
-def _mails(here: Here, subject: str, time: str) -> list[State]:
+def _mails(here: AppContext, subject: str, time: str) -> list[State]:
     """The mails of a conversation, the oldest first; those in the bin only where there are no others."""
     key = conversation({"subject": subject, "time": time})
     mails = [mail for mail in here.own["mails"] if conversation(mail) == key]

@@ -18,7 +18,7 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.contacts import start_call
 from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_views import hours_on, map_of, open_words, place_of, place_row
@@ -63,7 +63,7 @@ class Maps(Ways):
             "trips": [],
         }
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip()
         field = Field(["query"], hint="Search places", kind="search", id="search", action="Search", grow=1)
         more = icon_button("history", "History of trips", ("go", "trips"), id="trips")
@@ -75,7 +75,7 @@ class Maps(Ways):
             return Page(ListView([*rows, Space(60)], id="results"), bar=bar)
         return Page(ListView(self._start(here), id="list"), bar=bar)
 
-    def _start(self, here: Here) -> list[View | None]:
+    def _start(self, here: AppContext) -> list[View | None]:
         kept: list[View | None] = [
             item(str(entry["label"]), str(entry["place"]), lead=badge("home" if entry["label"] == "Home" else "star"),
                  on=("place", entry["place"]), id="saved",
@@ -98,14 +98,14 @@ class Maps(Ways):
             Space(60),
         ]  # fmt: skip
 
-    def do_nearby(self, here: Here, kind: str) -> None:
+    def do_nearby(self, here: AppContext, kind: str) -> None:
         here.own["query"] = kind
 
-    def do_place(self, here: Here, name: str) -> None:
+    def do_place(self, here: AppContext, name: str) -> None:
         here.own["query"] = ""
         here.go("place", name=name)
 
-    def screen_place(self, here: Here) -> Screen:
+    def screen_place(self, here: AppContext) -> Screen:
         place = place_of(here, str(here.args["name"]))
         if place is None:
             return Page(empty("place", "No such place", "Maps does not know it."), bar=app_bar(str(here.args["name"])))
@@ -132,13 +132,13 @@ class Maps(Ways):
         ]  # fmt: skip
         return Page(ListView(rows, id="place"), bar=app_bar(name))
 
-    def do_call(self, here: Here, number: str) -> None:
+    def do_call(self, here: AppContext, number: str) -> None:
         start_call(here.phone, number)
 
-    def do_copied(self, here: Here, what: str) -> None:
+    def do_copied(self, here: AppContext, what: str) -> None:
         here.toast(f"{what} copied")
 
-    def screen_hours(self, here: Here) -> Screen:
+    def screen_hours(self, here: AppContext) -> Screen:
         place = place_of(here, str(here.args["name"]))
         today = here.clock.weekday()
         rows: list[View | None] = [
@@ -149,7 +149,7 @@ class Maps(Ways):
         ]  # fmt: skip
         return Page(ListView([*rows, Space(60)], id="hours"), bar=app_bar("Opening hours", sub=str(here.args["name"])))
 
-    def screen_save(self, here: Here) -> Screen:
+    def screen_save(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         label = next((str(e["label"]) for e in here.own["saved"] if e["place"] == name), "")
         rows: list[View | None] = [marked("radio", known, known == label, ("save", name, known)) for known in _LABELS]
@@ -159,7 +159,7 @@ class Maps(Ways):
         buttons = [b for b in (remove, Button("Cancel", "text", on=("back",)), keep) if b is not None]
         return Dialog("Save this place", Column([*rows, field], gap=8), buttons)
 
-    def do_save(self, here: Here, name: str, label: str) -> None:
+    def do_save(self, here: AppContext, name: str, label: str) -> None:
         """Keeps a place under a label; there is one Home and one Work."""
         saved = [
             e for e in here.own["saved"] if e["place"] != name and (label not in _LABELS[:2] or e["label"] != label)
@@ -169,17 +169,17 @@ class Maps(Ways):
         here.back()
         here.toast(f"Saved as {label}")
 
-    def do_save_named(self, here: Here, name: str) -> None:
+    def do_save_named(self, here: AppContext, name: str) -> None:
         label = str(here.own["label"]).strip()
         if label:
             self.do_save(here, name, label)
 
-    def do_unsave(self, here: Here, name: str) -> None:
+    def do_unsave(self, here: AppContext, name: str) -> None:
         here.own["saved"] = [e for e in here.own["saved"] if e["place"] != name]
         here.back()
         here.toast("Removed from saved places")
 
-    def screen_saved(self, here: Here) -> Screen:
+    def screen_saved(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             item(str(e["label"]), str(e["place"]), lead=badge("star"), id="saved",
                  on=("go", "save", {"name": e["place"]}),
@@ -189,12 +189,12 @@ class Maps(Ways):
         nothing = empty("star", "No saved places", "Save a place on its page.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="saved"), bar=app_bar("Saved places"))
 
-    def do_drop(self, here: Here, name: str) -> None:
+    def do_drop(self, here: AppContext, name: str) -> None:
         here.own["saved"] = [e for e in here.own["saved"] if e["place"] != name]
         here.toast("Removed from saved places")
 
 
-def _found(here: Here, query: str) -> list[State]:
+def _found(here: AppContext, query: str) -> list[State]:
     words = query.casefold()
     labels = {str(e["place"]): str(e["label"]) for e in here.own["saved"]}
     return sorted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.maps_data import DAYS
 from simulators.phone.views import Act, Art, View
 from simulators.phone.widgets import badge, item
@@ -17,11 +17,11 @@ _ICONS = {
 }  # fmt: skip
 
 
-def place_of(here: Here, name: str) -> State | None:
+def place_of(here: AppContext, name: str) -> State | None:
     return next((place for place in here.own["places"] if place["name"] == name), None)
 
 
-def position(here: Here) -> State | None:
+def position(here: AppContext) -> State | None:
     """The place where the phone is, where it may know that."""
     return place_of(here, str(here.own["position"])) if here.settings["location"] else None
 
@@ -30,14 +30,14 @@ def icon_of(place: State) -> str:
     return _ICONS.get(str(place["kind"]), "place")
 
 
-def place_row(here: Here, place: State, on: Act | None = None) -> View:
+def place_row(here: AppContext, place: State, on: Act | None = None) -> View:
     return item(
         str(place["name"]), f"{place['kind']}, {open_words(place, here.clock)}", lead=badge(icon_of(place)),
         on=on or ("place", place["name"]), id="place",
     )  # fmt: skip
 
 
-def map_of(here: Here, height: int, place: State | None = None, *, wide: int = 0, radius: int = 0) -> View:
+def map_of(here: AppContext, height: int, place: State | None = None, *, wide: int = 0, radius: int = 0) -> View:
     """The town around a place, or around the phone, with pins for both and for saved places."""
     at = position(here)
     middle = place or at or {"x": 2400, "y": 2300}
@@ -47,7 +47,7 @@ def map_of(here: Here, height: int, place: State | None = None, *, wide: int = 0
     return Art("town", key, height=height, radius=radius, desc="Map", id="map")
 
 
-def map_of_way(here: Here, height: int, way: list[State]) -> View:
+def map_of_way(here: AppContext, height: int, way: list[State]) -> View:
     """The town with a way through it, corner by corner along the streets."""
     spots = [s for leg in way for s in (_where(here, leg["origin"]), _where(here, leg["destination"])) if s]
     points = [f"{x},{y}" for x, y in _corners(spots)]
@@ -68,13 +68,13 @@ def _corners(spots: list[State]) -> list[tuple[float, float]]:
     return points
 
 
-def _where(here: Here, name: str) -> State | None:
+def _where(here: AppContext, name: str) -> State | None:
     """A place or a bus stop."""
     stops = (stop for line in here.own["lines"] for stop in line["stops"] if stop["name"] == name)
     return place_of(here, name) or next(stops, None)
 
 
-def _saved(here: Here) -> list[State]:
+def _saved(here: AppContext) -> list[State]:
     found = (place_of(here, str(entry["place"])) for entry in here.own["saved"])
     return [place for place in found if place is not None]
 

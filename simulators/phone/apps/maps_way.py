@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, metres, total
 from simulators.phone.apps.maps_views import map_of_way, place_row, position
 from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
@@ -21,14 +21,14 @@ _DOES = {"Walk": "Walk", "Bike": "Ride", "Car": "Drive"}
 class Ways(App):
     """The part of Maps that is about getting there."""
 
-    def do_directions(self, here: Here, name: str) -> None:
+    def do_directions(self, here: AppContext, name: str) -> None:
         at = position(here)
         start = str(at["name"]) if at and at["name"] != name else ""
         here.own["way"] |= {"origin": start, "destination": name, "depart": ""}
         here.own["query"] = ""
         here.go("route")
 
-    def screen_route(self, here: Here) -> Screen:
+    def screen_route(self, here: AppContext) -> Screen:
         way, found = here.own["way"], _legs(here)
         ends = [
             item(str(way["origin"]) or "Choose a start", "From", lead=badge("place"), on=("end", "origin"), id="from"),
@@ -49,7 +49,7 @@ class Ways(App):
         start = actions(Button("Start", icon="turn", on=("start",), id="start"))
         return Page(ListView([*rows, Space(60)], id="route"), bar=app_bar("Directions"), foot=start)
 
-    def _mode(self, here: Here, mode: str) -> View:
+    def _mode(self, here: AppContext, mode: str) -> View:
         way = here.own["way"]
         found = legs(here.own, str(way["origin"]), str(way["destination"]), mode)
         label = f"{mode}, {total(found)} min" if found else mode
@@ -57,7 +57,7 @@ class Ways(App):
             label, _ICONS[mode], on=("mode", mode), checkable=True, checked=way["mode"] == mode, grow=1, id="mode"
         )
 
-    def _summary(self, here: Here, found: list[State], leave: datetime) -> View:
+    def _summary(self, here: AppContext, found: list[State], leave: datetime) -> View:
         minutes, way = total(found), here.own["way"]
         many = changes(found)
         words = f"{minutes} min"
@@ -70,18 +70,18 @@ class Ways(App):
                      lead=badge("clock"), on=("go", "departures"), id="depart")  # fmt: skip
         return Column([Text(words, "headline", pad=(48, 16, 48, 0), lines=1, id="summary"), times])
 
-    def do_mode(self, here: Here, mode: str) -> None:
+    def do_mode(self, here: AppContext, mode: str) -> None:
         here.own["way"] |= {"mode": mode, "depart": ""}
 
-    def do_swap_ends(self, here: Here) -> None:
+    def do_swap_ends(self, here: AppContext) -> None:
         way = here.own["way"]
         way |= {"origin": way["destination"], "destination": way["origin"], "depart": ""}
 
-    def do_end(self, here: Here, end: str) -> None:
+    def do_end(self, here: AppContext, end: str) -> None:
         here.own["query"] = ""
         here.go("pick", end=end)
 
-    def screen_pick(self, here: Here) -> Screen:
+    def screen_pick(self, here: AppContext) -> Screen:
         end, words = str(here.args["end"]), str(here.own["query"]).strip().casefold()
         at = position(here)
         rows: list[View | None] = []
@@ -103,12 +103,12 @@ class Ways(App):
         nothing = empty("search", "Nothing found", "No place has these words.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="places"), bar=bar)
 
-    def do_pick(self, here: Here, end: str, name: str) -> None:
+    def do_pick(self, here: AppContext, end: str, name: str) -> None:
         here.own["way"] |= {end: name, "depart": ""}
         here.own["query"] = ""
         here.back()
 
-    def screen_departures(self, here: Here) -> Screen:
+    def screen_departures(self, here: AppContext) -> Screen:
         found = _legs(here)
         minutes, chosen = total(found), _leave(here, found)
         rows: list[View | None] = []
@@ -118,11 +118,11 @@ class Ways(App):
                                ("depart", leave.isoformat())))  # fmt: skip
         return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
 
-    def do_depart(self, here: Here, time: str) -> None:
+    def do_depart(self, here: AppContext, time: str) -> None:
         here.own["way"]["depart"] = time
         here.back()
 
-    def do_start(self, here: Here) -> None:
+    def do_start(self, here: AppContext) -> None:
         way, found = here.own["way"], _legs(here)
         leave, minutes = _leave(here, found), total(found)
         for trip in here.own["trips"]:
@@ -135,7 +135,7 @@ class Ways(App):
         })  # fmt: skip
         here.go("navigate")
 
-    def screen_navigate(self, here: Here) -> Screen:
+    def screen_navigate(self, here: AppContext) -> Screen:
         trip = here.own["trips"][-1] if here.own["trips"] else TRIP
         if trip["status"] != "Under way":
             return Page(empty("turn", "Not under way", "Start a way to be led."), bar=app_bar("Navigation"))
@@ -153,12 +153,12 @@ class Ways(App):
         body = ListView([inset(panel, 0, 16), map_of_way(here, 1000, found)], id="way")
         return Page(body, bar=app_bar("Navigation"), foot=foot)
 
-    def do_end_trip(self, here: Here) -> None:
+    def do_end_trip(self, here: AppContext) -> None:
         here.own["trips"][-1]["status"] = "Ended"
         here.back()
         here.toast("Navigation ended")
 
-    def screen_trips(self, here: Here) -> Screen:
+    def screen_trips(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             item(f"To {trip['destination']}",
                  f"{trip['mode']}, {_day(here, trip['started'])}, {trip['status'].lower()}",
@@ -169,12 +169,12 @@ class Ways(App):
         return Page(ListView([*(rows or [nothing]), Space(60)], id="trips"), bar=app_bar("Your trips"))
 
 
-def _legs(here: Here) -> list[State]:
+def _legs(here: AppContext) -> list[State]:
     way = here.own["way"]
     return legs(here.own, str(way["origin"]), str(way["destination"]), str(way["mode"]))
 
 
-def _leave(here: Here, found: list[State]) -> datetime:
+def _leave(here: AppContext, found: list[State]) -> datetime:
     """The time that was chosen, where it is not over, else the next."""
     chosen = here.own["way"]["depart"]
     if chosen and datetime.fromisoformat(chosen) >= here.clock - timedelta(minutes=1):
@@ -186,7 +186,7 @@ def _time(moment: str) -> str:
     return datetime.fromisoformat(moment).strftime("%H:%M") if moment else ""
 
 
-def _day(here: Here, moment: str) -> str:
+def _day(here: AppContext, moment: str) -> str:
     then = datetime.fromisoformat(moment or here.phone["clock"])
     return f"today {then.strftime('%H:%M')}" if then.date() == here.clock.date() else then.strftime("%d %b").lstrip("0")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from random import Random
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_data import CATEGORIES, goods
 from simulators.phone.apps.shop_orders import Orders
 from simulators.phone.apps.shop_product import Product
 from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search, pairs
-from simulators.phone.apps.shop_trade import Words, day, money, subtotal
+from simulators.phone.apps.shop_trade import ShopWords, day, money, subtotal
 from simulators.phone.apps.shop_views import cart_row, sum_row
 from simulators.phone.views import (
     Art,
@@ -32,7 +32,7 @@ from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, s
 
 class Marrowby(Search, Product, Orders):
     id, label, icon, colour, hue = "marrowby", "Marrowby", "store", "#3f7d3a", 112
-    words = Words("cart", "Add to cart", "order", "Orders", "Place order", "MB-", 3120)
+    words = ShopWords("cart", "Add to cart", "order", "Orders", "Place order", "MB-", 3120)
     chips = True
 
     def first_state(self, rng: Random, clock: datetime) -> State:
@@ -59,11 +59,11 @@ class Marrowby(Search, Product, Orders):
             "orders": [],
         }
 
-    def _tabs(self, here: Here, current: str) -> View:
+    def _tabs(self, here: AppContext, current: str) -> View:
         entries = (("Shop", "store", "home"), ("Cart", "cart", "cart"), ("Orders", "receipt", "orders"))
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         """What is searched, or the categories and what is best rated."""
         field = Field(["query"], hint="Search Marrowby", kind="search", id="search", action="Search")
         bar = Column([Text("Marrowby", "headline", "primary", pad=(48, 24, 48, 12)), self.search_box(here, field)])
@@ -76,7 +76,7 @@ class Marrowby(Search, Product, Orders):
             rows += [self.shelf_row(here, product) for product in best]
         return Page(ListView([*rows, Space(60)], id="feed", gap=12), bar=bar, foot=self._tabs(here, "Shop"))
 
-    def _notice(self, here: Here) -> list[View | None]:
+    def _notice(self, here: AppContext) -> list[View | None]:
         """From what sum on delivery is free."""
         free = float(here.own["threshold"])
         if not free:
@@ -84,7 +84,7 @@ class Marrowby(Search, Product, Orders):
         words = Text(f"Free delivery from {money(free)}", "strong", "on_soft", grow=1, id="notice")
         return [inset(card([Row([Icon("truck", 64, "on_soft"), words], gap=28)], fill="soft", pad=28))]
 
-    def screen_cart(self, here: Here) -> Screen:
+    def screen_cart(self, here: AppContext) -> Screen:
         bar, items = Text("Cart", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]
         if not items:
             nothing = empty("cart", "Your cart is empty", "What you add is shown here.")
@@ -95,7 +95,7 @@ class Marrowby(Search, Product, Orders):
         foot = Column([Column([button], pad=(48, 16)), self._tabs(here, "Cart")])
         return Page(ListView([*rows, Space(60)], id="cart"), bar=bar, foot=foot)
 
-    def _sums(self, here: Here) -> list[View | None]:
+    def _sums(self, here: AppContext) -> list[View | None]:
         fee, free = self.fee(here), float(here.own["threshold"])
         goods_sum = subtotal(here.own["cart"]["items"])
         rows: list[View | None] = [
@@ -106,7 +106,7 @@ class Marrowby(Search, Product, Orders):
             rows.append(Text(f"{money(free - goods_sum)} more for free delivery", "sub", "faint", lines=1))
         return [*rows, Line(), sum_row("Total", money(self.total(here)), bold=True)]
 
-    def screen_checkout(self, here: Here) -> Screen:
+    def screen_checkout(self, here: AppContext) -> Screen:
         """All that is decided before buying, on one page."""
         items = here.own["cart"]["items"]
         if not items:
@@ -126,7 +126,7 @@ class Marrowby(Search, Product, Orders):
         foot = Column([button], pad=(48, 16, 48, 28))
         return Page(ListView([*rows, Space(60)], id="checkout"), bar=app_bar("Checkout"), foot=foot)
 
-    def screen_orders(self, here: Here) -> Screen:
+    def screen_orders(self, here: AppContext) -> Screen:
         bar = Text("Orders", "headline", pad=(48, 32, 48, 24))
         return Page(self.orders_list(here), bar=bar, foot=self._tabs(here, "Orders"))
 

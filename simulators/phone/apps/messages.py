@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.contacts import people
 from simulators.phone.apps.contacts_data import PEOPLE
 from simulators.phone.apps.messages_data import THREADS
@@ -53,7 +53,7 @@ class Messages(Threads, Spam):
         ]
         return {"threads": threads, "drafts": {}, "query": "", "to": "", "blocked": [], "reports": [], "report": True}
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         threads = sorted(self.wanted(here), key=_latest, reverse=True)
         rows: list[View | None] = [thread_row(thread, here) for thread in threads if query in _words(thread)]
@@ -70,7 +70,7 @@ class Messages(Threads, Spam):
             fab=fab("edit", "Start chat", ("go", "compose"), "start_chat"),
         )
 
-    def screen_menu(self, here: Here) -> Screen:
+    def screen_menu(self, here: AppContext) -> Screen:
         hidden = len(here.own["threads"]) - len(self.wanted(here))
         return Sheet(
             Column([
@@ -80,13 +80,13 @@ class Messages(Threads, Spam):
             ])
         )  # fmt: skip
 
-    def do_read_all(self, here: Here) -> None:
+    def do_read_all(self, here: AppContext) -> None:
         for thread in here.own["threads"]:
             thread["unread"] = 0
         here.back()
         here.toast("All chats are read")
 
-    def screen_compose(self, here: Here) -> Screen:
+    def screen_compose(self, here: AppContext) -> Screen:
         wanted = str(here.own["to"]).strip().casefold()
         rows: list[View | None] = [
             item(
@@ -106,7 +106,7 @@ class Messages(Threads, Spam):
         bar = Column([app_bar("New chat"), inset(field, 0, 20)])
         return Page(ListView([*rows, Space(40)], id="contacts"), bar=bar)
 
-    def do_choose(self, here: Here, name: str) -> None:
+    def do_choose(self, here: AppContext, name: str) -> None:
         here.own["to"] = ""
         here.back()
         self.do_open(here, name)

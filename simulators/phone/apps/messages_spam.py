@@ -9,7 +9,7 @@ and offers to report it; the link stands below the text and opens the Browser (w
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.contacts import people
 from simulators.phone.apps.messages_views import find_thread, number_of, thread_row
 from simulators.phone.views import Button, Column, Dialog, ListView, Page, Screen, Space, Text, View
@@ -21,15 +21,15 @@ SENDER: State = {"name": "", "number": "", "time": ""}
 class Spam(App):
     """The part of Messages that is about those whom one does not want to hear."""
 
-    def wanted(self, here: Here) -> list[State]:
+    def wanted(self, here: AppContext) -> list[State]:
         """The threads that are neither spam nor from somebody blocked."""
         return [t for t in here.own["threads"] if not t["spam"] and not blocked(here, str(t["name"]))]
 
-    def do_spam(self, here: Here) -> None:
+    def do_spam(self, here: AppContext) -> None:
         here.back()
         here.go("spam")
 
-    def screen_spam(self, here: Here) -> Screen:
+    def screen_spam(self, here: AppContext) -> Screen:
         wanted = self.wanted(here)
         rows: list[View | None] = [thread_row(t, here) for t in here.own["threads"] if t not in wanted]
         rows += [
@@ -40,13 +40,13 @@ class Spam(App):
         nothing = empty("block", "Nothing here", "Chats that you block or report go here.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="threads"), bar=app_bar("Spam and blocked"))
 
-    def do_ask_block(self, here: Here, name: str, menus: int) -> None:
+    def do_ask_block(self, here: AppContext, name: str, menus: int) -> None:
         """Asks whether to block somebody; `menus` is how many menus close first."""
         here.back(menus)
         here.own["report"] = True
         here.go("block", name=name)
 
-    def screen_block(self, here: Here) -> Screen:
+    def screen_block(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         said = Text(f"{name} cannot write to you any more, and this chat goes to Spam and blocked.", "body", "faint")
         report = marked("checkbox", "Report as spam", bool(here.own["report"]), ("toggle", ["report"]))
@@ -56,7 +56,7 @@ class Spam(App):
             "Block this sender?", Column([said, report], gap=8), [Button("Cancel", "text", on=("back",)), block]
         )
 
-    def do_block(self, here: Here, name: str) -> None:
+    def do_block(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         number = str(thread["number"]) if thread else number_of(here, name)
         entry = {"name": name, "number": number or name, "time": here.clock.isoformat()}
@@ -68,11 +68,11 @@ class Spam(App):
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Blocked and reported" if here.own["report"] else "Blocked")
 
-    def do_unblock(self, here: Here, name: str) -> None:
+    def do_unblock(self, here: AppContext, name: str) -> None:
         here.back()
         self.do_unblock_here(here, name)
 
-    def do_unblock_here(self, here: Here, name: str) -> None:
+    def do_unblock_here(self, here: AppContext, name: str) -> None:
         here.own["blocked"] = [entry for entry in here.own["blocked"] if entry["name"] != name]
         thread = find_thread(here, name)
         if thread is not None:
@@ -80,13 +80,13 @@ class Spam(App):
         here.toast(f"{name} is unblocked")
 
 
-def blocked(here: Here, name: str) -> bool:
+def blocked(here: AppContext, name: str) -> bool:
     """Whether somebody was blocked, or what came from there is spam."""
     thread = find_thread(here, name)
     return any(entry["name"] == name for entry in here.own["blocked"]) or bool(thread and thread["spam"])
 
 
-def stranger(here: Here, name: str) -> bool:
+def stranger(here: AppContext, name: str) -> bool:
     """Whether the phone's book of people has neither the name nor the number."""
     thread = find_thread(here, name)
     known = {str(p["name"]) for p in people(here.phone)} | {str(p["number"]) for p in people(here.phone)}

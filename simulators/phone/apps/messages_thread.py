@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here
+from simulators.phone.app import App, AppContext
 from simulators.phone.apps.browser_history import visit
 from simulators.phone.apps.contacts import people, show_person, start_call, start_entry
 from simulators.phone.apps.messages_spam import blocked, stranger
@@ -14,15 +14,15 @@ from simulators.phone.widgets import actions, app_bar, avatar, badge, card, icon
 class Threads(App):
     """The part of Messages that is about one thread."""
 
-    def do_open(self, here: Here, name: str) -> None:
+    def do_open(self, here: AppContext, name: str) -> None:
         _read(here, name)
         here.go("thread", name=name)
 
-    def opened(self, here: Here) -> None:
+    def opened(self, here: AppContext) -> None:
         if "name" in here.args:
             _read(here, here.args["name"])
 
-    def screen_thread(self, here: Here) -> Screen:
+    def screen_thread(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         thread = find_thread(here, name)
         rows: list[View | None] = []
@@ -40,10 +40,10 @@ class Threads(App):
             foot=_silenced(name) if blocked(here, name) else writing(name),
         )
 
-    def do_link(self, here: Here, address: str) -> None:
+    def do_link(self, here: AppContext, address: str) -> None:
         visit(here.phone, address)
 
-    def screen_thread_menu(self, here: Here) -> Screen:
+    def screen_thread_menu(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         thread = find_thread(here, name)
         rows: list[View | None] = [item("Details", lead=badge("info"), on=("swap", "details", name), id="details")]
@@ -58,25 +58,25 @@ class Threads(App):
         rows.append(item(block[0], lead=badge("block"), on=block[1], id="block"))
         return Sheet(Column(rows))
 
-    def do_swap(self, here: Here, screen: str, name: str) -> None:
+    def do_swap(self, here: AppContext, screen: str, name: str) -> None:
         """Another screen instead of the menu."""
         here.back()
         here.go(screen, name=name)
 
-    def do_unread(self, here: Here, name: str) -> None:
+    def do_unread(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["unread"] = max(1, int(thread["unread"]))
         here.back(2)
 
-    def do_mute(self, here: Here, name: str) -> None:
+    def do_mute(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["muted"] = not thread["muted"]
             here.toast(f"{name} is {'muted' if thread['muted'] else 'heard again'}")
         here.back()
 
-    def screen_details(self, here: Here) -> Screen:
+    def screen_details(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         thread = find_thread(here, name)
         number = number_of(here, name) or str(thread["number"] if thread else "")
@@ -103,21 +103,21 @@ class Threads(App):
             act = Button("Block and report", "outlined", "block", on=("ask_block", name, 0), id="block")
         return Page(ListView([*rows, inset(Column([act]), 24), Space(60)], id="details"), bar=app_bar("Details"))
 
-    def do_call(self, here: Here, number: str) -> None:
+    def do_call(self, here: AppContext, number: str) -> None:
         start_call(here.phone, number)
 
-    def do_person(self, here: Here, name: str) -> None:
+    def do_person(self, here: AppContext, name: str) -> None:
         show_person(here.phone, name)
 
-    def do_add(self, here: Here, number: str) -> None:
+    def do_add(self, here: AppContext, number: str) -> None:
         start_entry(here.phone, number=number)
 
-    def do_mute_here(self, here: Here, name: str) -> None:
+    def do_mute_here(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["muted"] = not thread["muted"]
 
-    def do_send(self, here: Here, name: str) -> None:
+    def do_send(self, here: AppContext, name: str) -> None:
         text = str(here.own["drafts"].get(name, "")).strip()
         if not text:
             return
@@ -137,24 +137,24 @@ class Threads(App):
         for key in [k for k in here.phone["scroll"] if k.startswith("messages/") and k.endswith("/thread/messages")]:
             del here.phone["scroll"][key]
 
-    def do_message_menu(self, here: Here, name: str, index: int) -> None:
+    def do_message_menu(self, here: AppContext, name: str, index: int) -> None:
         here.go("message_menu", name=name, index=index)
 
-    def screen_message_menu(self, here: Here) -> Screen:
+    def screen_message_menu(self, here: AppContext) -> Screen:
         thread, index = find_thread(here, here.args["name"]), here.args["index"]
         text = thread["messages"][index]["text"] if thread and index < len(thread["messages"]) else ""
         remove = Button("Delete", "danger", on=("delete_message", here.args["name"], index), id="delete")
         return Dialog("Delete message?", Text(str(text), "body", "faint", lines=4),
                       [Button("Cancel", "text", on=("back",)), remove])  # fmt: skip
 
-    def do_delete_message(self, here: Here, name: str, index: int) -> None:
+    def do_delete_message(self, here: AppContext, name: str, index: int) -> None:
         thread = find_thread(here, name)
         here.back()
         if thread is not None and index < len(thread["messages"]):
             del thread["messages"][index]
             here.toast("Message deleted")
 
-    def screen_delete_thread(self, here: Here) -> Screen:
+    def screen_delete_thread(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         return Dialog(
             "Delete this chat?",
@@ -165,14 +165,14 @@ class Threads(App):
             ],
         )
 
-    def do_delete_thread(self, here: Here, name: str) -> None:
+    def do_delete_thread(self, here: AppContext, name: str) -> None:
         here.own["threads"] = [thread for thread in here.own["threads"] if thread["name"] != name]
         here.own["drafts"].pop(name, None)
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Chat deleted")
 
 
-def _read(here: Here, name: str) -> None:
+def _read(here: AppContext, name: str) -> None:
     thread = find_thread(here, name)
     if thread is not None:
         thread["unread"] = 0
@@ -183,7 +183,7 @@ def _silenced(name: str) -> View:
     return Column([words, actions(Button("Unblock", "tonal", on=("unblock_here", name), id="unblock"))])
 
 
-def _unknown(here: Here, name: str) -> View | None:
+def _unknown(here: AppContext, name: str) -> View | None:
     """What a thread says of somebody whom the phone does not know."""
     if not stranger(here, name) or blocked(here, name):
         return None

@@ -6,36 +6,39 @@ import re
 from datetime import datetime
 from typing import Any
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.contacts import people
 from simulators.phone.views import Column, Field, Icon, Row, Space, Text, View
 from simulators.phone.widgets import avatar, icon_button
 
-_LINK = re.compile(r"(?:https?://)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.example(?:/[\w/.?=&%-]*)?", re.IGNORECASE)
+_LINK = re.compile(
+    r"(?<![a-z0-9-])(?<![a-z0-9-]\.)(?:https?://)?[a-z0-9-]++(?:\.[a-z0-9-]+)*\.example(?:/[\w/.?=&%-]*)?",
+    re.IGNORECASE,
+)
 
 
-def find_thread(here: Here, name: str) -> State | None:
+def find_thread(here: AppContext, name: str) -> State | None:
     return next((thread for thread in here.own["threads"] if thread["name"] == name), None)
 
 
-def number_of(here: Here, name: str) -> str:
+def number_of(here: AppContext, name: str) -> str:
     """The number that the phone's book of people has for a name; nothing where it has none."""
     return next((str(p["number"]) for p in people(here.phone) if p["name"] == name), "")
 
 
-def moment(message: State, here: Here) -> datetime:
+def moment(message: State, here: AppContext) -> datetime:
     """When a message was written, by the phone's clock."""
     then = datetime.fromisoformat(message.get("time") or here.phone["clock"])
     return then if then.tzinfo else then.replace(tzinfo=here.clock.tzinfo)
 
 
-def day(message: State, here: Here) -> str:
+def day(message: State, here: AppContext) -> str:
     then = moment(message, here)
     days = (here.clock.date() - then.date()).days
     return "Today" if days == 0 else "Yesterday" if days == 1 else then.strftime("%A, %d %B").replace(" 0", " ")
 
 
-def thread_row(thread: State, here: Here) -> View:
+def thread_row(thread: State, here: AppContext) -> View:
     """A thread with its latest message, when it came, and how many are unread."""
     last: dict[str, Any] = thread["messages"][-1] if thread["messages"] else {"from": "", "text": ""}
     then, unread = moment(last, here), int(thread.get("unread", 0))

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, ClassVar
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.views import (
     Button,
     Column,
@@ -68,7 +68,7 @@ class Notes(App):
         ]
         return {"notes": notes, "query": ""}
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         rows: list[View | None] = [
             inset(_card(note, index))
@@ -83,14 +83,14 @@ class Notes(App):
         new = fab("add", "New note", ("new",), "new_note")
         return Page(ListView([*(rows or [nothing]), Space(220)], id="notes", gap=24), bar=top, fab=new)
 
-    def do_new(self, here: Here) -> None:
+    def do_new(self, here: AppContext) -> None:
         note = {"title": "", "body": "", "checklist": False, "items": [], "edited": here.clock.isoformat()}
         here.own["notes"].insert(0, note)
         here.own["query"] = ""
         here.go("edit", index=0)
         here.focus("title")
 
-    def screen_edit(self, here: Here) -> Screen:
+    def screen_edit(self, here: AppContext) -> Screen:
         index = int(here.args["index"])
         note = here.own["notes"][index]
         kind = "Plain text" if note["checklist"] else "Checklist"
@@ -113,13 +113,13 @@ class Notes(App):
         )
         return Page(ListView([*rows, Space(60)], id="note"), bar=bar)
 
-    def do_begin(self, here: Here, index: int) -> None:
+    def do_begin(self, here: AppContext, index: int) -> None:
         if here.own["notes"][index]["checklist"]:
             self.do_add_item(here, index)
         else:
             here.focus("body")
 
-    def do_turn(self, here: Here, index: int) -> None:
+    def do_turn(self, here: AppContext, index: int) -> None:
         """Plain text to checklist, line by line, and back."""
         note = here.own["notes"][index]
         here.focus(None)
@@ -131,21 +131,21 @@ class Notes(App):
             note["body"] = ""
         note["checklist"] = not note["checklist"]
 
-    def do_add_item(self, here: Here, index: int) -> None:
+    def do_add_item(self, here: AppContext, index: int) -> None:
         items = here.own["notes"][index]["items"]
         if not items or items[-1]["text"]:
             items.append({"text": "", "done": False})
         here.focus(f"item_{len(items) - 1}")
 
-    def do_remove_item(self, here: Here, index: int, i: int) -> None:
+    def do_remove_item(self, here: AppContext, index: int, i: int) -> None:
         here.focus(None)
         del here.own["notes"][index]["items"][i]
 
-    def edited(self, here: Here, field: str) -> None:
+    def edited(self, here: AppContext, field: str) -> None:
         if "index" in here.args:
             here.own["notes"][here.args["index"]]["edited"] = here.clock.isoformat()
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         note = here.own["notes"][here.args["index"]]
         return Dialog(
             "Delete this note?",
@@ -153,12 +153,12 @@ class Notes(App):
             [Button("Cancel", "text", on=("back",)), Button("Delete", "danger", on=("delete", here.args["index"]))],
         )
 
-    def do_delete(self, here: Here, index: int) -> None:
+    def do_delete(self, here: AppContext, index: int) -> None:
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["notes"][index]
         here.toast("Note deleted")
 
-    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         """Blank items and blank notes go once their screen is left."""
         if len(here.phone["nav"]["stacks"][self.id]) > 1:
             return

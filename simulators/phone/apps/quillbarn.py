@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from random import Random
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_data import CATEGORIES, goods
 from simulators.phone.apps.shop_orders import Orders
 from simulators.phone.apps.shop_product import Product
 from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search
-from simulators.phone.apps.shop_trade import Words, day, money, subtotal
+from simulators.phone.apps.shop_trade import ShopWords, day, money, subtotal
 from simulators.phone.apps.shop_views import art, cart_row, stars, stock, sum_row
 from simulators.phone.views import (
     Art,
@@ -32,7 +32,7 @@ from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, m
 
 class Quillbarn(Search, Product, Orders):
     id, label, icon, colour, hue = "quillbarn", "Quillbarn", "barn", "#8a3b6e", 322
-    words = Words("bag", "Put in bag", "purchase", "Purchases", "Pay now", "Q-", 70410)
+    words = ShopWords("bag", "Put in bag", "purchase", "Purchases", "Pay now", "Q-", 70410)
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         return {
@@ -63,7 +63,7 @@ class Quillbarn(Search, Product, Orders):
                    ("Bought", "receipt", "orders"))  # fmt: skip
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         """Everything there is, until a word is searched."""
         field = Field(["query"], hint="What do you need?", kind="outline", id="search", action="Search")
         bar = Column([Space(28), self.search_box(here, field)])
@@ -71,14 +71,14 @@ class Quillbarn(Search, Product, Orders):
         rows = [*notes, *self.results(here)]
         return Page(ListView([*rows, Space(60)], id="feed"), bar=bar, foot=self._tabs("Find"))
 
-    def _coupon_notes(self, here: Here) -> list[View | None]:
+    def _coupon_notes(self, here: AppContext) -> list[View | None]:
         rows: list[View | None] = []
         for c in here.own["coupons"]:
             what, least = f"{c['percent']}% off with {c['code']}", f"On {money(c['minimum'])} or more"
             rows.append(item(what, least, lead=badge("tag"), id="coupon_note"))
         return rows
 
-    def shelf_row(self, here: Here, product: State) -> View:
+    def shelf_row(self, here: AppContext, product: State) -> View:
         """A product as a price tag: what it costs stands first."""
         rating = stars(product) if int(product["stock"]) > 0 else stock(product)
         words = Column(
@@ -93,7 +93,7 @@ class Quillbarn(Search, Product, Orders):
         row = Row([words, picture], gap=24, pad=(48, 12))
         return Column([row, Line(48)], on=("product", product["name"]), id="product_item")
 
-    def screen_departments(self, here: Here) -> Screen:
+    def screen_departments(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for category in here.own["categories"]:
             name = str(category["name"])
@@ -104,7 +104,7 @@ class Quillbarn(Search, Product, Orders):
         bar = Text("Shelves", "headline", pad=(48, 32, 48, 24))
         return Page(ListView([*rows, Space(60)], id="departments"), bar=bar, foot=self._tabs("Shelves"))
 
-    def screen_cart(self, here: Here) -> Screen:
+    def screen_cart(self, here: AppContext) -> Screen:
         bar, items = Text("Bag", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]
         if not items:
             return Page(self._nothing(), bar=bar, foot=self._tabs("Bag"))
@@ -117,7 +117,7 @@ class Quillbarn(Search, Product, Orders):
     def _nothing(self) -> View:
         return empty("bag", "Your bag is empty", "What you put in is shown here.")
 
-    def screen_shipping(self, here: Here) -> Screen:
+    def screen_shipping(self, here: AppContext) -> Screen:
         """The first step: where to, and how fast."""
         names = [entry["product"] for entry in here.own["cart"]["items"]]
         if not names:
@@ -130,7 +130,7 @@ class Quillbarn(Search, Product, Orders):
         foot = Column([Button("Continue to payment", on=("go", "paying"), id="continue")], pad=(48, 16, 48, 28))
         return Page(ListView([*rows, Space(60)], id="shipping"), bar=app_bar("Delivery", sub="Step 1 of 2"), foot=foot)
 
-    def screen_paying(self, here: Here) -> Screen:
+    def screen_paying(self, here: AppContext) -> Screen:
         """The second step: coupon, payment, and the sum."""
         if not here.own["cart"]["items"]:
             return Page(self._nothing(), bar=app_bar("Payment"))
@@ -146,7 +146,7 @@ class Quillbarn(Search, Product, Orders):
         foot = Column([button], pad=(48, 16, 48, 28))
         return Page(ListView([*rows, Space(60)], id="paying"), bar=app_bar("Payment", sub="Step 2 of 2"), foot=foot)
 
-    def _coupon_said(self, here: Here) -> View | None:
+    def _coupon_said(self, here: AppContext) -> View | None:
         """What the shop makes of the code that was entered."""
         if not str(here.own["cart"]["coupon"]).strip():
             return None
@@ -156,7 +156,7 @@ class Quillbarn(Search, Product, Orders):
             said = f"It takes {money(coupon['minimum'])} or more"
         return Text(said, "sub", "faint", pad=(48, 0), id="coupon_said")
 
-    def _sums(self, here: Here) -> list[View | None]:
+    def _sums(self, here: AppContext) -> list[View | None]:
         fee, off = self.fee(here), self.discount(here)
         rows: list[View | None] = [sum_row("Goods", money(subtotal(here.own["cart"]["items"])))]
         if off:
@@ -164,6 +164,6 @@ class Quillbarn(Search, Product, Orders):
         rows.append(sum_row(f"{self.delivery(here)['name']} delivery", money(fee) if fee else "Free"))
         return [*rows, Line(), sum_row("To pay", money(self.total(here)), bold=True)]
 
-    def screen_orders(self, here: Here) -> Screen:
+    def screen_orders(self, here: AppContext) -> Screen:
         bar = Text("Purchases", "headline", pad=(48, 32, 48, 24))
         return Page(self.orders_list(here), bar=bar, foot=self._tabs("Bought"))

@@ -14,7 +14,7 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.settings_battery import Battery
 from simulators.phone.apps.settings_devices import DEVICE, Devices, first_devices
 from simulators.phone.apps.settings_views import level, main_switch, page, words
@@ -57,7 +57,7 @@ class Settings(Battery, Devices):
             "query": "",
         }
 
-    def _entries(self, here: Here) -> list[tuple[str, str, str, str, str]]:
+    def _entries(self, here: AppContext) -> list[tuple[str, str, str, str, str]]:
         """Screen, icon, title, what it says now, and further words it is found by."""
         own = here.own
         on = {True: "On", False: "Off"}
@@ -77,7 +77,7 @@ class Settings(Battery, Devices):
             ("about", "phone", "About phone", str(own["device_name"]), "device name version model"),
         ]  # fmt: skip
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         asked = str(here.own["query"]).casefold().split()
         found = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in asked)]
         rows: list[View | None] = [
@@ -88,7 +88,7 @@ class Settings(Battery, Devices):
         top = Column([Text("Settings", "display", pad=(48, 30, 48, 20)), inset(field, 0, 24)])
         return Page(ListView([top, *(rows or [nothing]), Space(60)], id="list"))
 
-    def screen_wifi(self, here: Here) -> Screen:
+    def screen_wifi(self, here: AppContext) -> Screen:
         own = here.own
         rows: list[View | None] = [main_switch("Use Wi-Fi", bool(own["wifi"]), "wifi")]
         if own["wifi"]:
@@ -100,18 +100,18 @@ class Settings(Battery, Devices):
                                  on=("join", name)))  # fmt: skip
         return page("Wi-Fi", rows)
 
-    def do_join(self, here: Here, name: str) -> None:
+    def do_join(self, here: AppContext, name: str) -> None:
         here.own["wifi_network"] = name
         here.toast(f"Connected to {name}")
 
-    def screen_network(self, here: Here) -> Screen:
+    def screen_network(self, here: AppContext) -> Screen:
         flying = bool(here.own["airplane_mode"])
         data = marked("switch", "Mobile data", bool(here.own["mobile_data"]), ("switch", "mobile_data"),
                       sub="Heron Mobile", lead=badge("signal"))  # fmt: skip
         said = words("Wi-Fi, Bluetooth and the mobile network are off. Calls and messages wait.") if flying else data
         return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), said])
 
-    def do_switch(self, here: Here, key: str) -> None:
+    def do_switch(self, here: AppContext, key: str) -> None:
         """Turns a switch, and what hangs on it: airplane mode takes the radios and gives them back."""
         own = here.own
         own[key] = not own[key]
@@ -123,13 +123,13 @@ class Settings(Battery, Devices):
         if not own["bluetooth"]:
             self.part(here)
 
-    def screen_location(self, here: Here) -> Screen:
+    def screen_location(self, here: AppContext) -> Screen:
         return page("Location", [
             main_switch("Use location", bool(here.own["location"]), "location"),
             words("Maps knows where this phone is only while this is on."),
         ])  # fmt: skip
 
-    def screen_display(self, here: Here) -> Screen:
+    def screen_display(self, here: AppContext) -> Screen:
         own = here.own
         size = _SIZES.get(str(own["font_size"]), "Default")
         return page("Display", [
@@ -140,27 +140,27 @@ class Settings(Battery, Devices):
             level(int(own["brightness"]), _MOST, "brightness", "Brightness"),
         ])  # fmt: skip
 
-    def screen_font_size(self, here: Here) -> Screen:
+    def screen_font_size(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked("radio", label, here.own["font_size"] == key, ("size", key)) for key, label in _SIZES.items()
         ]
         return Dialog("Font size", Column(rows), [Button("Cancel", "text", on=("back",))])
 
-    def do_size(self, here: Here, key: str) -> None:
+    def do_size(self, here: AppContext, key: str) -> None:
         here.own["font_size"] = key
         here.back()
 
-    def screen_sound(self, here: Here) -> Screen:
+    def screen_sound(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for key, title in _SOUNDS:
             rows += [section(title), level(int(here.own[key]), _MOST, key, title)]
         rows.append(marked("switch", "Vibrate for calls", bool(here.own["vibrate"]), ("switch", "vibrate")))
         return page("Sound", rows)
 
-    def do_level(self, here: Here, key: str, by: int) -> None:
+    def do_level(self, here: AppContext, key: str, by: int) -> None:
         here.own[key] = min(_MOST, max(0, int(here.own[key]) + by))
 
-    def screen_volume(self, here: Here) -> Screen:
+    def screen_volume(self, here: AppContext) -> Screen:
         """All levels at once, to choose one exactly."""
         key, what = str(here.args["key"]), str(here.args["what"])
         chips = [
@@ -170,16 +170,16 @@ class Settings(Battery, Devices):
         rows = [Row(chips[i : i + 4], gap=16) for i in range(0, len(chips), 4)]
         return Dialog(what, Column(rows, gap=8), [Button("Done", "text", on=("back",))])
 
-    def do_put(self, here: Here, key: str, value: int) -> None:
+    def do_put(self, here: AppContext, key: str, value: int) -> None:
         here.own[key] = value
 
-    def screen_quiet(self, here: Here) -> Screen:
+    def screen_quiet(self, here: AppContext) -> Screen:
         return page("Do not disturb", [
             main_switch("Do not disturb", bool(here.own["do_not_disturb"]), "do_not_disturb"),
             words("Notifications still arrive, but without sound and without showing over what you do. Alarms ring."),
         ])  # fmt: skip
 
-    def screen_about(self, here: Here) -> Screen:
+    def screen_about(self, here: AppContext) -> Screen:
         return page("About phone", [
             item("Device name", str(here.own["device_name"]), lead=badge("phone"), on=("go", "rename"), id="name"),
             item("Model", "Lantern One", lead=badge("info")),
@@ -187,6 +187,6 @@ class Settings(Battery, Devices):
             item("Wi-Fi address", "02:5e:10:af:00:17", lead=badge("wifi")),
         ])  # fmt: skip
 
-    def screen_rename(self, here: Here) -> Screen:
+    def screen_rename(self, here: AppContext) -> Screen:
         field = Field(["device_name"], hint="Device name", id="name", submit=("back",))
         return Dialog("Device name", field, [Button("Done", "text", on=("back",))])

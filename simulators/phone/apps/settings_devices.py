@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.settings_views import main_switch, page, words
 from simulators.phone.views import Button, Column, Dialog, Meter, Screen, Space, Text, View
 from simulators.phone.widgets import actions, badge, card, inset, item, section
@@ -37,21 +37,21 @@ def first_devices(clock: datetime) -> list[State]:
 class Devices(App):
     """The part of Settings that is about Bluetooth."""
 
-    def connected(self, here: Here) -> str:
+    def connected(self, here: AppContext) -> str:
         """What Bluetooth says of itself in one line."""
         if not here.own["bluetooth"]:
             return "Off"
         names = [str(d["name"]) for d in here.own["devices"] if d["connected"]]
         return ", ".join(names) or "On, nothing connected"
 
-    def part(self, here: Here) -> None:
+    def part(self, here: AppContext) -> None:
         """Without Bluetooth nothing is connected, and nothing rings."""
         for device in here.own["devices"]:
             if device["connected"]:
                 device["time"] = here.clock.isoformat()
             device["connected"] = device["ringing"] = False
 
-    def screen_bluetooth(self, here: Here) -> Screen:
+    def screen_bluetooth(self, here: AppContext) -> Screen:
         rows: list[View | None] = [main_switch("Use Bluetooth", bool(here.own["bluetooth"]), "bluetooth")]
         if here.own["bluetooth"]:
             rows.append(section("Saved devices"))
@@ -65,7 +65,7 @@ class Devices(App):
         rows.append(words(f"Other devices see this phone as {here.own['device_name']}."))
         return page("Bluetooth", rows)
 
-    def screen_device(self, here: Here) -> Screen:
+    def screen_device(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         device = _device(here, name)
         if device is None:
@@ -80,7 +80,7 @@ class Devices(App):
         rows += [section("Find device"), *self._find(here, device)]
         return page(name, rows)
 
-    def _find(self, here: Here, device: State) -> list[View | None]:
+    def _find(self, here: AppContext, device: State) -> list[View | None]:
         name, ringing = str(device["name"]), bool(device["ringing"])
         where = str(device["place"]) or "Place unknown"
         if device["connected"]:
@@ -94,19 +94,19 @@ class Devices(App):
             inset(Column([ring])),
         ]
 
-    def do_connect(self, here: Here, name: str) -> None:
+    def do_connect(self, here: AppContext, name: str) -> None:
         device = _device(here, name)
         if device is not None:
             device["connected"] = not device["connected"]
             device["time"] = here.clock.isoformat()
             here.toast(f"{name} {'connected' if device['connected'] else 'disconnected'}")
 
-    def do_ring(self, here: Here, name: str) -> None:
+    def do_ring(self, here: AppContext, name: str) -> None:
         device = _device(here, name)
         if device is not None:
             device["ringing"] = not device["ringing"]
 
-    def screen_forget(self, here: Here) -> Screen:
+    def screen_forget(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         return Dialog(
             f"Forget {name}?",
@@ -114,13 +114,13 @@ class Devices(App):
             [Button("Cancel", "text", on=("back",)), Button("Forget", "danger", on=("forget", name), id="forget")],
         )
 
-    def do_forget(self, here: Here, name: str) -> None:
+    def do_forget(self, here: AppContext, name: str) -> None:
         here.back(2)
         here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
         here.toast(f"{name} forgotten")
 
 
-def _device(here: Here, name: str) -> State | None:
+def _device(here: AppContext, name: str) -> State | None:
     return next((d for d in here.own["devices"] if d["name"] == name), None)
 
 
@@ -139,7 +139,7 @@ def _charge(device: State) -> list[View | None]:
     return [Space(24), Meter(device["battery"] / 100)] if device["battery"] >= 0 else []
 
 
-def _last(here: Here, device: State) -> str:
+def _last(here: AppContext, device: State) -> str:
     then = datetime.fromisoformat(device["time"] or here.phone["clock"])
     days = (here.clock.date() - then.date()).days
     day = "today" if days == 0 else "yesterday" if days == 1 else then.strftime("%d %b").lstrip("0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_trade import Trade, day, money, subtotal
 from simulators.phone.apps.shop_views import sum_row, words_of
 from simulators.phone.views import (
@@ -31,14 +31,14 @@ _SIGNS = {"Placed": "truck", "Delivered": "check", "Cancelled": "close"}
 class Orders(Trade):
     """What stands around buying: to where, from what, and what became of it."""
 
-    def address_row(self, here: Here) -> View:
+    def address_row(self, here: AppContext) -> View:
         """Where it goes, and the way to the other addresses."""
         name = str(here.own["address"])
         line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == name), "")
         return item(f"Ship to {name}", line, lead=badge("place"), trail=Icon("next", 48), on=("go", "addresses"),
                     id="address")  # fmt: skip
 
-    def address_choices(self, here: Here) -> list[View | None]:
+    def address_choices(self, here: AppContext) -> list[View | None]:
         """Each address, and the way to a new one."""
         chosen = here.own["address"]
         rows: list[View | None] = [
@@ -47,28 +47,28 @@ class Orders(Trade):
         ]
         return [*rows, item("Add an address", lead=badge("add"), on=("new_address",), id="add_address")]
 
-    def payment_choices(self, here: Here) -> list[View | None]:
+    def payment_choices(self, here: AppContext) -> list[View | None]:
         """Each way to pay."""
         chosen = here.own["payment"]
         return [marked("radio", str(p), p == chosen, ("choose", "payment", p)) for p in here.own["payments"]]
 
-    def screen_addresses(self, here: Here) -> Screen:
+    def screen_addresses(self, here: AppContext) -> Screen:
         return Sheet(Column([*self.address_choices(here), Space(24)]), title="Ship to")
 
-    def screen_payments(self, here: Here) -> Screen:
+    def screen_payments(self, here: AppContext) -> Screen:
         return Sheet(Column([*self.payment_choices(here), Space(24)]), title="Pay with")
 
-    def do_choose(self, here: Here, what: str, name: str) -> None:
+    def do_choose(self, here: AppContext, what: str, name: str) -> None:
         here.own[what] = name
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] in ("addresses", "payments"):
             here.back()
 
-    def do_new_address(self, here: Here) -> None:
+    def do_new_address(self, here: AppContext) -> None:
         here.own["draft"] = {"name": "", "line": ""}
         here.go("new_address")
         here.focus("address_name")
 
-    def screen_new_address(self, here: Here) -> Screen:
+    def screen_new_address(self, here: AppContext) -> Screen:
         name = Field(["draft", "name"], hint="Name, as Home", id="address_name", action="Next", submit=("line",))
         line = Field(["draft", "line"], hint="Street and number", id="address_line")
         whole = all(str(text).strip() for text in here.own["draft"].values())
@@ -76,10 +76,10 @@ class Orders(Trade):
         rows: list[View | None] = [inset(name, 16, 16), inset(line, 16, 16)]
         return Page(ListView(rows, id="new_address"), bar=app_bar("New address"), foot=actions(save))
 
-    def do_line(self, here: Here) -> None:
+    def do_line(self, here: AppContext) -> None:
         here.focus("address_line")
 
-    def do_save_address(self, here: Here) -> None:
+    def do_save_address(self, here: AppContext) -> None:
         """Keeps the new address and ships to it; one of the same name is replaced."""
         entry = {key: str(text).strip() for key, text in here.own["draft"].items()}
         kept = [a for a in here.own["addresses"] if a["name"] != entry["name"]]
@@ -87,13 +87,13 @@ class Orders(Trade):
         here.back()
         here.toast("Address saved")
 
-    def orders_list(self, here: Here) -> ListView:
+    def orders_list(self, here: AppContext) -> ListView:
         """The orders, the latest first."""
         rows: list[View | None] = [inset(self._card(here, order)) for order in reversed(here.own["orders"])]
         nothing = empty("receipt", f"No {self.words.orders.lower()} yet", "What you buy is shown here.")
         return ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24)
 
-    def _card(self, here: Here, order: State) -> View:
+    def _card(self, here: AppContext, order: State) -> View:
         things = ", ".join(f"{e['quantity']} x {e['product']}" for e in order["items"])
         total = Text(money(order["total"]), "strong", align="right", width=240, lines=1)
         placed = datetime.fromisoformat(order["placed"])
@@ -104,7 +104,7 @@ class Orders(Trade):
         ]
         return card(rows, on=("go", "order", {"number": order["number"]}), id="order", pad=36)
 
-    def screen_order(self, here: Here) -> Screen:
+    def screen_order(self, here: AppContext) -> Screen:
         number = str(here.args["number"])
         order = self.order(here, number)
         if order is None:
@@ -124,7 +124,7 @@ class Orders(Trade):
         title = f"{self.words.order.capitalize()} {number}"
         return Page(ListView([*rows, Space(60)], id="order"), bar=app_bar(title), foot=foot)
 
-    def screen_cancel(self, here: Here) -> Screen:
+    def screen_cancel(self, here: AppContext) -> Screen:
         number = str(here.args["number"])
         keep = Button("Keep it", "text", on=("back",), id="keep")
         end = Button(f"Cancel {self.words.order}", "danger", on=("cancel", number), id="confirm_cancel")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_search import pairs
 from simulators.phone.apps.shop_trade import Trade, day, money
 from simulators.phone.apps.shop_views import art, stars, stock
@@ -18,14 +18,14 @@ class Product(Trade):
     chips: ClassVar[bool] = False
     """Whether variants are chosen by small buttons, two in a row."""
 
-    def do_product(self, here: Here, name: str) -> None:
+    def do_product(self, here: AppContext, name: str) -> None:
         """Opens a product with the first choice of each of its variants."""
         product = self.product(here, name)
         groups = product["variants"] if product else []
         here.own["choice"] = {"variants": {g["name"]: g["choices"][0]["name"] for g in groups}, "quantity": 1}
         here.go("product", name=name)
 
-    def screen_product(self, here: Here) -> Screen:
+    def screen_product(self, here: AppContext) -> Screen:
         product, choice = self.product(here, here.args["name"]), here.own["choice"]
         if product is None:
             return Page(empty("bag", "No longer sold", "The shop has taken it away."), bar=app_bar(""))
@@ -46,12 +46,12 @@ class Product(Trade):
             ListView([*rows, Space(60)], id="product"), bar=self._bar(here), foot=self._foot(here, product, each)
         )
 
-    def _bar(self, here: Here) -> View:
+    def _bar(self, here: AppContext) -> View:
         count = sum(int(e["quantity"]) for e in here.own["cart"]["items"])
         desc = f"{self.words.cart.capitalize()}, {count} item{'s' if count != 1 else ''}"
         return app_bar("", icon_button("bag", desc, ("go", "cart"), id="open_cart"))
 
-    def _facts(self, here: Here, product: State, each: float) -> View:
+    def _facts(self, here: AppContext, product: State, each: float) -> View:
         """Stars, and when it arrives by the delivery that is chosen, for how much if it is bought alone."""
         delivery, left = self.delivery(here), stock(product)
         fee = self.fee_of(here, each * int(here.own["choice"]["quantity"]))
@@ -68,7 +68,7 @@ class Product(Trade):
             return [_row(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]]
         return pairs([_chip(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]])
 
-    def _foot(self, here: Here, product: State, each: float) -> View:
+    def _foot(self, here: AppContext, product: State, each: float) -> View:
         quantity = int(here.own["choice"]["quantity"])
         count = stepper(str(quantity), ("count", -1), ("count", 1), "of this product", wide=110)
         label = f"{self.words.add}  {money(each * quantity)}"
@@ -77,17 +77,17 @@ class Product(Trade):
         add.desc = self.words.add
         return Row([count, add], gap=24, pad=(48, 20, 48, 28))
 
-    def do_pick(self, here: Here, group: str, label: str) -> None:
+    def do_pick(self, here: AppContext, group: str, label: str) -> None:
         here.own["choice"]["variants"][group] = label
 
-    def do_count(self, here: Here, by: int) -> None:
+    def do_count(self, here: AppContext, by: int) -> None:
         choice, product = here.own["choice"], self.product(here, here.args["name"])
         most = max(1, int(product["stock"])) if product else 1
         if int(choice["quantity"]) + by > most:
             here.toast("No more of this in stock")
         choice["quantity"] = min(most, max(1, int(choice["quantity"]) + by))
 
-    def do_add(self, here: Here, name: str) -> None:
+    def do_add(self, here: AppContext, name: str) -> None:
         choice = here.own["choice"]
         if self.put(here, name, dict(choice["variants"]), int(choice["quantity"])):
             here.back()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_trade import Trade, money
 from simulators.phone.apps.shop_views import goods_row
 from simulators.phone.views import Button, Chip, Column, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
@@ -18,7 +18,7 @@ NO_FILTERS: State = {"low": "", "high": "", "stars": "", "colour": "", "in_stock
 class Search(Trade):
     """Looking for goods; the shop says where the field and the results stand."""
 
-    def found(self, here: Here, category: str = "") -> list[State]:
+    def found(self, here: AppContext, category: str = "") -> list[State]:
         """The products that fit the words, the category and the filters, sorted."""
         words = str(here.own["query"]).casefold().split()
         wanted = [
@@ -34,7 +34,7 @@ class Search(Trade):
         }
         return sorted(wanted, key=keys.get(here.own["sort"], lambda _: 0))
 
-    def results(self, here: Here, category: str = "") -> list[View | None]:
+    def results(self, here: AppContext, category: str = "") -> list[View | None]:
         """The ways to narrow a list down, how many there are, and the products."""
         products = self.found(here, category)
         count = f"{len(products)} product{'s' if len(products) != 1 else ''}"
@@ -44,11 +44,11 @@ class Search(Trade):
             return [*rows, empty("search", "Nothing found", hint)]
         return rows + [self.shelf_row(here, product) for product in products]
 
-    def shelf_row(self, here: Here, product: State) -> View:
+    def shelf_row(self, here: AppContext, product: State) -> View:
         """A product in a list of them."""
         return goods_row(product, ("product", product["name"]), str(here.own["filters"]["colour"]))
 
-    def search_box(self, here: Here, field: Field) -> View:
+    def search_box(self, here: AppContext, field: Field) -> View:
         """The search field, and the button that empties it once something stands in it."""
         if not str(here.own["query"]):
             return inset(field, 0, 20)
@@ -56,11 +56,11 @@ class Search(Trade):
         clear = icon_button("close", "Clear search", ("clear_search",), id="clear_search")
         return inset(Row([field, clear], gap=8), 0, 20)
 
-    def do_clear_search(self, here: Here) -> None:
+    def do_clear_search(self, here: AppContext) -> None:
         here.own["query"] = ""
         here.focus("search")
 
-    def _narrow(self, here: Here, category: str) -> View:
+    def _narrow(self, here: AppContext, category: str) -> View:
         """The filter and sort buttons, and each filter that is on, which a tap takes away."""
         more = {"category": category}
         chips: list[View | None] = [
@@ -71,7 +71,7 @@ class Search(Trade):
             chips.append(Chip(label, icon="close", on=("unfilter", key), id="active", desc=f"Remove filter {label}"))
         return ListView([Space(32), *chips, Space(32)], id="narrow", across=True, gap=16)
 
-    def active(self, here: Here) -> list[tuple[str, str]]:
+    def active(self, here: AppContext) -> list[tuple[str, str]]:
         """The filters that are on: their key and what is said of them."""
         f = here.own["filters"]
         low, high = amount(f["low"]), amount(f["high"])
@@ -84,27 +84,27 @@ class Search(Trade):
         ]
         return [(key, label) for key, label in said if label]
 
-    def do_unfilter(self, here: Here, key: str) -> None:
+    def do_unfilter(self, here: AppContext, key: str) -> None:
         here.own["filters"][key] = NO_FILTERS[key]
 
-    def do_clear_filters(self, here: Here) -> None:
+    def do_clear_filters(self, here: AppContext) -> None:
         here.own["filters"] = dict(NO_FILTERS)
 
-    def do_filter(self, here: Here, key: str, value: str) -> None:
+    def do_filter(self, here: AppContext, key: str, value: str) -> None:
         """Sets a filter, or takes it away where it is set so already."""
         filters = here.own["filters"]
         filters[key] = "" if filters[key] == value else value
 
-    def do_category(self, here: Here, name: str) -> None:
+    def do_category(self, here: AppContext, name: str) -> None:
         """Opens a category, without what was filtered before."""
         here.own["filters"] = dict(NO_FILTERS)
         here.go("category", name=name)
 
-    def screen_category(self, here: Here) -> Screen:
+    def screen_category(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         return Page(ListView([*self.results(here, name), Space(60)], id="results"), bar=app_bar(name))
 
-    def screen_filter(self, here: Here) -> Screen:
+    def screen_filter(self, here: AppContext) -> Screen:
         """Everything by which a list can be narrowed down; it holds at once."""
         category, f = str(here.args.get("category", "")), here.own["filters"]
         low = Field(["filters", "low"], hint="From", id="low", numeric=True, action="Next", submit=("next",), grow=1)
@@ -126,14 +126,14 @@ class Search(Trade):
         )
         return Page(ListView([*rows, Space(60)], id="filters", gap=8), bar=app_bar("Filter"), foot=foot)
 
-    def do_next(self, here: Here) -> None:
+    def do_next(self, here: AppContext) -> None:
         here.focus("high")
 
-    def screen_sort(self, here: Here) -> Screen:
+    def screen_sort(self, here: AppContext) -> Screen:
         rows: list[View | None] = [marked("radio", s, s == here.own["sort"], ("sort", s)) for s in SORTS]
         return Sheet(Column([*rows, Space(24)]), title="Sort by")
 
-    def do_sort(self, here: Here, name: str) -> None:
+    def do_sort(self, here: AppContext, name: str) -> None:
         here.own["sort"] = name
         here.back()
 

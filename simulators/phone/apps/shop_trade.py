@@ -20,10 +20,10 @@ from datetime import date, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
 from simulators.phone import nav
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 
 
-class Words(NamedTuple):
+class ShopWords(NamedTuple):
     """What a shop calls its things, and how its order numbers begin."""
 
     cart: str
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 class Trade(App):
     """A shop's goods and money; the screens stand on it."""
 
-    words: ClassVar[Words]
+    words: ClassVar[ShopWords]
     shapes: ClassVar[dict[str, State]] = {
         "products": {"name": "", "category": "", "picture": "box", "rating": 4.5, "reviews": 0, "about": "",
                      "price": 0.0, "stock": 20, "days": 1, "variants": []},
@@ -54,14 +54,14 @@ class Trade(App):
         "orders.items": {"product": "", "quantity": 1, "variants": {}, "price": 0.0},
     }  # fmt: skip
 
-    def do_tab(self, here: Here, name: str) -> None:
+    def do_tab(self, here: AppContext, name: str) -> None:
         """Between the tabs; none lies over another twice."""
         while nav.pop(here.phone, self.id):
             continue
         if name != self.root:
             here.go(name)
 
-    def product(self, here: Here, name: str) -> State | None:
+    def product(self, here: AppContext, name: str) -> State | None:
         """The product of that name; None where the shop has it no more."""
         return next((p for p in here.own["products"] if p["name"] == name), None)
 
@@ -75,57 +75,57 @@ class Trade(App):
         ]
         return round(float(product["price"]) + sum(more), 2)
 
-    def delivery(self, here: Here) -> State:
+    def delivery(self, here: AppContext) -> State:
         """The way of delivery that is chosen."""
         found: State = next(
             (d for d in here.own["deliveries"] if d["name"] == here.own["delivery"]), here.own["deliveries"][0]
         )
         return found
 
-    def fee(self, here: Here) -> float:
+    def fee(self, here: AppContext) -> float:
         """What delivery costs for what is in the cart."""
         return self.fee_of(here, subtotal(here.own["cart"]["items"]))
 
-    def fee_of(self, here: Here, goods: float) -> float:
+    def fee_of(self, here: AppContext, goods: float) -> float:
         """What delivery costs for goods of that sum."""
         free = float(here.own["threshold"])
         return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
 
-    def coupon(self, here: Here) -> State | None:
+    def coupon(self, here: AppContext) -> State | None:
         """The coupon that was entered, where there is such a one."""
         code = str(here.own["cart"]["coupon"]).strip().casefold()
         return next((c for c in here.own["coupons"] if code and c["code"].casefold() == code), None)
 
-    def discount(self, here: Here) -> float:
+    def discount(self, here: AppContext) -> float:
         """What the coupon takes off; nothing below the sum from which it holds."""
         coupon, goods = self.coupon(here), subtotal(here.own["cart"]["items"])
         if coupon is None or goods < float(coupon["minimum"]):
             return 0.0
         return round(goods * float(coupon["percent"]) / 100, 2)
 
-    def total(self, here: Here) -> float:
+    def total(self, here: AppContext) -> float:
         """Goods and delivery, less the coupon."""
         return round(subtotal(here.own["cart"]["items"]) - self.discount(here) + self.fee(here), 2)
 
-    def arrival(self, here: Here, names: list[str], way: State | None = None) -> date:
+    def arrival(self, here: AppContext, names: list[str], way: State | None = None) -> date:
         """The day on which products ordered now arrive, by the delivery chosen or another; the slowest decides."""
         products = [self.product(here, name) for name in names]
         slowest = max((int(p["days"]) for p in products if p), default=0)
         return here.clock.date() + timedelta(days=slowest + int((way or self.delivery(here))["days"]))
 
-    def status(self, here: Here, order: State) -> str:
+    def status(self, here: AppContext, order: State) -> str:
         """How far an order is: what should have arrived has."""
         if order["status"] == "Placed" and order["arrives"] and order["arrives"] < here.clock.date().isoformat():
             return "Delivered"
         return str(order["status"])
 
-    def room(self, here: Here, name: str) -> int:
+    def room(self, here: AppContext, name: str) -> int:
         """How many more of a product can go into the cart."""
         product = self.product(here, name)
         held = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
         return int(product["stock"]) - held if product else 0
 
-    def put(self, here: Here, name: str, variants: dict[str, str], quantity: int) -> bool:
+    def put(self, here: AppContext, name: str, variants: dict[str, str], quantity: int) -> bool:
         """Puts a product into the cart; False where there are not so many."""
         product = self.product(here, name)
         if product is None or self.room(here, name) < quantity:
@@ -140,7 +140,7 @@ class Trade(App):
         )
         return True
 
-    def do_quantity(self, here: Here, index: int, by: int) -> None:
+    def do_quantity(self, here: AppContext, index: int, by: int) -> None:
         items = here.own["cart"]["items"]
         entry = items[index]
         if by > 0 and self.room(here, entry["product"]) < by:
@@ -151,12 +151,12 @@ class Trade(App):
             del items[index]
             here.toast(f"Taken out of the {self.words.cart}")
 
-    def lacking(self, here: Here) -> str:
+    def lacking(self, here: AppContext) -> str:
         """The first product in the cart of which there are too few; "" where all are there."""
         names = [str(entry["product"]) for entry in here.own["cart"]["items"]]
         return next((name for name in names if self.room(here, name) < 0), "")
 
-    def do_order(self, here: Here) -> None:
+    def do_order(self, here: AppContext) -> None:
         if lacking := self.lacking(here):
             here.toast(f"Not enough {lacking} in stock")
             return
@@ -185,18 +185,18 @@ class Trade(App):
         here.notify(f"{self.words.order.capitalize()} placed", f"{order['number']} arrives on {day(order['arrives'])}",
                     "order", {"number": order["number"]}, heads_up=False)  # fmt: skip
 
-    def _number(self, here: Here) -> str:
+    def _number(self, here: AppContext) -> str:
         numbers = [int("".join(filter(str.isdecimal, str(o["number"]))) or 0) for o in here.own["orders"]]
         return f"{self.words.number}{max([self.words.first, *numbers]) + 1}"
 
-    def _take(self, here: Here, order: State, sign: int) -> None:
+    def _take(self, here: AppContext, order: State, sign: int) -> None:
         """Takes an order's goods from the stock (-1), or gives them back (1)."""
         for entry in order["items"]:
             product = self.product(here, entry["product"])
             if product is not None:
                 product["stock"] += sign * int(entry["quantity"])
 
-    def do_cancel(self, here: Here, number: str) -> None:
+    def do_cancel(self, here: AppContext, number: str) -> None:
         order = self.order(here, number)
         here.back()
         if order is not None and order["status"] == "Placed":
@@ -204,7 +204,7 @@ class Trade(App):
             self._take(here, order, 1)
             here.toast(f"{self.words.order.capitalize()} cancelled")
 
-    def do_again(self, here: Here, number: str) -> None:
+    def do_again(self, here: AppContext, number: str) -> None:
         """Puts what an order held into the cart once more, as far as it is there, at today's prices."""
         order = self.order(here, number)
         entries = order["items"] if order else []
@@ -213,7 +213,7 @@ class Trade(App):
         if missed:
             here.toast(f"Not to be had: {', '.join(missed)}")
 
-    def order(self, here: Here, number: str) -> State | None:
+    def order(self, here: AppContext, number: str) -> State | None:
         """The order of that number."""
         return next((o for o in here.own["orders"] if o["number"] == number), None)
 

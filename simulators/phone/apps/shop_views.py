@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulators.phone.app import State
 from simulators.phone.apps.shop_trade import money
 from simulators.phone.views import Act, Art, Column, Row, Text, View
-from simulators.phone.widgets import icon_button
+from simulators.phone.widgets import quantity_row
 
 LOW = 5
 """So few left are worth saying."""
@@ -62,11 +62,7 @@ def cart_row(entry: State, index: int) -> View:
         ],
         grow=1,
     )
-    one = int(entry["quantity"]) == 1
-    less = icon_button("delete" if one else "minus", "Remove" if one else "Less", ("quantity", index, -1), id="less")
-    more = icon_button("add", "More", ("quantity", index, 1), id="more")
-    number = Text(str(entry["quantity"]), "strong", align="center", width=72, id="quantity")
-    return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
+    return quantity_row(words, int(entry["quantity"]), index)
 
 
 def sum_row(label: str, amount: str, *, bold: bool = False) -> View:

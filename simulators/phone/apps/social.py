@@ -19,7 +19,7 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.social_data import ME, PEOPLE, first_posts, moment
 from simulators.phone.apps.social_post import Posts
 from simulators.phone.apps.social_views import page_head, person_row, post_view, tab_bar, visibility_rows
@@ -51,7 +51,7 @@ class Social(Posts):
             "query": "",
         }
 
-    def _posts(self, here: Here, posts: list[State]) -> list[View | None]:
+    def _posts(self, here: AppContext, posts: list[State]) -> list[View | None]:
         """Posts as a list, the latest first, with lines between them."""
         latest = sorted(posts, key=lambda post: moment(post, here.clock), reverse=True)
         rows: list[View | None] = []
@@ -59,7 +59,7 @@ class Social(Posts):
             rows += [post_view(post, here.own["me"], here.clock), Line()]
         return rows
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         followed = {p["name"] for p in here.own["people"] if p["following"]} | {"me"}
         posts = [p for p in here.own["posts"] if p["author"] in followed and p["id"] not in here.own["hidden"]]
         nothing = empty("sill", "Nothing here yet", "Follow people to see what they post.")
@@ -71,13 +71,13 @@ class Social(Posts):
             foot=tab_bar("Feed"),
         )
 
-    def do_tab(self, here: Here, label: str) -> None:
+    def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Feed":
             here.go({"People": "people", "Profile": "mine"}[label])
 
-    def screen_people(self, here: Here) -> Screen:
+    def screen_people(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search people, posts", kind="search", id="search", action="Search")
         people = sorted(here.own["people"], key=lambda p: str(p["name"]))
@@ -93,11 +93,11 @@ class Social(Posts):
         bar = Column([Text("People", "headline", pad=(48, 24, 48, 16)), inset(field, 0, 20)])
         return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar, foot=tab_bar("People"))
 
-    def _seen(self, here: Here) -> list[State]:
+    def _seen(self, here: AppContext) -> list[State]:
         """The posts that the owner may see."""
         return [p for p in here.own["posts"] if p["author"] == "me" or p["visibility"] != "Only me"]
 
-    def do_follow(self, here: Here, name: str, close: bool = False) -> None:
+    def do_follow(self, here: AppContext, name: str, close: bool = False) -> None:
         """Follows somebody, or no longer."""
         if close:
             here.back()
@@ -108,13 +108,13 @@ class Social(Posts):
                     person["friend"] = person["close"] = False
                 here.toast(f"{'You follow' if person['following'] else 'You no longer follow'} {name}")
 
-    def do_profile(self, here: Here, name: str) -> None:
+    def do_profile(self, here: AppContext, name: str) -> None:
         if name == "me":
             here.go("mine")
         else:
             here.go("person", name=name)
 
-    def screen_person(self, here: Here) -> Screen:
+    def screen_person(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         person = next((p for p in here.own["people"] if p["name"] == name), None)
         posts = [p for p in self._seen(here) if p["author"] == name]
@@ -133,12 +133,12 @@ class Social(Posts):
         rows = [head, close if following else None, Line(), *(self._posts(here, posts) or [nothing]), Space(40)]
         return Page(ListView(rows, id="person"), bar=app_bar(""))
 
-    def do_close(self, here: Here, name: str) -> None:
+    def do_close(self, here: AppContext, name: str) -> None:
         for person in here.own["people"]:
             if person["name"] == name:
                 person["close"] = not person["close"]
 
-    def screen_mine(self, here: Here) -> Screen:
+    def screen_mine(self, here: AppContext) -> Screen:
         me, posts = here.own["me"], [p for p in here.own["posts"] if p["author"] == "me"]
         following = sum(bool(p["following"]) for p in here.own["people"])
         counts = f"{len(posts)} post{'' if len(posts) == 1 else 's'}, {following} followed"
@@ -152,7 +152,7 @@ class Social(Posts):
             foot=tab_bar("Profile"),
         )
 
-    def screen_options(self, here: Here) -> Screen:
+    def screen_options(self, here: AppContext) -> Screen:
         who, close = str(here.own["default_visibility"]), sum(bool(p["close"]) for p in here.own["people"])
         rows: list[View | None] = [
             section("Who can see new posts"),
@@ -164,14 +164,14 @@ class Social(Posts):
         ]  # fmt: skip
         return Page(ListView(rows, id="options"), bar=app_bar("Settings"))
 
-    def do_default(self, here: Here, visibility: str) -> None:
+    def do_default(self, here: AppContext, visibility: str) -> None:
         here.own["default_visibility"] = visibility
         draft = here.own["draft"]
         if not (draft["text"] or draft["picture"] or draft["place"]):
             draft["visibility"] = visibility
         here.toast(f"New posts: {visibility}")
 
-    def screen_close_friends(self, here: Here) -> Screen:
+    def screen_close_friends(self, here: AppContext) -> Screen:
         people = sorted((p for p in here.own["people"] if p["following"]), key=lambda p: str(p["name"]))
         rows: list[View | None] = []
         for person in people:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here, State
+from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.social_data import visibility_icon
 from simulators.phone.apps.social_views import comment_row, post_view, visibility_rows
 from simulators.phone.views import (
@@ -27,11 +27,11 @@ from simulators.phone.widgets import app_bar, avatar, badge, empty, icon_button,
 class Posts(App):
     """One post, and writing another; `Social` adds the feed and the people."""
 
-    def post(self, here: Here, key: str) -> State | None:
+    def post(self, here: AppContext, key: str) -> State | None:
         """The post of that id."""
         return next((post for post in here.own["posts"] if post["id"] == key), None)
 
-    def screen_post(self, here: Here) -> Screen:
+    def screen_post(self, here: AppContext) -> Screen:
         key, me = str(here.args["post"]), here.own["me"]
         post = self.post(here, key)
         if post is None:
@@ -51,18 +51,18 @@ class Posts(App):
         foot = Row([field, send], gap=16, pad=(36, 16, 24, 24))
         return Page(ListView([*rows, Space(40)], id="post_page"), bar=app_bar("Post"), foot=foot)
 
-    def do_like(self, here: Here, key: str) -> None:
+    def do_like(self, here: AppContext, key: str) -> None:
         post = self.post(here, key)
         if post is not None:
             likes = post["likes"]
             post["likes"] = [name for name in likes if name != "me"] if "me" in likes else [*likes, "me"]
 
-    def do_comment_on(self, here: Here, key: str) -> None:
+    def do_comment_on(self, here: AppContext, key: str) -> None:
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] != "post":
             here.go("post", post=key)
         here.focus("comment_field")
 
-    def do_send_comment(self, here: Here, key: str) -> None:
+    def do_send_comment(self, here: AppContext, key: str) -> None:
         text, post = str(here.own["comments"].get(key, "")).strip(), self.post(here, key)
         if not text or post is None:
             return
@@ -70,21 +70,21 @@ class Posts(App):
         here.own["comments"].pop(key)
         here.focus(None)
 
-    def screen_delete_comment(self, here: Here) -> Screen:
+    def screen_delete_comment(self, here: AppContext) -> Screen:
         post, number = self.post(here, str(here.args["post"])), int(here.args["number"])
         text = str(post["comments"][number]["text"]) if post and number < len(post["comments"]) else ""
         remove = Button("Delete", "danger", on=("delete_comment", here.args["post"], number), id="delete")
         words = Text(text, "body", "faint", lines=4)
         return Dialog("Delete comment?", words, [Button("Cancel", "text", on=("back",)), remove])
 
-    def do_delete_comment(self, here: Here, key: str, number: int) -> None:
+    def do_delete_comment(self, here: AppContext, key: str, number: int) -> None:
         post = self.post(here, key)
         here.back()
         if post is not None and number < len(post["comments"]):
             del post["comments"][number]
             here.toast("Comment deleted")
 
-    def screen_menu(self, here: Here) -> Screen:
+    def screen_menu(self, here: AppContext) -> Screen:
         key = str(here.args["post"])
         post = self.post(here, key)
         if post is None:
@@ -102,48 +102,48 @@ class Posts(App):
             rows.append(_deed("eyes", "Hide this post", ("hide", key)))
         return Sheet(Column(rows), title="Post")
 
-    def do_replace(self, here: Here, screen: str, key: str) -> None:
+    def do_replace(self, here: AppContext, screen: str, key: str) -> None:
         """Opens what a menu leads to, in the menu's place."""
         here.back()
         here.go(screen, post=key)
 
-    def do_hide(self, here: Here, key: str) -> None:
+    def do_hide(self, here: AppContext, key: str) -> None:
         here.own["hidden"].append(key)
         here.back()
         here.toast("Hidden from your feed")
 
-    def screen_visibility(self, here: Here) -> Screen:
+    def screen_visibility(self, here: AppContext) -> Screen:
         post = self.post(here, str(here.args["post"]))
         current = str(post["visibility"]) if post else ""
         return Sheet(Column(visibility_rows(current, "see", here.args["post"])), title="Who can see this post?")
 
-    def do_see(self, here: Here, key: str, visibility: str) -> None:
+    def do_see(self, here: AppContext, key: str, visibility: str) -> None:
         post = self.post(here, key)
         here.back()
         if post is not None:
             post["visibility"] = visibility
             here.toast(f"Visible to: {visibility}")
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         remove = Button("Delete", "danger", on=("delete", here.args["post"]), id="delete")
         words = Text("Its likes and comments go with it.", "body", "faint")
         return Dialog("Delete this post?", words, [Button("Cancel", "text", on=("back",)), remove])
 
-    def do_delete(self, here: Here, key: str) -> None:
+    def do_delete(self, here: AppContext, key: str) -> None:
         here.own["posts"] = [post for post in here.own["posts"] if post["id"] != key]
         here.back()
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "post":
             here.back()
         here.toast("Post deleted")
 
-    def do_compose(self, here: Here) -> None:
+    def do_compose(self, here: AppContext) -> None:
         """Begins a post, or goes on with the one that was begun."""
         draft = here.own["draft"]
         if not (draft["text"] or draft["picture"] or draft["place"]):
             here.own["draft"] = _blank(here)
         here.go("compose")
 
-    def screen_compose(self, here: Here) -> Screen:
+    def screen_compose(self, here: AppContext) -> Screen:
         draft, name = here.own["draft"], str(here.own["me"]["name"])
         who = str(draft["visibility"] or here.own["default_visibility"])
         head = item(name, f"Visible to: {who}", lead=avatar(name), trail=Icon(visibility_icon(who), 56))
@@ -166,37 +166,37 @@ class Posts(App):
         bar = app_bar("New post", discard, Button("Post", on=("publish",), id="publish", width=230))
         return Page(ListView(rows, id="compose", gap=12), bar=bar)
 
-    def screen_audience(self, here: Here) -> Screen:
+    def screen_audience(self, here: AppContext) -> Screen:
         who = str(here.own["draft"]["visibility"] or here.own["default_visibility"])
         return Sheet(Column(visibility_rows(who, "audience")), title="Who can see it?")
 
-    def do_audience(self, here: Here, visibility: str) -> None:
+    def do_audience(self, here: AppContext, visibility: str) -> None:
         here.own["draft"]["visibility"] = visibility
         here.back()
 
-    def screen_pictures(self, here: Here) -> Screen:
+    def screen_pictures(self, here: AppContext) -> Screen:
         cells = [_choice(key, caption) for key, caption in pictures(here)]
         rows: list[View | None] = [Row([*cells[i : i + 2]], gap=24, align="top") for i in range(0, len(cells), 2)]
         nothing = empty("image", "No pictures", "There are none on this phone.")
         return Page(ListView([inset(Column(rows, gap=24)) if rows else nothing, Space(40)], id="pictures"),
                     bar=app_bar("Choose a picture"))  # fmt: skip
 
-    def do_picture(self, here: Here, key: str, caption: str) -> None:
+    def do_picture(self, here: AppContext, key: str, caption: str) -> None:
         here.own["draft"] |= {"picture": key, "caption": caption}
         if key:
             here.back()
 
-    def screen_discard(self, here: Here) -> Screen:
+    def screen_discard(self, here: AppContext) -> Screen:
         remove = Button("Discard", "danger", on=("discard",), id="discard")
         words = Text("What you wrote will be gone.", "body", "faint")
         return Dialog("Discard this post?", words, [Button("Keep", "text", on=("back",)), remove])
 
-    def do_discard(self, here: Here) -> None:
+    def do_discard(self, here: AppContext) -> None:
         here.own["draft"] = _blank(here)
         here.back(2)
         here.toast("Discarded")
 
-    def do_publish(self, here: Here) -> None:
+    def do_publish(self, here: AppContext) -> None:
         draft = here.own["draft"]
         text = str(draft["text"]).strip()
         if not text and not draft["picture"]:
@@ -213,7 +213,7 @@ class Posts(App):
         here.toast(f"Posted, visible to: {post['visibility']}")
 
 
-def pictures(here: Here) -> list[tuple[str, str]]:
+def pictures(here: AppContext) -> list[tuple[str, str]]:
     """The pictures on the phone, the latest first: what is drawn, and its caption."""
     photos = sorted(here.phone["apps"]["gallery"]["photos"], key=lambda photo: str(photo["time"]), reverse=True)
     return [(f"{photo['scene']}/{photo['name']}", str(photo["caption"] or photo["name"])) for photo in photos]
@@ -226,7 +226,7 @@ def _choice(key: str, caption: str) -> View:
     return cell
 
 
-def _blank(here: Here) -> State:
+def _blank(here: AppContext) -> State:
     return {"text": "", "picture": "", "caption": "", "place": "", "visibility": here.own["default_visibility"]}
 
 

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.food_cart import cart_row, subtotal
 from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import catalogue
-from simulators.phone.apps.food_views import Words, address_bar, dish_row, item_words, money
+from simulators.phone.apps.food_views import FoodWords, address_bar, dish_row, item_words, matches, money
 from simulators.phone.apps.supper_menu import EXTRAS, KITCHENS, OPTIONS, RESTAURANTS
 from simulators.phone.views import (
     Art,
@@ -41,7 +41,7 @@ SOON = "As soon as possible"
 
 class Supper(Dish):
     id, label, icon, colour, hue = "supper", "Suppertide", "pot", "#2f7f79", 175
-    words = Words("basket", "Bring to", "Payment", "Note for the kitchen", "Confirm order", "ST-", 2206)
+    words = FoodWords("basket", "Bring to", "Payment", "Note for the kitchen", "Confirm order", "ST-", 2206)
     shapes: ClassVar[dict[str, State]] = {
         "restaurants": {"name": "", "category": "", "picture": "plate", "rating": 4.5, "minutes": 30, "fee": 0.0,
                         "sections": []},
@@ -80,7 +80,7 @@ class Supper(Dish):
                    ("Orders", "receipt", "orders"))  # fmt: skip
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         """The kitchens near one, all or of one kind."""
         chosen = str(here.own["kitchen"])
         kinds = [kind for kind in KITCHENS if any(p["category"] == kind for p in here.own["restaurants"])]
@@ -100,10 +100,10 @@ class Supper(Dish):
         )
         return Page(ListView([*(rows or [nothing]), Space(40)], id="feed"), bar=bar, foot=self.tab_bar("Browse"))
 
-    def do_kitchen(self, here: Here, kind: str) -> None:
+    def do_kitchen(self, here: AppContext, kind: str) -> None:
         here.own["kitchen"] = kind
 
-    def screen_search(self, here: Here) -> Screen:
+    def screen_search(self, here: AppContext) -> Screen:
         """Dishes and kitchens by a word."""
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search dishes and kitchens", kind="outline", id="search", action="Search")
@@ -116,11 +116,11 @@ class Supper(Dish):
         rows = _found(here, query) if query else [hint]
         return Page(ListView([*rows, Space(60)], id="results"), bar=bar, foot=self.tab_bar("Search"))
 
-    def do_clear_search(self, here: Here) -> None:
+    def do_clear_search(self, here: AppContext) -> None:
         here.own["query"] = ""
         here.focus("search")
 
-    def screen_menu(self, here: Here) -> Screen:
+    def screen_menu(self, here: AppContext) -> Screen:
         place = self.restaurant(here, here.args["restaurant"])
         rows: list[View | None] = [item(_kind(place), _delivery(place), lead=badge("bike"), id="about")]
         for part in place["sections"]:
@@ -129,7 +129,7 @@ class Supper(Dish):
         foot = self.cart_button(here) or self.tab_bar("Browse")
         return Page(ListView([*rows, Space(60)], id="menu"), bar=app_bar(str(place["name"])), foot=foot)
 
-    def screen_cart(self, here: Here) -> Screen:
+    def screen_cart(self, here: AppContext) -> Screen:
         """The basket; what it costs to bring is said at checkout."""
         cart, bar = here.own["cart"], Text("Basket", "headline", pad=(48, 32, 48, 24))
         if not cart["items"]:
@@ -144,15 +144,15 @@ class Supper(Dish):
         foot = Column([button, self.tab_bar("Basket")])
         return Page(ListView([*rows, Space(60)], id="basket"), bar=bar, foot=foot)
 
-    def screen_empty_cart(self, here: Here) -> Screen:
+    def screen_empty_cart(self, here: AppContext) -> Screen:
         buttons = [Button("Cancel", "text", on=("back",)), Button("Empty", "danger", on=("empty_cart",))]
         return Dialog("Empty the basket?", Text("All dishes are taken out.", "body", "faint"), buttons)
 
-    def do_empty_cart(self, here: Here) -> None:
+    def do_empty_cart(self, here: AppContext) -> None:
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
         here.back()
 
-    def screen_checkout(self, here: Here) -> Screen:
+    def screen_checkout(self, here: AppContext) -> Screen:
         """Where, when, how: the last look before it is bought."""
         if not here.own["cart"]["items"]:
             return Page(self.nothing(), bar=app_bar("Checkout"))
@@ -168,18 +168,18 @@ class Supper(Dish):
         bar = app_bar("Checkout", sub=str(here.own["cart"]["restaurant"]))
         return Page(ListView([*rows, Space(60)], id="checkout"), bar=bar, foot=self.place_button(here))
 
-    def screen_times(self, here: Here) -> Screen:
+    def screen_times(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
             marked("radio", when, when == here.own["when"], ("choose", "when", when)) for when in [SOON, *_times(here)]
         ]
         return Sheet(Column([*rows, Space(24)]), title="When shall it come?")
 
-    def new_order(self, here: Here) -> State:
+    def new_order(self, here: AppContext) -> State:
         order = super().new_order(here)
         when = str(here.own["when"])
         return order | {"when": when, "cutlery": here.own["cutlery"], "eta": order["eta"] if when == SOON else when}
 
-    def do_order(self, here: Here) -> None:
+    def do_order(self, here: AppContext) -> None:
         if here.own["when"] not in (SOON, *_times(here)):
             here.own["when"] = SOON
             here.toast("That time has passed: choose another")
@@ -188,7 +188,7 @@ class Supper(Dish):
         here.own["when"] = SOON
 
 
-def _times(here: Here) -> list[str]:
+def _times(here: AppContext) -> list[str]:
     """The next half hours at which a kitchen can still be done, until midnight."""
     first = here.clock + timedelta(minutes=40)
     first = first.replace(minute=0, second=0, microsecond=0) + timedelta(minutes=30 * -(-first.minute // 30))
@@ -218,18 +218,10 @@ def _kitchen_row(place: State) -> View:
     return Row([picture, words], gap=36, pad=(48, 16), on=("go", "menu", {"restaurant": name}), id="restaurant")
 
 
-def _found(here: Here, query: str) -> list[View | None]:
+def _found(here: AppContext, query: str) -> list[View | None]:
     """Dishes first, then kitchens, that hold the words searched."""
-    dishes: list[View | None] = []
-    places: list[View | None] = []
-    for place in here.own["restaurants"]:
-        if query in f"{place['name']} {place['category']}".casefold():
-            places.append(_kitchen_row(place))
-        for part in place["sections"]:
-            for dish in part["dishes"]:
-                if query in f"{dish['name']} {dish['about']}".casefold():
-                    dishes.append(dish_row(place, dish, named=True))
+    places, dishes = matches(here, query)
     if not dishes and not places:
         return [empty("search", "Nothing found", "No dish and no kitchen holds these words.")]
     rows: list[View | None] = [section("Dishes"), *dishes] if dishes else []
-    return rows + ([section("Kitchens"), *places] if places else [])
+    return rows + ([section("Kitchens"), *map(_kitchen_row, places)] if places else [])

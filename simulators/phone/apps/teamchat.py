@@ -19,9 +19,18 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import Here, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.teamchat_channel import Channels
-from simulators.phone.apps.teamchat_data import PEOPLE, STATUSES, Place, day, first_channels, mentions, moment, places
+from simulators.phone.apps.teamchat_data import (
+    PEOPLE,
+    STATUSES,
+    MessagePlace,
+    day,
+    first_channels,
+    mentions,
+    moment,
+    places,
+)
 from simulators.phone.apps.teamchat_views import channel_row, direct_row, message_view, status_icon, tab_bar
 from simulators.phone.views import Button, Column, Field, Icon, ListView, Page, Row, Screen, Sheet, Space, Text, View
 from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, inset, item, marked, section
@@ -54,11 +63,11 @@ class TeamChat(Channels):
             "to": "",
         }
 
-    def _open_here(self, here: Here) -> list[State]:
+    def _open_here(self, here: AppContext) -> list[State]:
         """The channels of the open workspace."""
         return [c for c in here.own["channels"] if c["workspace"] in ("", here.own["workspace"])]
 
-    def screen_home(self, here: Here) -> Screen:
+    def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
         name = str(here.own["workspace"])
         row = Row(
@@ -71,7 +80,7 @@ class TeamChat(Channels):
         return Page(ListView([*rows, Space(220)], id="channels"), bar=Column([row, inset(field, 0, 20)]), fab=new,
                     foot=tab_bar("Home"))  # fmt: skip
 
-    def _listed(self, here: Here) -> list[View | None]:
+    def _listed(self, here: AppContext) -> list[View | None]:
         me = str(here.own["me"])
         joined = [c for c in self._open_here(here) if c["joined"]]
         channels = sorted((c for c in joined if c["kind"] == "channel"), key=lambda c: str(c["name"]))
@@ -90,7 +99,7 @@ class TeamChat(Channels):
             rows.append(Text("Nobody has written yet.", "body", "faint", pad=(48, 16)))
         return rows
 
-    def _found(self, here: Here, query: str) -> list[View | None]:
+    def _found(self, here: AppContext, query: str) -> list[View | None]:
         me, channels = str(here.own["me"]), [c for c in self._open_here(here) if c["joined"]]
         rows: list[View | None] = []
         for channel in channels:
@@ -106,7 +115,7 @@ class TeamChat(Channels):
         ]
         return rows or [empty("search", "Nothing found", "Nothing here holds these words.")]
 
-    def _hit(self, here: Here, place: Place) -> View:
+    def _hit(self, here: AppContext, place: MessagePlace) -> View:
         """A message away from its channel: where and when it was said, and the message."""
         to = {"channel": place.channel["name"], "index": place.number}
         sign = "" if place.channel["kind"] == "direct" else "#"
@@ -115,19 +124,19 @@ class TeamChat(Channels):
                             long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
         return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), said])
 
-    def opened(self, here: Here) -> None:
+    def opened(self, here: AppContext) -> None:
         if "channel" in here.args:
             channel = self.channel(here, here.args["channel"])
             channel["unread"] = 0
             here.own["workspace"] = channel["workspace"] or here.own["workspace"]
 
-    def do_tab(self, here: Here, label: str) -> None:
+    def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Home":
             here.go({"Mentions": "mentions", "You": "you"}[label])
 
-    def screen_workspaces(self, here: Here) -> Screen:
+    def screen_workspaces(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for name in here.own["workspaces"]:
             unread = sum(c["unread"] for c in here.own["channels"] if c["workspace"] == name and not c["muted"])
@@ -135,11 +144,11 @@ class TeamChat(Channels):
             rows.append(marked("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
         return Sheet(Column(rows), title="Workspaces")
 
-    def do_workspace(self, here: Here, name: str) -> None:
+    def do_workspace(self, here: AppContext, name: str) -> None:
         here.own["workspace"], here.own["query"] = name, ""
         here.back()
 
-    def screen_browse(self, here: Here) -> Screen:
+    def screen_browse(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for channel in sorted(self._open_here(here), key=lambda c: str(c["name"])):
             if channel["kind"] == "channel":
@@ -150,7 +159,7 @@ class TeamChat(Channels):
         nothing = empty("hash", "No channels", "This workspace has none.")
         return Page(ListView([*(rows or [nothing]), Space(40)], id="browse"), bar=app_bar("All channels"))
 
-    def screen_new(self, here: Here) -> Screen:
+    def screen_new(self, here: AppContext) -> Screen:
         wanted = str(here.own["to"]).strip().casefold()
         rows: list[View | None] = [
             item(f"#{c['name']}", "Channel", lead=badge("hash"), on=("choose", c["name"]), id="channel")
@@ -167,12 +176,12 @@ class TeamChat(Channels):
         bar = Column([app_bar("New message"), inset(field, 0, 20)])
         return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar)
 
-    def do_choose(self, here: Here, name: str) -> None:
+    def do_choose(self, here: AppContext, name: str) -> None:
         here.own["to"] = ""
         self.do_open(here, name, 1)
         here.focus("message")
 
-    def screen_mentions(self, here: Here) -> Screen:
+    def screen_mentions(self, here: AppContext) -> Screen:
         me = str(here.own["me"])
         found = [
             place
@@ -186,7 +195,7 @@ class TeamChat(Channels):
         bar = Text("Mentions", "headline", pad=(48, 32, 48, 24))
         return Page(ListView([*(rows or [nothing]), Space(40)], id="mentions"), bar=bar, foot=tab_bar("Mentions"))
 
-    def screen_you(self, here: Here) -> Screen:
+    def screen_you(self, here: AppContext) -> Screen:
         status = here.own["status"]
         head = item(str(here.own["me"]), str(here.own["workspace"]), lead=avatar(here.own["me"]), strong=True)
         field = Field(["status", "text"], hint="What are you up to?", id="status_text")
@@ -200,10 +209,10 @@ class TeamChat(Channels):
         bar = Text("You", "headline", pad=(48, 32, 48, 24))
         return Page(ListView([*rows, Space(40)], id="you"), bar=bar, foot=tab_bar("You"))
 
-    def do_status(self, here: Here, kind: str) -> None:
+    def do_status(self, here: AppContext, kind: str) -> None:
         here.own["status"]["kind"] = kind
         here.toast(f"Status: {kind}")
 
-    def do_clear_status(self, here: Here) -> None:
+    def do_clear_status(self, here: AppContext) -> None:
         here.own["status"] = {"kind": "Active", "text": ""}
         here.toast("Status cleared")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulators.phone.app import App, Here, State
-from simulators.phone.apps.teamchat_data import REACTIONS, Place, day, moment, places
+from simulators.phone.app import App, AppContext, State
+from simulators.phone.apps.teamchat_data import REACTIONS, MessagePlace, day, moment, places
 from simulators.phone.apps.teamchat_views import divider, message_view, writing
 from simulators.phone.views import (
     Button,
@@ -26,7 +26,7 @@ from simulators.phone.widgets import app_bar, avatar, badge, empty, icon_button,
 class Channels(App):
     """Reading and writing; `TeamChat` adds the lists of channels, mentions and the owner's own page."""
 
-    def channel(self, here: Here, name: str) -> State:
+    def channel(self, here: AppContext, name: str) -> State:
         """The channel or direct conversation of that name, rather in the open workspace; begun where there is none."""
         found: list[State] = [c for c in here.own["channels"] if c["name"] == name]
         found.sort(key=lambda c: c["workspace"] not in ("", here.own["workspace"]))
@@ -35,7 +35,7 @@ class Channels(App):
         blank = {"workspace": here.own["workspace"], "kind": "direct", "name": name, "topic": "", "private": False}
         return blank | {"muted": False, "unread": 0, "joined": True, "members": [name], "messages": []}
 
-    def do_open(self, here: Here, name: str, steps: int = 0) -> None:
+    def do_open(self, here: AppContext, name: str, steps: int = 0) -> None:
         """Opens a channel and marks it as read; what was unread stays marked on its screen."""
         channel = self.channel(here, name)
         here.back(steps)
@@ -43,7 +43,7 @@ class Channels(App):
         here.go("channel", channel=name, new=len(channel["messages"]) - unread if unread else -1)
         channel["unread"] = 0
 
-    def screen_channel(self, here: Here) -> Screen:
+    def screen_channel(self, here: AppContext) -> Screen:
         name = str(here.args["channel"])
         channel = self.channel(here, name)
         new = int(here.args.get("new", -1))
@@ -75,22 +75,22 @@ class Channels(App):
             foot=foot,
         )
 
-    def person(self, here: Here, name: str) -> State:
+    def person(self, here: AppContext, name: str) -> State:
         """What is known of a person; empty where nothing is."""
         found: State = next((p for p in here.own["people"] if p["name"] == name), {})
         return found
 
-    def _draft(self, here: Here, key: str) -> str:
+    def _draft(self, here: AppContext, key: str) -> str:
         return str(here.own["drafts"].get(key, ""))
 
-    def _callable(self, here: Here, channel: State) -> list[str]:
+    def _callable(self, here: AppContext, channel: State) -> list[str]:
         return ["everyone", *map(str, channel["members"])] if channel["kind"] == "channel" else []
 
-    def do_call(self, here: Here, key: str, name: str) -> None:
+    def do_call(self, here: AppContext, key: str, name: str) -> None:
         """Writes out a name that was begun with `@`."""
         here.own["drafts"][key] = f"{self._draft(here, key).rpartition('@')[0]}@{name} "
 
-    def do_send(self, here: Here, name: str, index: int = -1) -> None:
+    def do_send(self, here: AppContext, name: str, index: int = -1) -> None:
         """Sends what was written: into the channel, or as a reply to its message `index`."""
         key = name if index < 0 else _key(name, index)
         text = self._draft(here, key).strip()
@@ -108,7 +108,7 @@ class Channels(App):
         for place in [k for k in here.phone["scroll"] if k.startswith("teamchat/") and k.endswith("/messages")]:
             del here.phone["scroll"][place]
 
-    def screen_thread(self, here: Here) -> Screen:
+    def screen_thread(self, here: AppContext) -> Screen:
         name, index = str(here.args["channel"]), int(here.args["index"])
         channel = self.channel(here, name)
         rows: list[View | None] = []
@@ -131,13 +131,13 @@ class Channels(App):
             foot=writing(key, "Reply", send, self._callable(here, channel), self._draft(here, key)),
         )
 
-    def _at(self, here: Here) -> Place | None:
+    def _at(self, here: AppContext) -> MessagePlace | None:
         """The message that a sheet or dialog is about."""
         name, index, reply = str(here.args["channel"]), int(here.args["index"]), int(here.args.get("reply", -1))
         found = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
         return next(found, None)
 
-    def screen_actions(self, here: Here) -> Screen:
+    def screen_actions(self, here: AppContext) -> Screen:
         place = self._at(here)
         if place is None:
             return Sheet(Text("It was deleted.", "body", "faint", pad=(48, 24)))
@@ -157,14 +157,14 @@ class Channels(App):
             rows.append(_deed("delete", "Delete message", ("go", "delete", to)))
         return Sheet(Column(rows), title="Message")
 
-    def do_thread(self, here: Here, name: str, index: int) -> None:
+    def do_thread(self, here: AppContext, name: str, index: int) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
         here.back()
         if stack[-1]["screen"] != "thread":
             here.go("thread", channel=name, index=index)
         here.focus("message")
 
-    def do_react(self, here: Here, name: str, index: int, reply: int, sign: str, close: bool = False) -> None:
+    def do_react(self, here: AppContext, name: str, index: int, reply: int, sign: str, close: bool = False) -> None:
         """Puts the owner's reaction to a message, or takes it away."""
         message = self.channel(here, name)["messages"][index]
         message = message["replies"][reply] if reply >= 0 else message
@@ -179,28 +179,28 @@ class Channels(App):
         if close:
             here.back()
 
-    def do_pin(self, here: Here, name: str, index: int) -> None:
+    def do_pin(self, here: AppContext, name: str, index: int) -> None:
         message = self.channel(here, name)["messages"][index]
         message["pinned"] = not message["pinned"]
         here.back()
         here.toast("Pinned" if message["pinned"] else "No longer pinned")
 
-    def do_unread(self, here: Here, name: str, index: int) -> None:
+    def do_unread(self, here: AppContext, name: str, index: int) -> None:
         channel = self.channel(here, name)
         channel["unread"] = len(channel["messages"]) - index
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Marked as unread")
 
-    def screen_delete(self, here: Here) -> Screen:
+    def screen_delete(self, here: AppContext) -> Screen:
         place = self._at(here)
         text = str(place.message["text"]) if place else ""
         remove = Button("Delete", "danger", on=("delete",), id="delete")
         words = Text(text, "body", "faint", lines=4)
         return Dialog("Delete message?", words, [Button("Cancel", "text", on=("back",)), remove])
 
-    def do_delete(self, here: Here) -> None:
+    def do_delete(self, here: AppContext) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
-        place = self._at(Here(here.phone, self.id, stack[-1]["args"]))
+        place = self._at(AppContext(here.phone, self.id, stack[-1]["args"]))
         here.back(2)
         if place is None:
             return
@@ -212,7 +212,7 @@ class Channels(App):
                 here.back()
         here.toast("Message deleted")
 
-    def screen_pinned(self, here: Here) -> Screen:
+    def screen_pinned(self, here: AppContext) -> Screen:
         channel = self.channel(here, str(here.args["channel"]))
         rows: list[View | None] = []
         for place in (p for p in places(channel) if p.message.get("pinned")):
@@ -222,7 +222,7 @@ class Channels(App):
         nothing = empty("pin", "Nothing pinned", "Hold a message to pin it here.")
         return Page(ListView([*(rows or [nothing]), Space(40)], id="pinned"), bar=app_bar("Pinned messages"))
 
-    def screen_details(self, here: Here) -> Screen:
+    def screen_details(self, here: AppContext) -> Screen:
         name = str(here.args["channel"])
         channel = self.channel(here, name)
         index = here.own["channels"].index(channel) if channel in here.own["channels"] else -1
@@ -248,17 +248,17 @@ class Channels(App):
                 rows.append(Column([leave], pad=(48, 24), align="start"))
         return Page(ListView([*rows, Space(40)], id="details"), bar=app_bar(name if direct else f"#{name}"))
 
-    def do_join(self, here: Here, name: str) -> None:
+    def do_join(self, here: AppContext, name: str) -> None:
         self.channel(here, name)["joined"] = True
         here.toast(f"You joined {name}")
 
-    def screen_leave(self, here: Here) -> Screen:
+    def screen_leave(self, here: AppContext) -> Screen:
         name = str(here.args["channel"])
         leave = Button("Leave", "danger", on=("leave", name), id="leave_now")
         words = Text("You can join it again at any time.", "body", "faint")
         return Dialog(f"Leave #{name}?", words, [Button("Cancel", "text", on=("back",)), leave])
 
-    def do_leave(self, here: Here, name: str) -> None:
+    def do_leave(self, here: AppContext, name: str) -> None:
         self.channel(here, name)["joined"] = False
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast(f"You left {name}")

@@ -89,7 +89,7 @@ def first_channels(clock: datetime) -> list[State]:
     return out
 
 
-class Place(NamedTuple):
+class MessagePlace(NamedTuple):
     """A message, and where it stands: its channel, its number there, the number of the reply or -1."""
 
     channel: State
@@ -98,12 +98,12 @@ class Place(NamedTuple):
     message: State
 
 
-def places(channel: State) -> Iterator[Place]:
+def places(channel: State) -> Iterator[MessagePlace]:
     """All messages of a channel and the replies to them, in the order of their threads."""
     for index, message in enumerate(channel["messages"]):
-        yield Place(channel, index, -1, message)
+        yield MessagePlace(channel, index, -1, message)
         for number, reply in enumerate(message["replies"]):
-            yield Place(channel, index, number, reply)
+            yield MessagePlace(channel, index, number, reply)
 
 
 def mentions(message: State, me: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from simulators.phone.app import State
-from simulators.phone.apps.teamchat_data import REACTIONS, Place, mentions, moment, short
+from simulators.phone.apps.teamchat_data import REACTIONS, MessagePlace, mentions, moment, short
 from simulators.phone.views import Act, Chip, Column, Field, Icon, Line, ListView, Row, Text, View
 from simulators.phone.widgets import avatar, icon_button, item, tabs
 
@@ -67,7 +67,7 @@ def unread_mark(count: int, calls: bool) -> View | None:
     return mark
 
 
-def message_view(place: Place, me: str, clock: datetime, *, on: Act | None, long: Act) -> View:
+def message_view(place: MessagePlace, me: str, clock: datetime, *, on: Act | None, long: Act) -> View:
     """A message with its author, time, reactions and how many answered."""
     message = place.message
     who = me if message["from"] == "me" else str(message["from"])
@@ -88,7 +88,7 @@ def message_view(place: Place, me: str, clock: datetime, *, on: Act | None, long
     return row
 
 
-def _reactions(place: Place) -> View:
+def _reactions(place: MessagePlace) -> View:
     chips: list[View | None] = []
     for icon, words in REACTIONS:
         by: list[str] = next((r["by"] for r in place.message["reactions"] if r["name"] == icon), [])

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators.phone.served import sync
-from simulators.phone.served.consoles import Framed, Invocation, Plain, invocation
+from simulators.phone.served.consoles import Framed, Invocation, PlainConsole, invocation
 from simulators.phone.served.packets import Wire
 from simulators.phone.served.services import HungUp, Run, Services, Stream
 from simulators.phone.served.transport import Connection, Opened
@@ -131,13 +131,15 @@ class Adbd:
         with self._changed:
             strangers = [other for other in self._open if not other.met]
             full = len(self._open) >= _CONNECTIONS
+            if full and strangers:  # the one that has been silent longest makes room
+                oldest = min(strangers, key=lambda other: other.born)
+                self._open.discard(oldest)
+                oldest.cut()
             if not full or strangers:
                 self._open.add(connection)
         if full and not strangers:
             wire.close()
             return
-        if full:
-            min(strangers, key=lambda other: other.born).cut()
         self._begin("reads", lambda: self._drive(connection))
 
     def _drive(self, connection: Connection) -> None:
@@ -188,13 +190,13 @@ class Adbd:
         if kind == "localabstract" and name in self._services.listening:
             return partial(self._hand_over, name)
         if kind == "reverse":
-            return _refuse_reverse
+            return partial(_reverse, name)
         if kind in _SAYINGS:
             return lambda stream: stream.write(_SAYINGS[kind])
         return None
 
     def _command(self, asked: Invocation, stream: Stream) -> None:
-        console = Framed(stream, asked.terminal) if asked.framed else Plain(stream, asked.terminal)
+        console = Framed(stream, asked.terminal) if asked.framed else PlainConsole(stream, asked.terminal)
         console.end(self._run(self._services, asked.command, console))
 
     def _hand_over(self, name: str, stream: Stream) -> None:
@@ -234,7 +236,14 @@ _SAYINGS = {
 """What a phone that is for sale answers to those who would have more than it gives."""
 
 
-def _refuse_reverse(stream: Stream) -> None:
+def _reverse(asked: str, stream: Stream) -> None:
+    """What runs from the phone to the computer: nothing, so that there is nothing to list or to end."""
+    if asked == "list-forward":
+        stream.write(b"OKAY0000")
+        return
+    if asked == "killforward-all":
+        stream.write(b"OKAY")
+        return
     why = b"reverse sockets are not there on this phone"
     stream.write(b"FAIL%04x%s" % (len(why), why))
 

@@ -34,7 +34,7 @@ def invocation(destination: str) -> Invocation | None:
     return Invocation(command, "v2" in options, typed)
 
 
-class Plain:
+class PlainConsole:
     """Standard input and output are the stream; there is no standard error, and no exit code is told."""
 
     def __init__(self, stream: Stream, terminal: bool) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.turn import Action, Point
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.step import Action, Point
+from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators.phone import draw, nav, touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
-from simulators.phone.phone import Drawn, Phone
+from simulators.phone.phone import DrawnScreen, Phone
 from simulators.phone.served.motion import Motion
 from simulators.phone.stage import activity, focused
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
@@ -27,19 +28,34 @@ _LEFT = (HEIGHT - _WIDE) // 2
 """In landscape the phone's picture stands in the middle, this wide and this far from the left, as high as can be."""
 
 
+_LOCK_WORDS = {"swipe": "Swipe to unlock", "pin": "Enter PIN"}
+PREVIEW = Bounds(32, 2000, 632, 2200)
+"""Where the clipboard's preview stands."""
+_PREVIEW = 6.0
+"""Seconds for which it does (ClipboardOverlayController)."""
+LOCKS = ("", *_LOCK_WORDS)
+
+
 class Display:
     """The screen of a `Phone` in pixels of the display as it is turned: 1080 x 2400, or 2400 x 1080 in landscape.
 
     Every app of this phone insists on portrait, so landscape shows its picture scaled and letterboxed (Android's size
     compatibility mode). `rotation` is 0 to 3; `awake` is False while the screen is off: black, and deaf to touches.
-    `finger` is the one that touches it.
+    `finger` is the one that touches it. `lock` is "" or what the lock screen in front asks for: "swipe", "pin".
+    `secured`: the app in front forbids pictures (FLAG_SECURE). `folded`: this screen is off, the cover's is lit.
+    `second`: a monitor is plugged in, and stands first in every list. `override` is another size that the phone was
+    told to have (`wm size`), upright; all is scaled to it.
     """
 
     def __init__(self, phone: Phone) -> None:
         self.phone = phone
         self._rotation = 0
         self._awake = True
-        self._wide: tuple[Drawn, Image] | None = None
+        self._lock, self._secured, self._folded = "", False, False
+        self.second = False
+        self._override: Point | None = None
+        self._preview = ("", 0.0)
+        self._wide: tuple[DrawnScreen, Image] | None = None
         self.finger = Motion(self)
 
     @property
@@ -61,12 +77,75 @@ class Display:
         self.phone.stir()
 
     @property
+    def lock(self) -> str:
+        return self._lock
+
+    @lock.setter
+    def lock(self, asks: str) -> None:
+        self._lock = asks
+        self.phone.stir()
+
+    @property
+    def secured(self) -> bool:
+        return self._secured
+
+    @secured.setter
+    def secured(self, forbids: bool) -> None:
+        self._secured = forbids
+        self.phone.stir()
+
+    @property
+    def folded(self) -> bool:
+        return self._folded
+
+    @folded.setter
+    def folded(self, closed: bool) -> None:
+        self._folded = closed
+        self.phone.stir()
+
+    def show_clipboard(self, text: str) -> None:
+        """Android 13's preview: what was put on the clipboard stands in a corner for some seconds."""
+        self._preview = (text, time.monotonic() + _PREVIEW)
+        self.phone.stir()
+
+    @property
+    def preview(self) -> str:
+        """What stands in the clipboard's preview now."""
+        text, until = self._preview
+        return text if time.monotonic() < until else ""
+
+    @property
+    def lit(self) -> bool:
+        """Whether this screen shows anything."""
+        return self._awake and not self._folded
+
+    @property
+    def open(self) -> bool:
+        """Whether a touch reaches an app."""
+        return self.lit and not self._lock
+
+    @property
     def landscape(self) -> bool:
         return self._rotation % 2 == 1
 
     @property
-    def size(self) -> Point:
+    def override(self) -> Point | None:
+        return self._override
+
+    @override.setter
+    def override(self, size: Point | None) -> None:
+        self._override = size
+        self.phone.stir()
+
+    @property
+    def _panel(self) -> Point:
         return (HEIGHT, WIDTH) if self.landscape else (WIDTH, HEIGHT)
+
+    @property
+    def size(self) -> Point:
+        if self._override is None:
+            return self._panel
+        return self._override[::-1] if self.landscape else self._override
 
     @property
     def version(self) -> int:
@@ -83,21 +162,61 @@ class Display:
 
     def rgb(self) -> bytes:
         """The picture now: width x height x 3 bytes."""
-        if not self._awake:
-            return bytes(3 * WIDTH * HEIGHT)
+        if (special := self._special()) is not None:
+            return special.tobytes()
+        if self._override is not None:
+            return self._resized().tobytes()
         drawn = self.phone.look()
         return self._landscape(drawn).tobytes() if self.landscape else drawn.rgb
 
     def png(self) -> bytes:
         """The same, as a PNG file."""
-        from PIL import Image
-
-        if not self._awake:
-            return draw.png(Image.new("RGB", self.size))
+        if (special := self._special()) is not None:
+            return draw.png(special)
+        if self._override is not None:
+            return draw.png(self._resized())
         drawn = self.phone.look()
         return draw.png(self._landscape(drawn)) if self.landscape else drawn.png
 
-    def _landscape(self, drawn: Drawn) -> Image:
+    def _special(self) -> Image | None:
+        """What is shown in an app's place: nothing, the lock screen, or black where the app forbids pictures."""
+        from PIL import Image, ImageDraw
+
+        if self.open and not self._secured:
+            return self._with_preview() if self.preview else None
+        picture = Image.new("RGB", self.size)
+        if not self.lit:
+            return picture
+        wide, high = self.size
+        if self._lock:
+            pen = ImageDraw.Draw(picture)
+            pen.rectangle((0, 0, wide, high), fill=(24, 40, 72))
+            pen.text((wide // 2, high // 3), _LOCK_WORDS[self._lock], fill="white", anchor="mm", font_size=64)
+            return picture
+        drawn = self.phone.look()
+        bar = STATUS_BAR.bottom
+        if not self.landscape:
+            picture.paste(drawn.picture.crop((0, 0, wide, bar)), (0, 0))
+        return picture
+
+    def _resized(self) -> Image:
+        from PIL import Image
+
+        drawn = self.phone.look()
+        picture = self._landscape(drawn) if self.landscape else drawn.picture
+        return picture.resize(self.size, Image.Resampling.BILINEAR)
+
+    def _with_preview(self) -> Image:
+        from PIL import ImageDraw
+
+        drawn = self.phone.look()
+        picture = self._landscape(drawn).copy() if self.landscape else drawn.picture.copy()
+        pen = ImageDraw.Draw(picture)
+        pen.rectangle(PREVIEW, fill="white")
+        pen.text((PREVIEW.left + 24, PREVIEW.top + 48), self.preview[:40], fill="black", font_size=48)
+        return picture
+
+    def _landscape(self, drawn: DrawnScreen) -> Image:
         """The picture of a display that lies on its side; made once for each picture of the phone."""
         from PIL import Image
 
@@ -110,20 +229,31 @@ class Display:
 
     def tree(self) -> UiTree:
         """What uiautomator dumps: the window that has the input; no bars, no keyboard; nothing while it is dark."""
-        return self._turned(tree(_active(self.phone.look().windows))) if self._awake else UiTree()
+        if self.lit and self._lock:
+            node = Node(cls="android.widget.TextView", text=_LOCK_WORDS[self._lock], bounds=Bounds(0, 0, *self.size))
+            return UiTree((node,), self._rotation)
+        return self._turned(tree(_active(self.phone.look().windows))) if self.lit else UiTree()
 
     def windows(self) -> list[tuple[Window, UiTree]]:
         """Every window that accessibility sees, the lowest first, each with its own tree."""
-        shown = self.phone.look().windows if self._awake else []
+        shown = self.phone.look().windows if self.open else []
         return [(window, self._turned(tree([window]))) for window in shown if window.listed]
 
     def _turned(self, seen: UiTree) -> UiTree:
-        if not self.landscape:
-            return msgspec.structs.replace(seen, rotation=self._rotation)
-        return UiTree(tuple(map(_scaled, seen.roots)), self._rotation)
+        roots = tuple(map(_scaled, seen.roots)) if self.landscape else seen.roots
+        if self._override is not None:
+            (wide, high), panel = self.size, self._panel
+            roots = tuple(_stretched(root, wide / panel[0], high / panel[1]) for root in roots)
+        return msgspec.structs.replace(seen, roots=roots, rotation=self._rotation)
+
+    def _on_panel(self, x: float, y: float) -> tuple[float, float]:
+        """A place in the panel's own pixels."""
+        (wide, high), panel = self.size, self._panel
+        return x * panel[0] / wide, y * panel[1] / high
 
     def to_phone(self, x: float, y: float) -> Point | None:
         """The phone's own pixel under one of the display; None beside its picture."""
+        x, y = self._on_panel(x, y)
         if not self.landscape:
             inside = 0 <= x < WIDTH and 0 <= y < HEIGHT
             return (int(x), int(y)) if inside else None
@@ -133,7 +263,7 @@ class Display:
 
     def perform(self, action: Action) -> None:
         """Does one action whose places are pixels of the display; one beside the phone's picture does nothing."""
-        if self._awake:
+        if self.open:
             placed = self._placed(action)
             if placed is not None:
                 self.phone.perform(placed)
@@ -147,6 +277,9 @@ class Display:
             return None
         to = action.to and self.near(*action.to)
         vector = action.vector
+        if vector is not None and self._override is not None:
+            x, y = self._on_panel(*vector)
+            vector = round(x), round(y)
         if vector is not None and self.landscape:
             vector = (vector[0] * WIDTH // _WIDE, vector[1] * HEIGHT // WIDTH)
         return msgspec.structs.replace(action, at=at, to=to, vector=vector)
@@ -154,7 +287,10 @@ class Display:
     def near(self, x: float, y: float) -> Point:
         """The phone's own pixel under one of the display, or the nearest one to it."""
         low, high = (_LEFT, _LEFT + _WIDE - 1) if self.landscape else (0, WIDTH - 1)
-        found = self.to_phone(min(max(x, low), high), min(max(y, 0), self.size[1] - 1))
+        (wide, tall), panel = self.size, self._panel
+        x, y = self._on_panel(x, y)
+        x, y = min(max(x, low), high), min(max(y, 0), panel[1] - 1)
+        found = self.to_phone(x * wide / panel[0], y * tall / panel[1])
         assert found is not None
         return found
 
@@ -172,7 +308,7 @@ class Display:
 
     def type(self, text: str) -> None:
         """Types into the field with the cursor; without one nothing happens, as with a real phone's keys."""
-        if self._awake and text and self.typing:
+        if self.open and text and self.typing:
             self.phone.perform(Action("input_text", text=text))
 
     def erase(self) -> None:
@@ -183,7 +319,7 @@ class Display:
         """Pulls the notification shade down, or pushes it up."""
         if not down:
             self._act("system", ("close_shade",))
-        elif self._awake:
+        elif self.open:
             self.phone.perform(Action("swipe", at=(WIDTH // 2, STATUS_BAR.bottom // 2), vector=(0, HEIGHT // 2)))
 
     def _act(self, owner: str, act: tuple[str, ...]) -> None:
@@ -191,7 +327,7 @@ class Display:
             touch.act(state, owner, act, shown)
             return True
 
-        if self._awake:
+        if self.open:
             self.phone.change(does)
 
     def stop(self, app: str) -> None:
@@ -229,6 +365,13 @@ def _active(shown: list[Window]) -> list[Window]:
     own = [w for i, w in enumerate(shown) if w.listed and w.owner != "keyboard" and (w.owner != "system" or not i)]
     over = [w for i, w in enumerate(shown) if i and w.owner == "system" and w.modal]
     return (over or own)[-1:]
+
+
+def _stretched(node: Node, x: float, y: float) -> Node:
+    left, top, right, bottom = node.bounds
+    bounds = Bounds(round(left * x), round(top * y), round(right * x), round(bottom * y))
+    children = tuple(_stretched(child, x, y) for child in node.children)
+    return msgspec.structs.replace(node, bounds=bounds, children=children)
 
 
 def _scaled(node: Node) -> Node:

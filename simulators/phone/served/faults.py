@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 
 _CHOICES = {
     "screencap": ("", "fail", "garbage", "short"),

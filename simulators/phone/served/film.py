@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.turn import Action, Point
-from lab.uitree import UiTree
+from lab.core.step import Action, Point
+from lab.core.ui_tree import UiTree
 from simulators.phone import draw
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simulators.phone.served.scrcpy_encoder import Encoder
 
 
-class Shot(NamedTuple):
+class FilmPicture(NamedTuple):
     """One picture (1080 x 2400 x 3 bytes), and what uiautomator dumps of it."""
 
     rgb: bytes
@@ -33,7 +33,7 @@ class Film(Display):
     stands, each change of the phone (a tap does) shows the next one.
     """
 
-    def __init__(self, phone: Phone, shots: Sequence[Shot]) -> None:
+    def __init__(self, phone: Phone, shots: Sequence[FilmPicture]) -> None:
         super().__init__(phone)
         assert shots
         assert all(len(shot.rgb) == 3 * WIDTH * HEIGHT for shot in shots)
@@ -68,7 +68,7 @@ class Film(Display):
         return now
 
     @property
-    def shot(self) -> Shot:
+    def shot(self) -> FilmPicture:
         """The one that is there now."""
         return self._shots[self.version % len(self._shots)]
 
@@ -99,16 +99,16 @@ class Film(Display):
         return self._from + int((time.monotonic() - self._began) * self._rate) if self._rate else self._from
 
 
-def flung(phone: Phone, count: int = 40, step: int = 60) -> list[Shot]:
+def flung(phone: Phone, count: int = 40, step: int = 60) -> list[FilmPicture]:
     """What a list in front looks like as a finger drags it `step` pixels a picture, down and up again.
 
     `phone` must show a list. Each picture differs from the one before, also from the last to the first.
     """
     screen = Display(phone)
-    half = [Shot(screen.rgb(), screen.tree())]
+    half = [FilmPicture(screen.rgb(), screen.tree())]
     for _ in range(count // 2):
         phone.perform(Action("scroll", at=(WIDTH // 2, HEIGHT // 2), vector=(0, -step)))
-        half.append(Shot(screen.rgb(), screen.tree()))
+        half.append(FilmPicture(screen.rgb(), screen.tree()))
     return half + half[-2:0:-1]
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import io
 import socket
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
 
-from lab.errors import LabError
-from lab.wire import decode, encode
+from lab.core.codec import decode, encode
+from lab.core.errors import LabError
 
 LOOPBACK = "127.0.0.1"
 _MOST_BODY = 32 << 20
 _PATIENCE = 10.0
-"""Seconds for which a client may be silent within one request."""
+"""Seconds in which a request must have come whole, and in which its answer must be taken."""
 _CLIENTS = 16
+"""Clients at once; of more, the one that has said least of who it is makes room."""
 
 Answer = Callable[[Any], Any]
 
@@ -73,6 +76,7 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, port: int, token: str, answers: dict[str, Answer]) -> None:
         self.token, self.answers = token.encode(), answers
         self._clients: set[socket.socket] = set()
+        self._strangers: dict[socket.socket, None] = {}
         self._changing = threading.Lock()
         try:
             super().__init__((LOOPBACK, port), _Request)
@@ -87,13 +91,28 @@ class _Server(ThreadingHTTPServer):
     def verify_request(self, request: Any, client_address: Any) -> bool:
         with self._changing:
             if len(self._clients) >= _CLIENTS:
-                return False
+                oldest = next(iter(self._strangers), None)
+                if oldest is None:
+                    return False
+                self._forget(oldest)
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
             self._clients.add(request)
+            self._strangers[request] = None
         return True
+
+    def meet(self, request: Any) -> None:
+        """A client has shown the token: it is not cut off for others any more."""
+        with self._changing:
+            self._strangers.pop(request, None)
+
+    def _forget(self, request: Any) -> None:
+        self._clients.discard(request)
+        self._strangers.pop(request, None)
 
     def shutdown_request(self, request: Any) -> None:
         with self._changing:
-            self._clients.discard(request)
+            self._forget(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -111,10 +130,31 @@ class _Server(ThreadingHTTPServer):
                 client.shutdown(socket.SHUT_RDWR)
 
 
+class _InTime(io.RawIOBase):
+    """What a client sends, until a time: who sends a byte now and then is not waited for without end."""
+
+    def __init__(self, client: socket.socket, seconds: float) -> None:
+        self._client, self._until = client, time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._client.settimeout(left)
+        return self._client.recv_into(buffer)
+
+
 class _Request(BaseHTTPRequestHandler):
     server: _Server
-    timeout = _PATIENCE
     server_version, sys_version = "hitlab", ""
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_InTime(self.connection, _PATIENCE))
 
     def do_GET(self) -> None:
         self._answer()
@@ -147,6 +187,7 @@ class _Request(BaseHTTPRequestHandler):
         if not hmac.compare_digest(told, self.server.token) or kind.lower() != "bearer":
             raise Refusal(401, LabError("harness", "the token is not the one it was started with."))
         answer = self.server.answers.get(f"{self.command} {self.path}")
+        self.server.meet(self.connection)
         if answer is None:
             there = ", ".join(self.server.answers)
             raise Refusal(404, LabError("harness", "there is nothing of that name.", f"There is {there}."))
@@ -167,6 +208,7 @@ class _Request(BaseHTTPRequestHandler):
 
     def _send(self, status: int, value: Any) -> None:
         data = encode(value)
+        self.connection.settimeout(_PATIENCE)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 
-from lab.turn import Action
+from lab.core.step import Action
 from simulators.phone.served.display import Display
 from simulators.phone.served.services import Services
 
@@ -51,7 +51,7 @@ def press(services: Services, display: Display, code: int, held: tuple[int, ...]
     """Presses and lets go one key, while others are held; a key that this phone has no use for does nothing."""
     if code in (POWER, SLEEP, WAKEUP, 276):
         display.awake = code == WAKEUP or (code == POWER and not display.awake)
-    elif not display.awake:
+    elif not display.open:
         return
     elif set(held) & set(_CONTROL):
         _shortcut(services, display, code)

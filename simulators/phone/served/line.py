@@ -1,6 +1,6 @@
 """A command line to its parts, as the phone's shell reads it: words with their quotes, pipes, lists, redirections.
 
-A part of POSIX sh, as mksh has it, and `$'...'`; no loops, no conditions. Source: POSIX.1-2017, Shell Command
+A part of POSIX sh, as mksh has it, and `$'...'`; no `case`, no functions. Source: POSIX.1-2017, Shell Command
 Language 2.2 to 2.9; the words of errors are mksh's.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 
-class Bad(Exception):
+class BadLine(Exception):
     """The line is none; its text is what mksh says."""
 
 
-class Part(NamedTuple):
+class WordPart(NamedTuple):
     """A piece of a word: plain text, a parameter's name (with `:-default`), or a command to be replaced by its output.
 
     `quoted`: neither split into several words nor taken as a pattern.
@@ -26,7 +26,7 @@ class Part(NamedTuple):
     quoted: bool
 
 
-Word = tuple[Part, ...]
+Word = tuple[WordPart, ...]
 
 
 class Redirect(NamedTuple):
@@ -39,9 +39,10 @@ class Redirect(NamedTuple):
 
 @dataclass(slots=True)
 class Simple:
-    """One command with its words, or a list in brackets (`body`), which is a shell of its own where `apart`."""
+    """One command with its words, a condition or loop, or a list in brackets (`body`), its own shell where `apart`."""
 
     words: list[Word] = field(default_factory=list)
+    compound: IfCommand | Loop | None = None
     redirects: list[Redirect] = field(default_factory=list)
     body: Sequence | None = None
     apart: bool = False
@@ -61,19 +62,42 @@ class Pipeline(NamedTuple):
 
 Sequence = list[Pipeline]
 
+
+@dataclass(slots=True)
+class IfCommand:
+    """`if ...; then ...; elif ...; then ...; else ...; fi`: each test with what follows it."""
+
+    branches: list[tuple[Sequence, Sequence]]
+    otherwise: Sequence
+
+
+@dataclass(slots=True)
+class Loop:
+    """`for name in words; do body; done`, or `while`, `until` (`turned`) with its `test`."""
+
+    body: Sequence
+    name: str = ""
+    words: list[Word] = field(default_factory=list)
+    test: Sequence | None = None
+    turned: bool = False
+
+
 _OPERATORS = ("&&", "||", ";;", ";", "&", "|", "(", ")", "\n")
 _REDIRECT = re.compile(r"([0-9]?)(>>|>&|<&|>\||>|<)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9?$#@*!-]")
-_UNKNOWN = ("if", "for", "while", "until", "case", "select", "function", "[[")
+_UNKNOWN = ("case", "select", "function", "[[")
+_BEGINS = re.compile(r"(if|for|while|until)(?=[\s;&|()]|$)")
+_RESERVED = re.compile(r"(then|elif|else|fi|do|done)(?=[\s;&|()<>]|$)")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
 def parse(line: str) -> Sequence:
-    """The commands of a line; `Bad` where it is none."""
+    """The commands of a line; `BadLine` where it is none."""
     reader = _Reader(line)
     found = reader.sequence("")
     if reader.at < len(line):
-        raise Bad(f"syntax error: unexpected '{line[reader.at]}'")
+        raise BadLine(f"syntax error: unexpected '{line[reader.at]}'")
     return found
 
 
@@ -84,30 +108,33 @@ class _Reader:
 
     # -- commands ----------------------------------------------------------------------------------------------
 
-    def sequence(self, end: str) -> Sequence:
-        """Pipelines up to `end`: a closing bracket, or the line's end."""
+    def sequence(self, end: str | tuple[str, ...]) -> Sequence:
+        """Pipelines up to `end`: a closing bracket, one of some reserved words, or the line's end."""
         found: Sequence = []
         after: Literal[";", "&&", "||"] = ";"
         while True:
             self._skip(lines=True)
             if self._ends(end):
                 if after != ";":
-                    raise Bad("syntax error: unexpected EOF")
+                    raise BadLine("syntax error: unexpected EOF")
                 return found
             found.append(self._pipeline(after))
             operator = self._operator((";", "&&", "||", "&", "\n"))
             if not operator and not self._ends(end):
-                raise Bad(f"syntax error: unexpected '{self.line[self.at]}'")
+                raise BadLine(f"syntax error: unexpected '{self.line[self.at]}'")
             if operator == "&":
                 found[-1] = found[-1]._replace(aside=True)
             after = "&&" if operator == "&&" else "||" if operator == "||" else ";"
 
-    def _ends(self, end: str) -> bool:
+    def _ends(self, end: str | tuple[str, ...]) -> bool:
         self._skip()
         if self.at >= len(self.line):
             if end:
-                raise Bad(f"syntax error: unexpected EOF, no {end!r}")
+                raise BadLine(f"syntax error: unexpected EOF, no {end if isinstance(end, str) else end[-1]!r}")
             return True
+        if isinstance(end, tuple):
+            found = _RESERVED.match(self.line, self.at)
+            return found is not None and found[1] in end
         return bool(end) and self.line[self.at] == end
 
     def _pipeline(self, after: Literal[";", "&&", "||"]) -> Pipeline:
@@ -128,20 +155,78 @@ class _Reader:
             command.apart = opened == "("
             command.body = self.sequence(")" if command.apart else "}")
             self.at += 1
+        elif found := _BEGINS.match(self.line, self.at):
+            self.at = found.end()
+            command.compound = self._if() if found[1] == "if" else self._loop(found[1])
+        elif stray := _RESERVED.match(self.line, self.at):
+            raise BadLine(f"syntax error: unexpected '{stray[1]}'")
         while True:
             self._skip()
             redirect = self._redirect()
             if redirect is not None:
                 command.redirects.append(redirect)
-            elif self._more() and command.body is None:
+            elif self._more() and command.body is None and command.compound is None:
                 command.words.append(self._word())
             else:
                 break
-        if not command.words and not command.redirects and command.body is None:
-            raise Bad(f"syntax error: unexpected '{self.line[self.at : self.at + 1] or 'EOF'}'")
-        if command.words and command.words[0] in [(Part("text", word, False),) for word in _UNKNOWN]:
-            raise Bad(f"syntax error: '{command.words[0][0].value}' is not known to this phone's shell")
+        if not (command.words or command.redirects or command.compound) and command.body is None:
+            raise BadLine(f"syntax error: unexpected '{self.line[self.at : self.at + 1] or 'EOF'}'")
+        if command.words and command.words[0] in [(WordPart("text", word, False),) for word in _UNKNOWN]:
+            raise BadLine(f"syntax error: '{command.words[0][0].value}' is not known to this phone's shell")
         return command
+
+    def _if(self) -> IfCommand:
+        branches: list[tuple[Sequence, Sequence]] = []
+        otherwise: Sequence = []
+        word = "if"
+        while word in ("if", "elif"):
+            test = self._part("then")
+            body = self._some(("elif", "else", "fi"))
+            branches.append((test, body))
+            word = self._reserved()
+        if word == "else":
+            otherwise = self._part("fi")
+        return IfCommand(branches, otherwise)
+
+    def _loop(self, kind: str) -> Loop:
+        if kind != "for":
+            test = self._part("do")
+            return Loop(self._part("done"), test=test, turned=kind == "until")
+        self._skip()
+        name = _VARIABLE.match(self.line, self.at)
+        if name is None:
+            raise BadLine("syntax error: 'for' names no variable")
+        self.at = name.end()
+        self._skip(lines=True)
+        words: list[Word] = []
+        if re.compile(r"in(?=[\s;])").match(self.line, self.at):
+            self.at += 2
+            self._skip()
+            while self._more():
+                words.append(self._word())
+                self._skip()
+        self._operator((";", "\n"))
+        self._skip(lines=True)
+        if self._reserved() != "do":
+            raise BadLine("syntax error: 'for' without 'do'")
+        return Loop(self._part("done"), name=name[0], words=words)
+
+    def _part(self, end: str) -> Sequence:
+        """What stands before a reserved word, which is passed."""
+        found = self._some((end,))
+        self._reserved()
+        return found
+
+    def _some(self, ends: tuple[str, ...]) -> Sequence:
+        found = self.sequence(ends)
+        if not found:
+            raise BadLine(f"syntax error: nothing before '{ends[-1]}'")
+        return found
+
+    def _reserved(self) -> str:
+        found = _RESERVED.match(self.line, self.at)
+        self.at = found.end() if found else self.at
+        return found[1] if found else ""
 
     def _more(self) -> bool:
         return self.at < len(self.line) and self.line[self.at] not in "&|;()\n"
@@ -176,7 +261,7 @@ class _Reader:
         self.at = found.end() if found else self.at + 2
         self._skip()
         if not self._more():
-            raise Bad("syntax error: unexpected redirection")
+            raise BadLine("syntax error: unexpected redirection")
         target = self._word()
         if both:
             return Redirect(-1, ">", target)
@@ -187,23 +272,23 @@ class _Reader:
     # -- words -------------------------------------------------------------------------------------------------
 
     def _word(self) -> Word:
-        parts: list[Part] = []
+        parts: list[WordPart] = []
         while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>":
             parts.extend(self._piece())
         return tuple(parts)
 
-    def _piece(self) -> list[Part]:
+    def _piece(self) -> list[WordPart]:
         """What begins here: something quoted, something replaced, or plain text."""
         ch = self.line[self.at]
         if ch == "\\":
             self.at += 2
             taken = self.line[self.at - 1 : self.at]
-            return [] if taken == "\n" else [Part("text", taken or "\\", True)]
+            return [] if taken == "\n" else [WordPart("text", taken or "\\", True)]
         if ch == "'":
-            return [Part("text", self._up_to("'", self.at + 1), True)]
+            return [WordPart("text", self._up_to("'", self.at + 1), True)]
         if self.line.startswith("$'", self.at):
             self.at += 2
-            return [Part("text", self._ansi(), True)]
+            return [WordPart("text", self._ansi(), True)]
         if ch == '"':
             self.at += 1
             return self._double()
@@ -212,47 +297,47 @@ class _Reader:
         begin = self.at
         while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>\\'\"$`":
             self.at += 1
-        return [Part("text", self.line[begin : self.at], False)]
+        return [WordPart("text", self.line[begin : self.at], False)]
 
     def _up_to(self, mark: str, begin: int) -> str:
         end = self.line.find(mark, begin)
         if end < 0:
-            raise Bad("no closing quote")
+            raise BadLine("no closing quote")
         self.at = end + 1
         return self.line[begin:end]
 
-    def _double(self) -> list[Part]:
+    def _double(self) -> list[WordPart]:
         """Between double quotes: only `$`, a backquote and a backslash before one of these mean anything."""
-        parts, text = [Part("text", "", True)], ""
+        parts, text = [WordPart("text", "", True)], ""
         while self.at < len(self.line):
             ch = self.line[self.at]
             if ch == '"':
                 self.at += 1
-                return [*parts, Part("text", text, True)]
+                return [*parts, WordPart("text", text, True)]
             if ch == "\\" and self.line[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
                 text += self.line[self.at + 1].replace("\n", "")
                 self.at += 2
             elif ch in "$`":
-                parts += [Part("text", text, True), self._replaced(quoted=True)]
+                parts += [WordPart("text", text, True), self._replaced(quoted=True)]
                 text = ""
             else:
                 text += ch
                 self.at += 1
-        raise Bad("no closing quote")
+        raise BadLine("no closing quote")
 
-    def _replaced(self, quoted: bool) -> Part:
+    def _replaced(self, quoted: bool) -> WordPart:
         if self.line[self.at] == "`":
-            return Part("command", self._up_to("`", self.at + 1), quoted)
+            return WordPart("command", self._up_to("`", self.at + 1), quoted)
         if self.line.startswith("$(", self.at):
             begin = self.at = self.at + 2
             self.sequence(")")
             self.at += 1
-            return Part("command", self.line[begin : self.at - 1], quoted)
+            return WordPart("command", self.line[begin : self.at - 1], quoted)
         if self.line.startswith("${", self.at):
-            return Part("parameter", self._up_to("}", self.at + 2), quoted)
+            return WordPart("parameter", self._up_to("}", self.at + 2), quoted)
         found = _NAME.match(self.line, self.at + 1)
         self.at = found.end() if found else self.at + 1
-        return Part("parameter", found[0], quoted) if found else Part("text", "$", True)
+        return WordPart("parameter", found[0], quoted) if found else WordPart("text", "$", True)
 
     def _ansi(self) -> str:
         """Between `$'` and `'`: backslashes as in C."""
@@ -271,4 +356,4 @@ class _Reader:
             self.at = found.end()
             code = next((int(d, 8 if i == 3 else 16) for i, d in enumerate(found.groups()[:4]) if d), None)
             text += _ESCAPES.get(found[5], found[5]) if code is None else chr(min(code, 0x10FFFF))
-        raise Bad("no closing quote")
+        raise BadLine("no closing quote")

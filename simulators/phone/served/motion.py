@@ -7,23 +7,38 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from lab.turn import Action, Point
+from lab.core.step import Action, Point
 from simulators.phone import scrolling, touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS
+from simulators.phone.phone import Phone
 from simulators.phone.stage import windows
 from simulators.phone.theme import STATUS_BAR
-
-if TYPE_CHECKING:
-    from simulators.phone.served.display import Display
 
 LONG = 0.5
 """Seconds after which a finger that stayed where it was is a long press (Android's ViewConfiguration)."""
 SLOP = 24
 """Pixels of the phone within which a finger stays where it was."""
+
+
+class Surface(Protocol):
+    """What a finger touches: the screen of a phone, in pixels of the display as it is turned."""
+
+    @property
+    def phone(self) -> Phone: ...
+
+    @property
+    def open(self) -> bool:
+        """Whether a touch reaches an app."""
+
+    def to_phone(self, x: float, y: float) -> Point | None:
+        """The phone's own pixel under one of the display; None beside its picture."""
+
+    def near(self, x: float, y: float) -> Point:
+        """The phone's own pixel under one of the display, or the nearest one to it."""
 
 
 class Motion:
@@ -32,8 +47,8 @@ class Motion:
     What it does when it goes up is what the same tap, long press or swipe does to the phone as one action.
     """
 
-    def __init__(self, display: Display) -> None:
-        self._display = display
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
         self._lock = threading.RLock()
         self._start: Point | None = None
         self._moved = False
@@ -46,7 +61,7 @@ class Motion:
         """The finger touches the screen; a touch beside the phone's picture, or of a dark screen, is none."""
         with self._lock:
             self.cancel()
-            self._start = self._display.to_phone(x, y) if self._display.awake else None
+            self._start = self._surface.to_phone(x, y) if self._surface.open else None
             if self._start is not None:
                 self._timer = threading.Timer(LONG, self._hold, [self._touches])
                 self._timer.daemon = True
@@ -63,7 +78,7 @@ class Motion:
                 self._unwind()
                 self._list = self._grab(self._start, by)
             if self._list is not None:
-                self._list.follow(self._display, by)
+                self._list.follow(self._surface, by)
 
     def up(self, x: float, y: float) -> None:
         """The finger leaves: the touch is done."""
@@ -74,28 +89,28 @@ class Motion:
             if start is None or held:
                 return
             if not moved:
-                self._display.phone.perform(Action("click", at=start))
+                self._surface.phone.perform(Action("click", at=start))
                 return
-            self._display.phone.change(_swipe(start, by, held_list))
+            self._surface.phone.change(_swipe(start, by, held_list))
 
     def cancel(self) -> None:
         """The touch is taken back: lists are where they were. Safe at any time."""
         with self._lock:
             if self._list is not None:
-                self._list.follow(self._display, (0, 0))
+                self._list.follow(self._surface, (0, 0))
             self._forget()
 
     def _by(self, x: float, y: float) -> Point:
         if self._start is None:
             return 0, 0
-        at = self._display.near(x, y)
+        at = self._surface.near(x, y)
         return at[0] - self._start[0], at[1] - self._start[1]
 
     def _hold(self, number: int) -> None:
         with self._lock:
             if self._start is not None and number == self._touches and not self._moved:
                 self._held = True
-                self._display.phone.perform(Action("long_press", at=self._start))
+                self._surface.phone.perform(Action("long_press", at=self._start))
 
     def _unwind(self) -> None:
         if self._timer is not None:
@@ -109,7 +124,7 @@ class Motion:
 
     def _grab(self, start: Point, by: Point) -> _List | None:
         """The list that follows the finger; none where the movement opens or closes the shade."""
-        drawn = self._display.phone.look()
+        drawn = self._surface.phone.look()
         box = scrolling.list_at(drawn.windows, start, across=abs(by[0]) > abs(by[1]))
         shade = drawn.state["shade"] and by[1] < 0
         pulls = start[1] < STATUS_BAR.bottom and by[1] > abs(by[0])
@@ -124,7 +139,7 @@ class _List:
         self._scroll = box.scroll
         self._before = state["scroll"].get(box.scroll.key)
 
-    def follow(self, display: Display, by: Point) -> None:
+    def follow(self, surface: Surface, by: Point) -> None:
         """Stands where the finger has brought it."""
         scroll = self._scroll
         offset = min(scroll.limit, max(0, scroll.offset - (by[0] if scroll.across else by[1])))
@@ -137,7 +152,7 @@ class _List:
             state["scroll"][scroll.key] = offset
             return moved
 
-        display.phone.change(moves)
+        surface.phone.change(moves)
 
     def put_back(self, state: State) -> None:
         state["scroll"].pop(self._scroll.key, None)

@@ -6,9 +6,11 @@ Source: AOSP, adb/protocol.txt and adb/transport.cpp (check_header).
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import struct
 import threading
+import time
 from typing import NamedTuple
 
 SYNC, CNXN, OPEN, OKAY, CLSE, WRTE, AUTH = (
@@ -20,15 +22,17 @@ MOST = 1 << 20
 """Bytes of payload that a packet of ours carries at most."""
 MOST_AT_FIRST = 4096
 """Bytes of payload that every version takes, and all that is taken before both ends have said who they are."""
+WHOLE = 10.0
+"""Seconds in which a packet that has begun must have come."""
 
 _HEADER = struct.Struct("<6I")
 
 
-class Malformed(ValueError):
+class MalformedPacket(ValueError):
     """What came is no packet: nothing after it can be understood."""
 
 
-class Packet(NamedTuple):
+class AdbPacket(NamedTuple):
     """One message; `command` is one of the names above, or a stranger's."""
 
     command: int
@@ -52,9 +56,9 @@ class Wire:
         self.summed = True
 
     def agree(self, version: int, most: int) -> None:
-        """Takes the lesser of what both ends can; raises `Malformed` where the other end can too little."""
+        """Takes the lesser of what both ends can; raises `MalformedPacket` where the other end can too little."""
         if most < MOST_AT_FIRST:
-            raise Malformed(f"a payload of at most {most} bytes")
+            raise MalformedPacket(f"a payload of at most {most} bytes")
         self.most = min(MOST, most)
         self.summed = version < VERSION
 
@@ -70,22 +74,25 @@ class Wire:
             if sent < len(header) + len(data):
                 self._sock.sendall(memoryview(data)[sent - len(header) :])
 
-    def read(self) -> Packet | None:
-        """The next packet; None at the end. Raises `Malformed`, or OSError where the socket is closed."""
-        header = self._exactly(_HEADER.size)
+    def read(self, *, soon: bool = False) -> AdbPacket | None:
+        """The next packet; None at the end. Raises `MalformedPacket`, or OSError where the socket is closed.
+
+        A packet that has begun must come whole in `WHOLE` seconds; with `soon` it must also begin in them.
+        """
+        header = self._exactly(_HEADER.size, WHOLE if soon else None)
         if header is None:
             return None
         command, arg0, arg1, length, total, magic = _HEADER.unpack(header)
         if magic != command ^ 0xFFFFFFFF:
-            raise Malformed("a header whose magic is wrong")
+            raise MalformedPacket("a header whose magic is wrong")
         if length > max(MOST_AT_FIRST, self.most):
-            raise Malformed(f"a payload of {length} bytes")
-        data = self._exactly(length)
+            raise MalformedPacket(f"a payload of {length} bytes")
+        data = self._exactly(length, WHOLE)
         if data is None:
             return None
         if self.summed and command != CNXN and total != sum(data) & 0xFFFFFFFF:
-            raise Malformed("a payload that does not add up")
-        return Packet(command, arg0, arg1, bytes(data))
+            raise MalformedPacket("a payload that does not add up")
+        return AdbPacket(command, arg0, arg1, bytes(data))
 
     def cut(self) -> None:
         """Ends the socket at once, whoever is reading or writing; safe twice."""
@@ -97,12 +104,23 @@ class Wire:
         self.cut()
         self._sock.close()
 
-    def _exactly(self, size: int) -> bytearray | None:
+    def _exactly(self, size: int, seconds: float | None) -> bytearray | None:
+        """So many bytes; None at the end, or where they are not all there in time, counted from the first if None."""
         data = bytearray(size)
         view, got = memoryview(data), 0
+        until = None if seconds is None else time.monotonic() + seconds
         while got < size:
+            if until is not None and not self._comes(until - time.monotonic()):
+                return None
             count = self._sock.recv_into(view[got:])
             if not count:
                 return None
             got += count
+            until = until or time.monotonic() + WHOLE
         return data
+
+    def _comes(self, seconds: float) -> bool:
+        """Whether there is something to read in time; other threads may write to the socket meanwhile."""
+        waits = select.poll()
+        waits.register(self._sock, select.POLLIN)
+        return bool(waits.poll(max(0.0, seconds) * 1000))

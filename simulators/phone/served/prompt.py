@@ -10,7 +10,7 @@ _PROMPT = "lantern:{} $ "
 _MOST_LINE = 1 << 20
 
 
-class Lines(Protocol):
+class LineRunner(Protocol):
     """What runs lines: in which folder, and how the last one ended."""
 
     within: str
@@ -19,7 +19,7 @@ class Lines(Protocol):
     def line(self, line: str, io: Io) -> int: ...
 
 
-def talk(shell: Lines, io: Io) -> int:
+def talk(shell: LineRunner, io: Io) -> int:
     """A person, or a script on standard input: line by line until `exit` or the end of the input."""
     typed = bytearray()
     prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from simulators.phone.installed import APPS
 from simulators.phone.nav import LAUNCHER
 from simulators.phone.served.commands.installed import packages
-from simulators.phone.served.scrcpy_control import Control
+from simulators.phone.served.scrcpy_control import ServedControl
 from simulators.phone.served.scrcpy_messages import device_name
-from simulators.phone.served.scrcpy_options import Options, Refused, parse, version_of
-from simulators.phone.served.scrcpy_video import Video
+from simulators.phone.served.scrcpy_options import RefusedOptions, ServerOptions, parse, version_of
+from simulators.phone.served.scrcpy_video import VideoStream
 from simulators.phone.served.services import Console, HungUp, Services, Stream
 
 _LOOK = 0.1
@@ -26,7 +26,7 @@ _CLASS = "com.genymobile.scrcpy.Server"
 _LABEL = 30
 
 
-class Log:
+class ServerOutput:
     """What the server prints: up to info on standard output, the rest on standard error; nothing once none listen."""
 
     def __init__(self, console: Console, level: str) -> None:
@@ -55,10 +55,12 @@ def serve(services: Services, jar: str, arguments: Sequence[str], console: Conso
         return 1
     try:
         options = parse(version, arguments)
-    except Refused as error:
-        Log(console, "error")("error", f"{error}\njava.lang.IllegalArgumentException: {error}\n\tat {_CLASS}.main")
+    except RefusedOptions as error:
+        ServerOutput(console, "error")(
+            "error", f"{error}\njava.lang.IllegalArgumentException: {error}\n\tat {_CLASS}.main"
+        )
         return 1
-    log = Log(console, options.log_level)
+    log = ServerOutput(console, options.log_level)
     _greet(services, options, log)
     if options.cleanup:
         services.files.pop(jar, None)
@@ -68,7 +70,7 @@ def serve(services: Services, jar: str, arguments: Sequence[str], console: Conso
     return _run(services, options, log, console)
 
 
-def _greet(services: Services, options: Options, log: Log) -> None:
+def _greet(services: Services, options: ServerOptions, log: ServerOutput) -> None:
     for key in options.unknown:
         log("warn", f"Unknown server option: {key}")
     tell = services.properties.get
@@ -77,7 +79,7 @@ def _greet(services: Services, options: Options, log: Log) -> None:
     log("info", f"Device: [{maker}] {brand} {model} (Android {release})")
 
 
-def _list(services: Services, options: Options, log: Log) -> None:
+def _list(services: Services, options: ServerOptions, log: ServerOutput) -> None:
     if "encoders" in options.lists:
         log("info", "List of video encoders:\n    --video-codec=h264 --video-encoder=c2.android.avc.encoder")
     if "displays" in options.lists:
@@ -99,10 +101,11 @@ def _apps(services: Services) -> Iterator[str]:
 
 
 def _column(label: str) -> str:
-    return label.ljust(_LABEL) if len(label) < _LABEL else f"{label}\n   {' ' * _LABEL}"
+    room = _LABEL - len(label.encode("utf-16-le")) // 2  # Java counts UTF-16 units
+    return label + " " * room if room > 0 else f"{label}\n   {' ' * _LABEL}"
 
 
-def _run(services: Services, options: Options, log: Log, console: Console) -> int:
+def _run(services: Services, options: ServerOptions, log: ServerOutput, console: Console) -> int:
     wanted = [kind for kind in ("video", "audio", "control") if getattr(options, kind)]
     for wrong, words in (
         (not options.tunnel_forward, "Connection refused"),
@@ -122,7 +125,7 @@ def _run(services: Services, options: Options, log: Log, console: Console) -> in
     return 0
 
 
-def _accept(services: Services, options: Options, wanted: list[str], console: Console) -> dict[str, Stream]:
+def _accept(services: Services, options: ServerOptions, wanted: list[str], console: Console) -> dict[str, Stream]:
     """The sockets in the order in which they are opened; fewer where the console is gone before."""
     coming: queue.Queue[Stream] = queue.Queue()
     sockets: dict[str, Stream] = {}
@@ -143,7 +146,9 @@ def _accept(services: Services, options: Options, wanted: list[str], console: Co
     return sockets
 
 
-def _work(services: Services, options: Options, sockets: dict[str, Stream], log: Log, console: Console) -> None:
+def _work(
+    services: Services, options: ServerOptions, sockets: dict[str, Stream], log: ServerOutput, console: Console
+) -> None:
     """Streams and obeys until one of both is over, or nobody listens at the console."""
     first = next(iter(sockets.values()))
     if options.device_meta:
@@ -155,8 +160,8 @@ def _work(services: Services, options: Options, sockets: dict[str, Stream], log:
         log("error", f"Could not create default video encoder for {options.video_codec}")
         return
     over = threading.Event()
-    video = Video(services, options, sockets["video"]) if "video" in sockets else None
-    control = Control(services, options, sockets["control"], video, log) if "control" in sockets else None
+    video = VideoStream(services, options, sockets["video"]) if "video" in sockets else None
+    control = ServedControl(services, options, sockets["control"], video, log) if "control" in sockets else None
     runs = [part.run for part in (video, control) if part is not None]
     if control is not None and options.clipboard_autosync:
         runs.append(control.sync)

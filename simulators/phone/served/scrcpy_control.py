@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from lab.errors import LabError
-from lab.turn import Action, Point
+from lab.core.errors import LabError
+from lab.core.step import Action, Point
 from simulators.phone.installed import APPS
 from simulators.phone.nav import LAUNCHER
-from simulators.phone.served import keys
-from simulators.phone.served import scrcpy_messages as messages
+from simulators.phone.served import keys, scrcpy_messages
 from simulators.phone.served.display import Display
-from simulators.phone.served.scrcpy_options import Options
-from simulators.phone.served.scrcpy_video import Video
+from simulators.phone.served.scrcpy_options import ServerOptions
+from simulators.phone.served.scrcpy_video import VideoStream
 from simulators.phone.served.services import HungUp, Services, Stream
 
 _DOWN, _UP, _MOVE, _CANCEL = 0, 1, 2, 3
@@ -33,10 +32,12 @@ _HELD = {0x1: 59, 0x1000: 113}
 Log = Callable[[str, str], None]
 
 
-class Control:
+class ServedControl:
     """One control socket until it is gone, or says what is no message. `video` is whose size touches must have."""
 
-    def __init__(self, services: Services, options: Options, stream: Stream, video: Video | None, log: Log) -> None:
+    def __init__(
+        self, services: Services, options: ServerOptions, stream: Stream, video: VideoStream | None, log: Log
+    ) -> None:
         assert isinstance(services.display, Display)
         self._services, self._options, self._stream = services, options, stream
         self._display, self._video, self._log = services.display, video, log
@@ -49,7 +50,7 @@ class Control:
         """Obeys, message by message, in their order."""
         if self._options.power_on:
             self._press(keys.WAKEUP)
-        inbox = messages.Inbox(self._stream)
+        inbox = scrcpy_messages.Inbox(self._stream)
         try:
             message = self._read(inbox)
             while True:
@@ -57,7 +58,7 @@ class Control:
                 if later is None or not _moves(message, later):
                     self._obey(message)
                 message = self._read(inbox) if later is None else later
-        except messages.Unreadable as error:
+        except scrcpy_messages.UnreadableMessage as error:
             self._log("error", f"Control protocol error\n{error}")
         except (EOFError, HungUp):
             return
@@ -72,12 +73,12 @@ class Control:
             text = self._services.clipboard
             if text != self._known:
                 self._known = text
-                self._say(messages.clipboard(text))
+                self._say(scrcpy_messages.clipboard(text))
 
-    def _read(self, inbox: messages.Inbox) -> messages.Message:
-        return messages.read(inbox.take, self._options.version)
+    def _read(self, inbox: scrcpy_messages.Inbox) -> scrcpy_messages.Message:
+        return scrcpy_messages.read(inbox.take, self._options.version)
 
-    def _obey(self, message: messages.Message) -> None:
+    def _obey(self, message: scrcpy_messages.Message) -> None:
         self._services.faults.pause(self._stream.gone)
         try:
             if self._services.faults.deny and isinstance(message, _INJECTED):
@@ -87,27 +88,27 @@ class Control:
         except LabError as error:
             self._log("warn", str(error))
 
-    def _do(self, message: messages.Message) -> None:
+    def _do(self, message: scrcpy_messages.Message) -> None:
         match message:
-            case messages.Touch():
+            case scrcpy_messages.Touch():
                 self._touch(message)
-            case messages.Scroll():
+            case scrcpy_messages.ScrollMessage():
                 self._scroll(message)
-            case messages.Key(action=0, code=code, meta=meta):
+            case scrcpy_messages.KeyMessage(action=0, code=code, meta=meta):
                 self._press(code, meta)
-            case messages.Text(text=text):
+            case scrcpy_messages.TextMessage(text=text):
                 self._type(text)
-            case messages.BackOrOn(action=0):
+            case scrcpy_messages.BackOrOn(action=0):
                 self._press(keys.BACK if self._display.awake else keys.POWER)
-            case messages.GetClipboard(copy_key=key):
+            case scrcpy_messages.GetClipboard(copy_key=key):
                 self._tell_clipboard(key)
-            case messages.SetClipboard():
+            case scrcpy_messages.SetClipboard():
                 self._set_clipboard(message)
-            case messages.Power(on=on):
+            case scrcpy_messages.Power(on=on):
                 self._log("info", f"Device display turned {'on' if on else 'off'}")
-            case messages.StartApp(name=name):
+            case scrcpy_messages.StartApp(name=name):
                 self._start(name)
-            case messages.Press(what=what):
+            case scrcpy_messages.Press(what=what):
                 self._panel(what)
 
     def _panel(self, what: str) -> None:
@@ -134,7 +135,7 @@ class Control:
             return None
         return view.on_display(at)
 
-    def _touch(self, event: messages.Touch) -> None:
+    def _touch(self, event: scrcpy_messages.Touch) -> None:
         """One finger counts: the first that went down. A mouse's other buttons are no finger."""
         at = self._place(event.at, event.size)
         if at is None or (event.pointer == _MOUSE and (event.button | event.buttons) & ~_PRIMARY):
@@ -153,7 +154,7 @@ class Control:
             else:
                 self._display.finger.cancel()
 
-    def _scroll(self, event: messages.Scroll) -> None:
+    def _scroll(self, event: scrcpy_messages.ScrollMessage) -> None:
         at = self._place(event.at, event.size)
         vector = round(-event.right * _NOTCH), round(event.up * _NOTCH)
         if at is not None and vector != (0, 0):
@@ -182,10 +183,12 @@ class Control:
         if key:
             self._press(keys.COPY if key == 1 else keys.CUT)
         if not self._options.clipboard_autosync:
-            self._say(messages.clipboard(self._services.clipboard))
+            self._say(scrcpy_messages.clipboard(self._services.clipboard))
 
-    def _set_clipboard(self, message: messages.SetClipboard) -> None:
+    def _set_clipboard(self, message: scrcpy_messages.SetClipboard) -> None:
         self._services.clipboard = self._known = message.text
+        if isinstance(self._display, Display):
+            self._display.show_clipboard(message.text)
         self._log("info", "Device clipboard set")
         if message.paste:
             if self._services.faults.deny:
@@ -193,7 +196,7 @@ class Control:
             else:
                 self._press(keys.PASTE)
         if message.sequence:
-            self._say(messages.ack_clipboard(message.sequence))
+            self._say(scrcpy_messages.ack_clipboard(message.sequence))
 
     def _start(self, name: str) -> None:
         anew, name = name.startswith("+"), name.removeprefix("+")
@@ -217,10 +220,16 @@ class Control:
             self._stream.write(data)
 
 
-def _moves(*touches: messages.Message) -> bool:
+def _moves(*touches: scrcpy_messages.Message) -> bool:
     """Whether all are moves of one finger: of such, Android gathers what comes before each picture."""
-    moves = [touch for touch in touches if isinstance(touch, messages.Touch) and touch.action == _MOVE]
+    moves = [touch for touch in touches if isinstance(touch, scrcpy_messages.Touch) and touch.action == _MOVE]
     return len(moves) == len(touches) and len({touch.pointer for touch in moves}) == 1
 
 
-_INJECTED = (messages.Key, messages.Text, messages.Touch, messages.Scroll, messages.BackOrOn)
+_INJECTED = (
+    scrcpy_messages.KeyMessage,
+    scrcpy_messages.TextMessage,
+    scrcpy_messages.Touch,
+    scrcpy_messages.ScrollMessage,
+    scrcpy_messages.BackOrOn,
+)

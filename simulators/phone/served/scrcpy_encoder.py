@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.turn import Point
+from lab.core.step import Point
 
 if TYPE_CHECKING:
     import av
@@ -16,7 +16,7 @@ _QUALITY = 20
 _GLOBAL_HEADER = 1 << 22
 
 
-class Coded(NamedTuple):
+class CodedFrame(NamedTuple):
     """One coded frame; `pts` in microseconds."""
 
     data: bytes
@@ -64,9 +64,9 @@ class Encoder:
         picture = VideoFrame.from_numpy_buffer(pixels, "rgb24")
         return self._reformat.reformat(picture, *self.size, "yuv420p", interpolation="AREA")
 
-    def encode(self, frame: av.VideoFrame, pts: int) -> Coded:
+    def encode(self, frame: av.VideoFrame, pts: int) -> CodedFrame:
         """One frame at `pts` microseconds, each later than the last; the first needs no other."""
         frame.pts = pts
         packets = self._context.encode(frame)
         data = b"".join(bytes(packet) for packet in packets)
-        return Coded(data, pts, any(packet.is_keyframe for packet in packets))
+        return CodedFrame(data, pts, any(packet.is_keyframe for packet in packets))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
-from lab.turn import Point
+from lab.core.step import Point
 from simulators.phone.served.services import Stream
 
 LONGEST = 1 << 18
@@ -21,11 +21,11 @@ Take: TypeAlias = Callable[[int], bytes]
 """Gives exactly so many bytes."""
 
 
-class Unreadable(Exception):
+class UnreadableMessage(Exception):
     """Bytes that are no message: the server logs it and ends."""
 
 
-class Key(NamedTuple):
+class KeyMessage(NamedTuple):
     """A key goes down (`action` 0) or up (1)."""
 
     action: int
@@ -34,7 +34,7 @@ class Key(NamedTuple):
     meta: int
 
 
-class Text(NamedTuple):
+class TextMessage(NamedTuple):
     """Characters to type, one by one."""
 
     text: str
@@ -52,7 +52,7 @@ class Touch(NamedTuple):
     buttons: int
 
 
-class Scroll(NamedTuple):
+class ScrollMessage(NamedTuple):
     """A mouse wheel: notches to the right and up."""
 
     at: Point
@@ -100,14 +100,24 @@ class Press(NamedTuple):
     what: Literal["notifications", "settings", "collapse", "rotate", "keyboard_settings", "reset_video"]
 
 
-class Unheeded(NamedTuple):
+class UnsupportedMessage(NamedTuple):
     """A message for hardware that this phone has not."""
 
     kind: int
 
 
 Message: TypeAlias = (
-    Key | Text | Touch | Scroll | BackOrOn | GetClipboard | SetClipboard | Power | StartApp | Press | Unheeded
+    KeyMessage
+    | TextMessage
+    | Touch
+    | ScrollMessage
+    | BackOrOn
+    | GetClipboard
+    | SetClipboard
+    | Power
+    | StartApp
+    | Press
+    | UnsupportedMessage
 )
 
 _PRESSES: dict[int, Press] = {
@@ -116,7 +126,8 @@ _PRESSES: dict[int, Press] = {
     7: Press("collapse"),
     11: Press("rotate"),
 }
-_PRESSES_3: dict[int, Press] = {15: Press("keyboard_settings"), 17: Press("reset_video")}
+_HID = {12: (2, 4), 13: (2, 4), 14: (2, 7)}
+"""A keyboard, mouse or gamepad of the computer's is made, says something, is taken away: since which version."""
 
 
 class Inbox:
@@ -150,7 +161,7 @@ class Inbox:
 
 
 def read(take: Take, version: tuple[int, ...]) -> Message:
-    """The next message; `Unreadable` where there is none of that kind in this version."""
+    """The next message; `UnreadableMessage` where there is none of that kind in this version."""
     kind = take(1)[0]
     if kind in _READ:
         return _READ[kind](take)
@@ -158,14 +169,20 @@ def read(take: Take, version: tuple[int, ...]) -> Message:
         return _scroll(take, 16 if version >= (3, 3, 1) else 1)
     if kind in _PRESSES:
         return _PRESSES[kind]
-    if version >= (3,) and kind in _PRESSES_3:
-        return _PRESSES_3[kind]
-    if version >= (3,) and kind in _READ_3:
-        return _READ_3[kind](take)
+    if (2, 4) <= version < (2, 7) and kind == 14:
+        return Press("keyboard_settings")
+    if kind in _HID and version >= _HID[kind]:
+        return _hid(kind, take, version)
+    if version >= (2, 7) and kind == 15:
+        return Press("keyboard_settings")
+    if version >= (3,) and kind == 17:
+        return Press("reset_video")
+    if version >= (3,) and kind == 16:
+        return StartApp(_string(take, 1))
     if version >= (4,) and kind in _UNHEEDED_4:
         take(_UNHEEDED_4[kind])
-        return Unheeded(kind)
-    raise Unreadable(f"Unknown event type: {kind}")
+        return UnsupportedMessage(kind)
+    raise UnreadableMessage(f"Unknown event type: {kind}")
 
 
 def clipboard(text: str) -> bytes:
@@ -185,11 +202,11 @@ def device_name(name: str) -> bytes:
 
 
 def _key(take: Take) -> Message:
-    return Key(*struct.unpack(">BiiI", take(13)))
+    return KeyMessage(*struct.unpack(">BiiI", take(13)))
 
 
 def _text(take: Take) -> Message:
-    return Text(_string(take, 4))
+    return TextMessage(_string(take, 4))
 
 
 def _touch(take: Take) -> Message:
@@ -200,7 +217,7 @@ def _touch(take: Take) -> Message:
 
 def _scroll(take: Take, full: int) -> Message:
     x, y, wide, high, right, up, buttons = struct.unpack(">iiHHhhI", take(20))
-    return Scroll((x, y), (wide, high), _fixed(right) * full, _fixed(up) * full, buttons)
+    return ScrollMessage((x, y), (wide, high), _fixed(right) * full, _fixed(up) * full, buttons)
 
 
 def _fixed(value: int) -> float:
@@ -224,32 +241,21 @@ def _power(take: Take) -> Message:
     return Power(take(1)[0] != 0)
 
 
-def _start(take: Take) -> Message:
-    return StartApp(_string(take, 1))
-
-
-def _hid_create(take: Take) -> Message:
-    take(6)
-    _bytes(take, 1)
-    _bytes(take, 2)
-    return Unheeded(12)
-
-
-def _hid_input(take: Take) -> Message:
+def _hid(kind: int, take: Take, version: tuple[int, ...]) -> Message:
+    """UHID messages: a device has a name since 2.7, and a maker's and a product's number since 3.1."""
     take(2)
-    _bytes(take, 2)
-    return Unheeded(13)
-
-
-def _hid_destroy(take: Take) -> Message:
-    take(2)
-    return Unheeded(14)
+    if kind == 12:
+        take(4 if version >= (3, 1) else 0)
+        _bytes(take, 1) if version >= (2, 7) else b""
+    if kind != 14:
+        _bytes(take, 2)
+    return UnsupportedMessage(kind)
 
 
 def _bytes(take: Take, width: int) -> bytes:
     length = int.from_bytes(take(width))
     if length > LONGEST:
-        raise Unreadable(f"A text of {length} bytes")
+        raise UnreadableMessage(f"A text of {length} bytes")
     return take(length)
 
 
@@ -260,7 +266,6 @@ def _string(take: Take, width: int) -> str:
 _READ: dict[int, Callable[[Take], Message]] = {
     0: _key, 1: _text, 2: _touch, 4: _back, 8: _get, 9: _set, 10: _power,
 }  # fmt: skip
-_READ_3: dict[int, Callable[[Take], Message]] = {12: _hid_create, 13: _hid_input, 14: _hid_destroy, 16: _start}
 
 _UNHEEDED_4 = {18: 1, 19: 0, 20: 0, 21: 4}
 """How many bytes follow: a camera's torch and zoom, and the size of a display that can be resized."""

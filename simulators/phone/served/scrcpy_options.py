@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lab.turn import Point
+from lab.core.step import Point
 
 _SAYS = re.compile(rb"The server version \(([^()]{1,40})\) does not match the client")
 _LARGEST_DEX = 1 << 26
@@ -21,11 +21,11 @@ CODECS = {"h264": 0x68323634, "h265": 0x68323635, "av1": 0x00617631}
 _LEVELS = ("verbose", "debug", "info", "warn", "error")
 
 
-class Refused(Exception):
+class RefusedOptions(Exception):
     """The server does not start; the text is what it prints."""
 
 
-class Options(msgspec.Struct, frozen=True):
+class ServerOptions(msgspec.Struct, frozen=True):
     """How one server runs. `version` is its own, as numbers; `scid` -1 is none, `max_size` and `max_fps` 0 no bound.
 
     `lists` names what it only prints: apps, displays, encoders, cameras.
@@ -89,12 +89,12 @@ def stand_in(version: str) -> bytes:
     return out.getvalue()
 
 
-def parse(version: str, arguments: Sequence[str]) -> Options:
-    """The options that a client's words make; `Refused` with the server's own words where it would not start."""
+def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
+    """The options that a client's words make; `RefusedOptions` with the server's own words where it would not start."""
     if not arguments:
-        raise Refused("Missing client version")
+        raise RefusedOptions("Missing client version")
     if arguments[0] != version:
-        raise Refused(f"The server version ({version}) does not match the client ({arguments[0]})")
+        raise RefusedOptions(f"The server version ({version}) does not match the client ({arguments[0]})")
     own = numbers(version)
     reads = {**_READ, "send_stream_meta" if own >= (4,) else "send_codec_meta": ("stream_meta", _flag)}
     found: dict[str, object] = {}
@@ -103,7 +103,7 @@ def parse(version: str, arguments: Sequence[str]) -> Options:
     for word in arguments[1:]:
         key, equals, value = word.partition("=")
         if not equals:
-            raise Refused(f'Invalid key=value pair: "{word}"')
+            raise RefusedOptions(f'Invalid key=value pair: "{word}"')
         if key in reads:
             name, read = reads[key]
             found[name] = read(key, value)
@@ -113,7 +113,7 @@ def parse(version: str, arguments: Sequence[str]) -> Options:
             found |= dict.fromkeys(_META, False) if _flag(key, value) else {}
         elif key not in _UNHEEDED:
             unknown.append(key)
-    return msgspec.convert({"version": own, **found, "lists": lists, "unknown": unknown}, Options)
+    return msgspec.convert({"version": own, **found, "lists": lists, "unknown": unknown}, ServerOptions)
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -129,7 +129,7 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(out)
 
 
-def video_size(options: Options, display: Point) -> Point:
+def video_size(options: ServerOptions, display: Point) -> Point:
     """The video's size for a display: its long side is `max_size` at most.
 
     Before 4.0 both sides are multiples of 8, the long one rounded down and the short one to the nearest
@@ -152,7 +152,7 @@ def _flag(_key: str, value: str) -> bool:
 
 def _number(key: str, value: str) -> int:
     if re.fullmatch(r"[+-]?\d{1,10}", value) is None or abs(int(value)) > 0x7FFFFFFF:
-        raise Refused(f'For input string: "{value}"')
+        raise RefusedOptions(f'For input string: "{value}"')
     return int(value)
 
 
@@ -160,33 +160,33 @@ def _rate(key: str, value: str) -> float:
     try:
         rate = float(value)
     except ValueError as error:
-        raise Refused(f"Invalid float value for {key}: {value}") from error
+        raise RefusedOptions(f"Invalid float value for {key}: {value}") from error
     return rate if 0 < rate < 1000 else 0.0
 
 
 def _scid(key: str, value: str) -> int:
     if re.fullmatch(r"-?[0-9a-fA-F]{1,8}", value) is None or int(value, 16) > 0x7FFFFFFF:
-        raise Refused(f'For input string: "{value}"')
+        raise RefusedOptions(f'For input string: "{value}"')
     if int(value, 16) < -1:
-        raise Refused(f"scid may not be negative (except -1 for 'none'): {int(value, 16)}")
+        raise RefusedOptions(f"scid may not be negative (except -1 for 'none'): {int(value, 16)}")
     return int(value, 16)
 
 
 def _level(key: str, value: str) -> str:
     if value.lower() not in _LEVELS:
-        raise Refused(f"No enum constant com.genymobile.scrcpy.util.Ln.Level.{value.upper()}")
+        raise RefusedOptions(f"No enum constant com.genymobile.scrcpy.util.Ln.Level.{value.upper()}")
     return value.lower()
 
 
 def _codec(key: str, value: str) -> str:
     if value not in CODECS:
-        raise Refused(f"Video codec {value} not supported")
+        raise RefusedOptions(f"Video codec {value} not supported")
     return value
 
 
 def _alignment(key: str, value: str) -> int:
     if value not in ("1", "2", "4", "8", "16"):
-        raise Refused(f"min_size_alignment ({value}) must be 1, 2, 4, 8 or 16")
+        raise RefusedOptions(f"min_size_alignment ({value}) must be 1, 2, 4, 8 or 16")
     return int(value)
 
 

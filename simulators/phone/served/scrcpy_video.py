@@ -7,9 +7,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from lab.turn import Point
-from simulators.phone.served.scrcpy_encoder import Coded, Encoder
-from simulators.phone.served.scrcpy_options import CODECS, Options, video_size
+from lab.core.step import Point
+from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
+from simulators.phone.served.scrcpy_options import CODECS, ServerOptions, video_size
 from simulators.phone.served.services import HungUp, Panel, Services, Stream
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _LEAST = 0.005
 _IMPOSSIBLE = 0xFFFFFFF0
 
 
-class View(NamedTuple):
+class VideoSpace(NamedTuple):
     """The video's size, and the display's that is in it."""
 
     size: Point
@@ -45,10 +45,10 @@ class Prepared(Protocol):
         """The picture now, as that encoder takes it."""
 
 
-class Video:
+class VideoStream:
     """One stream of video until `stop`, or until its socket is gone."""
 
-    def __init__(self, services: Services, options: Options, stream: Stream) -> None:
+    def __init__(self, services: Services, options: ServerOptions, stream: Stream) -> None:
         self._display, self._faults = services.display, services.faults
         self._options, self._stream = options, stream
         self._stopping, self._resetting = threading.Event(), threading.Event()
@@ -77,9 +77,9 @@ class Video:
     def _ended(self) -> bool:
         return self._stopping.is_set() or self._stream.gone.is_set()
 
-    def _look(self) -> View:
+    def _look(self) -> VideoSpace:
         space = self._display.size
-        return View(video_size(self._options, space), space)
+        return VideoSpace(video_size(self._options, space), space)
 
     def _head(self) -> None:
         head = struct.pack(">I", CODECS[self._options.video_codec])
@@ -107,7 +107,7 @@ class Video:
             self._frame(encoder.encode(frame, taken), wrong)
             self._stream.gone.wait(max(0.0, taken / 1e6 + self._pace - time.monotonic()))
 
-    def _frame(self, code: Coded, wrong: str) -> None:
+    def _frame(self, code: CodedFrame, wrong: str) -> None:
         """Sends a frame, or what goes wrong instead, once a stream."""
         self._wrong = self._wrong or bool(wrong)
         if wrong == "garbage":

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators.phone.phone import Phone
 from simulators.phone.served import shell
 from simulators.phone.served.adbd import Adbd
-from simulators.phone.served.display import Display
+from simulators.phone.served.display import LOCKS, Display
 from simulators.phone.served.faults import Faults
 from simulators.phone.served.harness import HarnessPort
 from simulators.phone.served.services import Services
@@ -29,9 +29,10 @@ PROPERTIES = {
     "ro.sf.lcd_density": "420",
 }  # fmt: skip
 _LEAST_TOKEN = 8
+_SCREEN = ("asleep", "secured", "folded", "second")
 
 
-class Served:
+class PhoneServer:
     """Serves a phone from `start` to `close`, or as a context; `port` and `harness_port` 0 take free ones.
 
     `harness_port` None leaves the harness away. `token` is what the harness asks for; empty makes one up. A `LabError`
@@ -76,7 +77,7 @@ class Served:
         """Where its harness is; empty without one."""
         return self._harness.url if self._harness else ""
 
-    def start(self) -> Served:
+    def start(self) -> PhoneServer:
         """Is there for adb, and for the harness, on return."""
         self._adbd.start()
         if self._harness:
@@ -89,7 +90,7 @@ class Served:
             self._harness.close()
         self._adbd.close()
 
-    def __enter__(self) -> Served:
+    def __enter__(self) -> PhoneServer:
         return self.start()
 
     def __exit__(
@@ -105,19 +106,38 @@ class Served:
         services.settings.clear()
         services.clipboard = ""
         self.display.rotation = 0
-        self.display.awake = True
+        self.display.override = None
+        self._screen_well()
         self.phone.restore(self._first)
 
     def fault(self, name: str, value: object) -> None:
-        """Turns a switch of `Faults`, `rotate`s the screen (0 to 3), or `clear`s all; a `LabError` where none is."""
+        """Turns a switch of `Faults`, or the screen, or `clear`s all; a `LabError` where there is none of that name.
+
+        Of the screen: `rotate` (0 to 3), `asleep`, `secured`, `folded`, `second` (a monitor), each true or false, and
+        `lock` ("", "swipe", "pin").
+        """
         if name == "clear":
             self.faults.clear()
+            self._screen_well()
+        elif name in _SCREEN:
+            if not isinstance(value, bool):
+                raise LabError("fault", f"{name} is true or false, not {value!r}.")
+            setattr(self.display, "awake" if name == "asleep" else name, value != (name == "asleep"))
+        elif name == "lock":
+            if value not in LOCKS:
+                raise LabError("fault", f"lock cannot be {value!r}.", f"It is one of {', '.join(map(repr, LOCKS))}.")
+            self.display.lock = str(value)
         elif name == "rotate":
             if value not in (0, 1, 2, 3) or isinstance(value, bool):
                 raise LabError("fault", f"rotate is 0, 1, 2 or 3, not {value!r}.")
             self.display.rotation = int(str(value))
         else:
             self.faults.turn(name, value)
+
+    def _screen_well(self) -> None:
+        """The screen is lit, open and alone; it stays turned as it is."""
+        display = self.display
+        display.awake, display.lock, display.secured, display.folded, display.second = True, "", False, False, False
 
     def health(self) -> dict[str, Any]:
         """Who it is and how it is."""
@@ -126,6 +146,10 @@ class Served:
             "serialno": self.serialno,
             "rotation": self.display.rotation,
             "faults": self.faults.state(),
+            "screen": {
+                "asleep": not self.display.awake,
+                **{name: getattr(self.display, name) for name in ("lock", "secured", "folded", "second")},
+            },
         }
 
     # -- what the harness asks -------------------------------------------------------------------------------

@@ -8,14 +8,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from simulators.phone.served import folders
-from simulators.phone.served.commands.call import Call, Io, Reader, Refused, Thrown, decoded, encoded, number
+from simulators.phone.served.commands.call import (
+    CommandCall,
+    CommandRefused,
+    Io,
+    Reader,
+    ServiceException,
+    decoded,
+    encoded,
+    number,
+)
 from simulators.phone.served.commands.table import COMMANDS
-from simulators.phone.served.line import Bad, Redirect, Sequence, Simple, parse
+from simulators.phone.served.line import BadLine, IfCommand, Loop, Redirect, Sequence, Simple, parse
 from simulators.phone.served.prompt import talk
 from simulators.phone.served.services import Console, HungUp, Services
-from simulators.phone.served.words import Words
+from simulators.phone.served.words import WordExpander
 
 SH = "/system/bin/sh"
 _HUNG_UP = 129
@@ -40,6 +49,8 @@ def run(services: Services, command: str, console: Console) -> int:
         return shell.line(command, io) if command else talk(shell, io)
     except _Exit as end:
         return end.code
+    except _Break:
+        return 0
     except HungUp:
         return _HUNG_UP
 
@@ -48,6 +59,14 @@ class _Exit(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code & 0xFF
+
+
+class _Break(Exception):
+    """`break`, or (`goes_on`) `continue`."""
+
+    def __init__(self, *, goes_on: bool) -> None:
+        super().__init__()
+        self.goes_on = goes_on
 
 
 class _Shell:
@@ -62,16 +81,16 @@ class _Shell:
         """Runs a line; what is none is said, as mksh says it."""
         try:
             commands = parse(line)
-        except (Bad, RecursionError) as error:
-            io.err(encoded(f"{SH}: {error if isinstance(error, Bad) else 'too deep'}\n"))
+        except (BadLine, RecursionError) as error:
+            io.err(encoded(f"{SH}: {error if isinstance(error, BadLine) else 'too deep'}\n"))
             self.status = 1
             return 1
         return self._sequence(commands, io)
 
     def _sequence(self, commands: Sequence, io: Io) -> int:
         for pipeline in commands:
-            if io.gone.is_set():
-                raise HungUp
+            if io.gone.is_set() and io.terminal:
+                raise HungUp  # a terminal that goes hangs up on its shell; one at a bare line runs on
             if pipeline.after == ";" or (pipeline.after == "&&") == (self.status == 0):
                 if pipeline.aside:
                     self._aside(pipeline.commands, io)
@@ -107,8 +126,12 @@ class _Shell:
             io = self._redirected(command.redirects, io, files)
             if command.body is not None:
                 return self._group(command, io)
+            if isinstance(command.compound, IfCommand):
+                return self._choose(command.compound, io)
+            if command.compound is not None:
+                return self._loop(command.compound, io)
             return self._call(command, io)
-        except Refused as refused:
+        except CommandRefused as refused:
             io.err(encoded(refused.text + "\n"))
             return refused.code
         finally:
@@ -122,21 +145,47 @@ class _Shell:
             return self._sequence(command.body, io)
         return self._apart(lambda shell: shell._sequence(command.body or [], io))
 
+    def _choose(self, chosen: IfCommand, io: Io) -> int:
+        for test, body in chosen.branches:
+            if self._sequence(test, io) == 0:
+                return self._sequence(body, io)
+        return self._sequence(chosen.otherwise, io) if chosen.otherwise else 0
+
+    def _loop(self, loop: Loop, io: Io) -> int:
+        """Goes round until it is over, or nobody listens any more."""
+        values, status = self._words().all(loop.words), 0
+        while not io.gone.is_set():
+            if loop.test is None and not values:
+                return status
+            if loop.test is None:
+                self._variables[loop.name] = values.pop(0)
+            elif (self._sequence(loop.test, io) == 0) == loop.turned:
+                return status
+            try:
+                status = self._sequence(loop.body, io)
+            except _Break as end:
+                status = 0
+                if not end.goes_on:
+                    return status
+        raise HungUp
+
     def _apart(self, does: Callable[[_Shell], int]) -> int:
         """Does something in a shell of its own, that begins as this one is."""
         if self._depth >= _DEEPEST:
-            raise Refused(f"{SH}: too deep")
+            raise CommandRefused(f"{SH}: too deep")
         shell = _Shell(self._services, self._depth + 1)
         shell._variables, shell.within, shell.status = dict(self._variables), self.within, self.status
         try:
             return does(shell)
         except _Exit as end:
             return end.code
+        except _Break:
+            return 0
 
     # -- words -------------------------------------------------------------------------------------------------
 
-    def _words(self) -> Words:
-        return Words(self._parameter, self._output, self._services.files, self.within)
+    def _words(self) -> WordExpander:
+        return WordExpander(self._parameter, self._output, self._services.files, self.within)
 
     def _parameter(self, name: str) -> str | None:
         known = {"?": str(self.status), "$": "4242", "#": "0", "0": SH, "-": "", "!": "", "PWD": self.within}
@@ -166,7 +215,7 @@ class _Shell:
         if path == "/dev/null":
             return b""
         if path not in self._services.files:
-            raise Refused(f"{SH}: can't open {name}: No such file or directory")
+            raise CommandRefused(f"{SH}: can't open {name}: No such file or directory")
         return self._services.files[path]
 
     def _sink(
@@ -178,9 +227,9 @@ class _Shell:
         if path in ("/dev/tty", "/dev/stdout"):
             return io.out
         if folders.is_folder(self._services.files, path):
-            raise Refused(f"{SH}: can't create {name}: Is a directory")
+            raise CommandRefused(f"{SH}: can't create {name}: Is a directory")
         if not folders.writable(path):
-            raise Refused(f"{SH}: can't create {name}: Read-only file system")
+            raise CommandRefused(f"{SH}: can't create {name}: Read-only file system")
         data = bytearray(self._services.files.get(path, b"") if more else b"")
         files.append((path, data))
         return data.extend
@@ -212,25 +261,31 @@ class _Shell:
             there = "/" in name and (path in self._services.files or folders.is_folder(self._services.files, path))
             io.err(encoded(f"{SH}: {name}: {_BARRED if there else _MISSING}\n"))
             return 126 if there else 127
-        call = Call(self._services, io, name.rpartition("/")[2], args, {**self._variables, **given}, self.within)
+        call = CommandCall(self._services, io, name.rpartition("/")[2], args, {**self._variables, **given}, self.within)
         try:
             return known(call) & 0xFF
-        except Thrown as thrown:
+        except ServiceException as thrown:
             trace = f"\nException occurred while executing '{args[0] if args else ''}':\n{thrown.kind}: "
             io.err(encoded(f"{trace}{thrown.message}\n\tat {thrown.at}\n"))
             return 255
         except LabError as error:
-            raise Refused(f"{name}: {error.message}") from error
+            raise CommandRefused(f"{name}: {error.message}") from error
 
     def _cd(self, args: list[str], given: dict[str, str], io: Io) -> int:
         path = folders.normal(args[0] if args else "/", self.within)
         if not folders.is_folder(self._services.files, path):
-            raise Refused(f"{SH}: cd: {path}: No such file or directory", 2)
+            raise CommandRefused(f"{SH}: cd: {path}: No such file or directory", 2)
         self.within = path
         return 0
 
     def _exit(self, args: list[str], given: dict[str, str], io: Io) -> int:
         raise _Exit(number(args[0]) or 0 if args else self.status)
+
+    def _break(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        raise _Break(goes_on=False)
+
+    def _continue(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        raise _Break(goes_on=True)
 
     def _export(self, args: list[str], given: dict[str, str], io: Io) -> int:
         for arg in args:
@@ -260,12 +315,13 @@ class _Shell:
         elif args:
             line = decoded(self._opened(args[0]))
         else:
-            line = decoded(Call(self._services, io, "sh", []).stdin())
+            line = decoded(CommandCall(self._services, io, "sh", []).stdin())
         return self._apart(lambda shell: shell.line(line, io))
 
 
 _MISSING, _BARRED = "inaccessible or not found", "can't execute: Permission denied"
 _BUILTINS: dict[str, Callable[[_Shell, list[str], dict[str, str], Io], int]] = {
+    "break": _Shell._break, "continue": _Shell._continue,
     "cd": _Shell._cd, "exit": _Shell._exit, "export": _Shell._export, "unset": _Shell._unset, "eval": _Shell._eval,
     "exec": _Shell._prefix, "nohup": _Shell._prefix, "env": _Shell._prefix, "sh": _Shell._sh, SH: _Shell._sh,
 }  # fmt: skip

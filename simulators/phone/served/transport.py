@@ -10,7 +10,18 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from simulators.phone.served.packets import AUTH, CLSE, CNXN, OKAY, OPEN, VERSION, WRTE, Malformed, Packet, Wire
+from simulators.phone.served.packets import (
+    AUTH,
+    CLSE,
+    CNXN,
+    OKAY,
+    OPEN,
+    VERSION,
+    WRTE,
+    AdbPacket,
+    MalformedPacket,
+    Wire,
+)
 from simulators.phone.served.services import HungUp
 
 _UNREAD = 256 << 10
@@ -127,10 +138,10 @@ class Connection:
     def drive(self) -> None:
         """Answers packets until the host leaves, says what is none, or the connection is cut."""
         try:
-            while (packet := self.wire.read()) is not None:
+            while (packet := self.wire.read(soon=not self.met and not self._silent)) is not None:
                 if not self._silent:
                     self._take(packet)
-        except (OSError, Malformed):
+        except (OSError, MalformedPacket):
             return
         finally:
             self._end_streams()
@@ -161,7 +172,7 @@ class Connection:
         except OSError:
             self.cut()
 
-    def _take(self, packet: Packet) -> None:
+    def _take(self, packet: AdbPacket) -> None:
         command, theirs, ours, data = packet
         if command == CNXN:
             self._meet(theirs, ours)

@@ -19,7 +19,7 @@ Field = list[tuple[str, bool]]
 """One word to be: pieces of text, each with whether it was quoted."""
 
 
-class Words:
+class WordExpander:
     """`parameter` gives a parameter's value (None where it has none), `output` what a command line writes."""
 
     def __init__(

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lab.turn import Action, Direction, Point
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.step import Action, Direction, Point
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.geometry import moved, number, point
 from store.formats.values import numbers, words
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Task
-from lab.turn import Action, Point
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action, Point
+from lab.core.task import Task
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.aitz.actions import RAW, action_of, tree_of
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.files import check_within, unpacked
+from store.formats.files import unpacked
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing, without, words
 
@@ -31,31 +31,31 @@ _PLACED = {
     *RAW, "episode_id", "episode_length", "instruction", "step_id", "image_path", "image_full_path",
     "coat_action_think", "ui_positions", "ui_text", "ui_types", "image_width", "image_height", "low_instruction",
 }  # fmt: skip
+_MARKS = ("result_action_type", "result_touch_yx")
 _SUBSETS = ("GENERAL", "INSTALL", "GOOGLE_APPS", "SINGLE", "WEB_SHOPPING")
 
 
 class _Source(NamedTuple):
     """One file that is being read."""
 
-    found: Found
+    found: RunSource
     notes: Notes
-    shots: Shots
+    shots: ImageFinder
     pictures: Pictures
 
 
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, in the order in which they first appear."""
     path = str(found.path)
     try:
-        check_within(found.root, found.path)
-        value, notes = read_json(unpacked(found.path), path)
+        value, notes = read_json(unpacked(found.root, found.path), path)
         if not isinstance(value, list):
             raise LabError(path, "holds no list of steps")
         episodes = _episodes(value, path)
     except LabError as error:
-        yield Failed(path, error.sentence)
+        yield FailedRun(path, error.sentence)
         return
-    shots = Shots(found.root, found.path.parent)
+    shots = ImageFinder(found.root, found.path.parent)
     for key, places in episodes.items():
         source = _Source(found, notes, shots, Pictures(found.root))
         yield _run(source, key, [(i, value[i]) for i in places], known)
@@ -91,7 +91,7 @@ def _run(
     return draft.imported()
 
 
-def _task(found: Found, key: str, step: dict[str, Any], length: int | None) -> Task:
+def _task(found: RunSource, key: str, step: dict[str, Any], length: int | None) -> Task:
     subset = _subset(found, step)
     return Task(
         id=key or escape_surrogates(found.path.stem),
@@ -141,7 +141,7 @@ def _size(step: dict[str, Any]) -> Point | None:
     return (int(across), int(down)) if across and down else None
 
 
-def _subset(found: Found, step: dict[str, Any]) -> str:
+def _subset(found: RunSource, step: dict[str, Any]) -> str:
     """Which part of AITW it is from, as the source names it, else as its paths do."""
     if said := words(step.get("subset")):
         return said
@@ -149,16 +149,17 @@ def _subset(found: Found, step: dict[str, Any]) -> str:
     return next((subset for subset in _SUBSETS if subset in named), "")
 
 
-def _is_file(seen: Seen) -> bool:
-    if not seen.is_json or not seen.opening.startswith(b"["):
+def _is_file(seen: CandidateFile) -> bool:
+    if not seen.is_json or not all(b'"%b"' % mark.encode() in seen.opening for mark in _MARKS):
         return False
-    return b'"result_action_type"' in seen.opening and b'"result_touch_yx"' in seen.opening
+    enough = any if seen.is_cut else all
+    return isinstance(seen.value, list) and any(enough(mark in step for mark in _MARKS) for step in seen.items)
 
 
 AITZ = Format(
     name=NAME,
     title="AITZ (Android in the Zoo)",
-    is_run_folder=lambda folder, names: False,
+    is_run_folder=lambda folder, names, root: False,
     is_file=_is_file,
     read=read,
 )

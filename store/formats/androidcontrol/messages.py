@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 
 _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
     "Example": [("features", 1, "Features")],

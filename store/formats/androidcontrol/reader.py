@@ -15,23 +15,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Task
-from lab.trace import DeviceInfo
-from lab.turn import Action, Observation, Point
-from lab.uitree import UiTree
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action, Observation, Point
+from lab.core.task import Task
+from lab.core.trace import DeviceInfo
+from lab.core.ui_tree import UiTree
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.androidcontrol.messages import message, parsed
 from store.formats.androidcontrol.records import records
 from store.formats.androidcontrol.tree import text_of, tree_of
 from store.formats.androidworld.actions import action_of
+from store.formats.demonstrations import ANNOTATOR
 from store.formats.draft import Draft, run_id
-from store.formats.files import check_within, read_within
-from store.formats.gold import ANNOTATOR
-from store.formats.spool import Shots, Spool
-from store.formats.stream import Stream
+from store.formats.files import read_within
+from store.formats.image_spool import RunImages, Spool
+from store.formats.stream import FileStream
 
 NAME = "androidcontrol"
 _SHARD = re.compile(r"android_?control.*-\d{5}-of-\d{5}(?:\.gz)?|.*\.tfrecords?(?:\.gz)?", re.I)
@@ -56,14 +56,13 @@ class _Episode(NamedTuple):
         return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
 
 
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
     path = found.path
     try:
-        check_within(found.root, path)
         message("Example")
         splits = _splits(found)
-        with Stream(path) as stream:
+        with FileStream(path, found.root) as stream:
             count = 0
             for record in records(stream):
                 yield _one(record, f"{path}#{count}", path, splits, known)
@@ -71,14 +70,14 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
         if not count:
             raise LabError(str(path), "holds no episodes")
     except LabError as error:
-        yield Failed(str(path), error.sentence)
+        yield FailedRun(str(path), error.sentence)
 
 
 def _one(
     record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], known: Callable[[str], bool]
-) -> Imported | Known | Failed:
+) -> Imported | Known | FailedRun:
     if isinstance(record, LabError):
-        return Failed(place, record.sentence)
+        return FailedRun(place, record.sentence)
     sha256 = hashlib.sha256(record)
     id = run_id(NAME, "", sha256.digest())
     if known(id):
@@ -87,7 +86,7 @@ def _one(
         episode = _Episode(place, _features(record, place))
         return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
     except LabError as error:
-        return Failed(place, error.sentence)
+        return FailedRun(place, error.sentence)
 
 
 def _features(record: bytes, place: str) -> dict[str, list[Any]]:
@@ -102,7 +101,7 @@ def _features(record: bytes, place: str) -> dict[str, list[Any]]:
 def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
     if "actions" not in episode.fields and "screenshots" not in episode.fields:
         raise LabError(episode.place, "is no episode of AndroidControl: fields actions, screenshots are not there")
-    shots = Shots(spool := Spool())
+    shots = RunImages(spool := Spool())
     number = episode.one("episode_id") or "unknown"
     raws = [_read_action(text) for text in episode.texts("actions")]
     seen, troubles = _screens(episode, shots, spool)
@@ -160,7 +159,7 @@ def _rest(episode: _Episode) -> dict[str, Any]:
     }
 
 
-def _screens(episode: _Episode, shots: Shots, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
+def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
     """What was seen before each action and at the end, and why something of it could not be read."""
     pictures, trees = episode.fields.get("screenshots", []), episode.fields.get("accessibility_trees", [])
     seen: list[Observation] = []
@@ -194,7 +193,7 @@ def _read_action(text: str) -> Any:
         return text
 
 
-def _splits(found: Found) -> dict[str, dict[str, str]]:
+def _splits(found: RunSource) -> dict[str, dict[str, str]]:
     """For each kind of split, the episodes' own: a file lists the episodes of each of its splits."""
     out: dict[str, dict[str, str]] = {}
     for name, kind in _SPLITS.items():
@@ -209,7 +208,7 @@ def _splits(found: Found) -> dict[str, dict[str, str]]:
     return out
 
 
-def _is_shard(seen: Seen) -> bool:
+def _is_shard(seen: CandidateFile) -> bool:
     if not _SHARD.fullmatch(seen.name):
         return False
     if "control" in seen.name.lower():
@@ -226,7 +225,7 @@ def _is_shard(seen: Seen) -> bool:
 ANDROIDCONTROL = Format(
     name=NAME,
     title="AndroidControl",
-    is_run_folder=lambda folder, names: False,
+    is_run_folder=lambda folder, names, root: False,
     is_file=_is_shard,
     read=read,
 )

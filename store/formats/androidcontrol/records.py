@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from store.formats.androidcontrol.crc import masked_crc32c
-from store.formats.stream import Stream
+from store.formats.stream import FileStream
 
 MOST_RECORD = 512 * 1024**2
 
 
-def records(stream: Stream) -> Iterator[bytes | LabError]:
+def records(stream: FileStream) -> Iterator[bytes | LabError]:
     """Every record in order; one whose bytes are not those that were written is an error in its place.
 
     Raises `LabError` where a length is damaged, and so nothing after it can be found.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.uitree import Bounds, Node, UiTree
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.androidcontrol.messages import parsed
 
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "password",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.turn import Action, ActionKind, Direction, Point
+from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import Box, box, centre, direction, number, point
 from store.formats.values import spelled_out
 

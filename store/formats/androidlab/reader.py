@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported, Verdict
-from lab.task import Actor, Task
-from lab.turn import Observation
-from lab.uitree import UiTree
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Observation
+from lab.core.task import Actor, Task
+from lab.core.ui_tree import UiTree
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.androidlab.actions import action_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import failures_told
@@ -38,15 +38,17 @@ ROUNDS = 25
 _STUCK = 5
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")
 _TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g)")
-_CALL = re.compile(r"^\W*(?:Action:\s*)?(?:do|finish)\s*\(.*", re.S | re.M)
+_CALL = re.compile(r"^\W{0,64}+(?:Action:\s*+)?(?:do|finish)\s*+\(", re.M)
 _PLACEHOLDERS = ("", "** XML **", "** screenshot **")
+_MARKS = {"parsed_action", "xml", "ac_xml", "current_activity", "target", "window"}
+"""Fields of a step, one of which stands beside its `trace_id` and `image`: those two are a tracer's, too."""
 _OURS = {
     "trace_id", "index", "image", "xml", "ac_xml", "current_activity", "window", "target", "parsed_action",
     "current_response", "response",
 }  # fmt: skip
 
 
-class _Run(NamedTuple):
+class _AndroidLabRun(NamedTuple):
     """One run's lines and where its files are."""
 
     root: Path
@@ -58,12 +60,12 @@ class _Run(NamedTuple):
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder."""
     yield _run(found, known)
 
 
-def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     inside = (found.path / "trace.jsonl").is_file()
     path = found.path / "trace.jsonl" if inside else found.path / "traces" / "trace.jsonl"
     home = found.path.resolve().parent if inside else found.path
@@ -75,7 +77,7 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
         return Known(id, shown)
     lines, cut = _lines(data, str(path))
     told = as_text(lines[0].get("trace_id")) if lines else ""
-    run = _Run(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
+    run = _AndroidLabRun(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(found.root)
     first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
@@ -115,7 +117,7 @@ def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
     return found, False
 
 
-def _task(run: _Run) -> Task:
+def _task(run: _AndroidLabRun) -> Task:
     target = next((said for line in run.lines if (said := as_text(line.get("target")))), "")
     app = run.task.partition("_")[0] if "_" in run.task else ""
     return Task(
@@ -127,7 +129,7 @@ def _task(run: _Run) -> Task:
     )
 
 
-def _steps(draft: Draft, run: _Run, pictures: Pictures, first: float | None) -> None:
+def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
     """Every line as a step; `first` is when the first screen was taken, in seconds since 1970."""
     for i, line in enumerate(run.lines):
         extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
@@ -151,7 +153,7 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures, first: float | None) -> 
         )
 
 
-def _before(run: _Run, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
+def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
     name = _last(line.get("image"))
     path = run.home / "Screen" / name if name else None
     seen = pictures.seen(path, extra, _tree(run, line, extra))
@@ -162,7 +164,7 @@ def _before(run: _Run, line: dict[str, Any], pictures: Pictures, extra: dict[str
     return msgspec.structs.replace(seen, activity=as_text(line.get("current_activity")))
 
 
-def _tree(run: _Run, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
+def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
     """The screen's tree: the accessibility service's where uiautomator's failed."""
     name = next((name for key in ("xml", "ac_xml") if (name := _last(line.get(key))) not in ("", "ERROR")), "")
     if not name:
@@ -181,7 +183,7 @@ def _thought(said: str) -> str:
     return (said[: found.start()] if found else said).strip()
 
 
-def _judge(draft: Draft, run: _Run) -> float | None:
+def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
     """The task's line in the nearest results.jsonl, as a verdict and a score; None where there is none."""
     for path in _results(run):
         try:
@@ -199,7 +201,7 @@ def _judge(draft: Draft, run: _Run) -> float | None:
     return None
 
 
-def _results(run: _Run) -> Iterator[Path]:
+def _results(run: _AndroidLabRun) -> Iterator[Path]:
     """Where results of this run may be, within the folder that was named: above it, and in `outputs` folders there."""
     if not run.home.is_relative_to(run.root):
         return
@@ -215,7 +217,7 @@ def _results(run: _Run) -> Iterator[Path]:
             return
 
 
-def _end(draft: Draft, run: _Run, score: float | None, pictures: Pictures, first: float | None) -> None:
+def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
     final = pictures.seen(max(ends), {}) if ends else None
@@ -265,16 +267,19 @@ def _last(path: Any) -> str:
     return "" if name in (".", "..") or "\0" in name else name
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     """Whether `traces/trace.jsonl`, or trace.jsonl itself, begins as AndroidLab's does."""
     path = folder / "trace.jsonl" if "trace.jsonl" in names else folder / "traces" / "trace.jsonl"
     try:
         if not path.is_file():
             return False
-        opening = Seen(path).opening
+        seen = CandidateFile(path, root)
+        step = seen.value
     except (LabError, OSError):
         return False
-    return opening.startswith(b"{") and b'"trace_id"' in opening and b'"image"' in opening
+    if not isinstance(step, dict) or "trace_id" not in step:
+        return False
+    return "index" in step if seen.is_cut else "image" in step and bool(_MARKS & step.keys())
 
 
 ANDROIDLAB = Format(

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from lab.turn import Action, ActionKind, Point
-from lab.uitree import Bounds, Node, UiTree
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.step import Action, ActionKind, Point
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.androidworld.values import fields_of
 from store.formats.geometry import direction, moved, number, point, swept
 from store.formats.values import spelled_out
@@ -41,8 +41,9 @@ _KINDS: dict[str, ActionKind] = {
 _STATUS = {"complete": "complete", "success": "complete", "infeasible": "infeasible", "impossible": "infeasible"}
 _PLACED: frozenset[str] = frozenset({"click", "double_tap", "long_press", "input_text", "scroll", "swipe", "drag"})
 
-_SAID = re.compile(r"^\s*Reason\s*[:：]\s*(.*?)\s*(?:^\s*Action\s*[:：]|\Z)", re.S | re.M)
-_ACT = re.compile(r"Action\s*[:：]\s*(?=\{)")
+_SAID = re.compile(r"^[^\S\n]*+Reason\s*+[:：]", re.M)
+_THEN = re.compile(r"^[^\S\n]*+Action\s*+[:：]", re.M)
+_ACT = re.compile(r"Action\s*+[:：]\s*+(?=\{)")
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected")
 _OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
 """Fields of an element for which a node has no place."""
@@ -123,8 +124,10 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 def reason_in(output: Any) -> str:
     """The reasoning in a model's output: what stands after `Reason:` and before its action; may be empty."""
-    found = _SAID.search(output) if isinstance(output, str) else None
-    return found[1].strip() if found else ""
+    if not isinstance(output, str) or (found := _SAID.search(output)) is None:
+        return ""
+    then = _THEN.search(output, found.end())
+    return output[found.end() : then.start() if then else None].strip()
 
 
 def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTree:

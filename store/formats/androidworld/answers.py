@@ -6,8 +6,8 @@ import datetime
 import json
 from typing import Any
 
-from lab.turn import Usage
-from store.formats.androidworld.values import Global, Held, Standin, fields_of
+from lab.core.step import Usage
+from store.formats.androidworld.values import ForeignObject, Global, LargeBytes, fields_of
 
 _LONGEST = 4 * 1024**2
 _NAMES = (
@@ -19,7 +19,7 @@ _NAMES = (
 def usage_of(answer: Any) -> Usage | None:
     """Tokens and seconds of an answer: a `requests` response's stand-in, or its JSON; None where it tells neither."""
     seconds: float | None = None
-    if isinstance(answer, Standin) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
+    if isinstance(answer, ForeignObject) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
         elapsed = answer.fields.get("elapsed")
         seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
         answer = answer.fields.get("_content")
@@ -32,7 +32,7 @@ def usage_of(answer: Any) -> Usage | None:
 
 def _told(answer: Any) -> dict[Any, Any]:
     """The mapping in which an answer tells its tokens; empty where there is none."""
-    text = answer.data if isinstance(answer, Held) else answer
+    text = answer.data if isinstance(answer, LargeBytes) else answer
     if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):
         try:
             answer = json.loads(text)

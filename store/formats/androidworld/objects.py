@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lab.errors import LabError
-from store.formats.androidworld.values import Array, Dtype, Global, Held, Standin
-from store.formats.spool import Shot, Spool
+from lab.core.errors import LabError
+from store.formats.androidworld.values import Array, Dtype, ForeignObject, Global, LargeBytes
+from store.formats.image_spool import Spool, SpooledImage
 
 _LEAST_PICTURE = 16
 """Pixels across and down from which on an array of bytes is taken for a picture."""
@@ -22,7 +22,7 @@ _ARRAYS = {"numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeri
 _BUILTINS = {"builtins", "__builtin__"}
 
 
-class Maker:
+class ObjectMaker:
     """Makes and fills the objects of one pickle; `spool` takes its pictures, None where they are not wanted."""
 
     def __init__(self, what: str, spool: Spool | None) -> None:
@@ -32,17 +32,17 @@ class Maker:
     def made(self, kind: Any, args: tuple[Any, ...]) -> Any:
         """What calling `kind` with `args` stands for; nothing is called."""
         if not isinstance(kind, Global):
-            return Standin(kind, args)
+            return ForeignObject(kind, args)
         if kind.module in _ARRAYS:
             return self._of_numpy(kind, args)
         make = _MADE.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
         if make is None:
-            return Standin(kind, args)
+            return ForeignObject(kind, args)
         try:
             found = make(args)
         except (ValueError, TypeError, IndexError, OverflowError, LookupError, UnicodeError):
             found = None
-        return Standin(kind, args) if found is None else found
+        return ForeignObject(kind, args) if found is None else found
 
     def _of_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
         match kind.name, args:
@@ -50,25 +50,25 @@ class Maker:
                 return Array()
             case "scalar", (Dtype() as dtype, bytes(data)):
                 numbers = dtype.numbers(data)
-                return numbers[0] if numbers else Standin(kind, args)
+                return numbers[0] if numbers else ForeignObject(kind, args)
             case "_frombuffer", (data, dtype, shape, order):
                 array = Array()
                 self._fill(array, shape, dtype, order == "F", data)
                 return array
-        return Standin(kind, args)
+        return ForeignObject(kind, args)
 
     def append(self, target: Any, items: list[Any]) -> None:
         """Adds items to a list, or to what stands for one."""
         if isinstance(target, list):
             target.extend(items)
-        elif isinstance(target, Standin):
+        elif isinstance(target, ForeignObject):
             target.items.extend(items)
         else:
             raise LabError(self.what, "adds items to something that is no list")
 
     def put(self, target: Any, items: list[Any]) -> None:
         """Puts keys and values, in turn, into a mapping, or into what stands for one."""
-        if len(items) % 2 or not isinstance(target, dict | Standin):
+        if len(items) % 2 or not isinstance(target, dict | ForeignObject):
             raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
         pairs = [(self._key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
         if isinstance(target, dict):
@@ -85,7 +85,7 @@ class Maker:
                 return key
             case tuple() if len(key) <= 16:
                 return "(" + ", ".join(str(self._key(part)) for part in key if not isinstance(part, tuple)) + ")"
-            case Standin():
+            case ForeignObject():
                 return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._key(key.args)}"
         raise LabError(self.what, "holds a mapping with a key that is neither text nor number")
 
@@ -98,7 +98,7 @@ class Maker:
                 if isinstance(state, tuple) and len(state) > 4:
                     target.order = state[1] if state[1] in ("<", ">", "|") else "|"
                     target.code = target.code if state[3] is None and state[4] is None else "V"
-            case Standin():
+            case ForeignObject():
                 target.state = self._image(target, state) or state
             case dict() | list():
                 pass  # attributes of a subclass; its items are what counts
@@ -118,7 +118,7 @@ class Maker:
         if not isinstance(dtype, Dtype):
             raise LabError(self.what, "holds an array of numbers of no known kind")
         count = math.prod(sizes)
-        size = data.size if isinstance(data, Held) else len(data) if isinstance(data, bytes | list) else -1
+        size = data.size if isinstance(data, LargeBytes) else len(data) if isinstance(data, bytes | list) else -1
         wanted = count if isinstance(data, list) else None if dtype.width is None else count * dtype.width
         if size < 0 or wanted not in (None, size):
             said = "x".join(map(str, sizes))
@@ -127,32 +127,32 @@ class Maker:
         if isinstance(data, list):
             target.numbers = data
             return
-        raw = data.data if isinstance(data, Held) else data
+        raw = data.data if isinstance(data, LargeBytes) else data
         if raw is None or (fortran and len(sizes) > 1):
             return
         if dtype.code == "u1" and (shot := self._shot(raw, sizes)):
             target.shot = shot
         elif count <= _MOST_NUMBERS:
             target.numbers = dtype.numbers(raw)
-        if isinstance(data, Held):
+        if isinstance(data, LargeBytes):
             data.data = None
 
-    def _shot(self, raw: bytes, sizes: tuple[int, ...]) -> Shot | None:
+    def _shot(self, raw: bytes, sizes: tuple[int, ...]) -> SpooledImage | None:
         if self.spool is None or len(sizes) not in (2, 3) or min(sizes[:2]) < _LEAST_PICTURE:
             return None
         mode = _MODES.get(sizes[2] if len(sizes) == 3 else 1)
         return self.spool.add_pixels(raw, sizes[1], sizes[0], mode) if mode else None
 
-    def _image(self, target: Standin, state: Any) -> Shot | None:
+    def _image(self, target: ForeignObject, state: Any) -> SpooledImage | None:
         """The picture of a PIL image: its state is its info, mode, size, palette and bytes."""
         kind = target.kind
         if self.spool is None or not isinstance(kind, Global) or not kind.module.startswith("PIL."):
             return None
         match state:
-            case [_, str(mode), (int(width), int(height)), _, bytes() | Held() as data]:
-                raw = data.data if isinstance(data, Held) else data
+            case [_, str(mode), (int(width), int(height)), _, bytes() | LargeBytes() as data]:
+                raw = data.data if isinstance(data, LargeBytes) else data
                 shot = self.spool.add_pixels(raw, width, height, mode) if raw else None
-                if isinstance(data, Held):
+                if isinstance(data, LargeBytes):
                     data.data = None
                 return shot
         return None
@@ -191,7 +191,7 @@ def _bytes(args: tuple[Any, ...]) -> Any:
     """Bytes that an old protocol wrote as text."""
     if not args:
         return b""
-    if isinstance(args[0], bytes | Held):
+    if isinstance(args[0], bytes | LargeBytes):
         return args[0]
     latin = args[0] if isinstance(args[0], str) and args[1:] in (("latin1",), ("latin-1",)) else None
     return None if latin is None else latin.encode("latin-1")
@@ -207,8 +207,8 @@ def _dict(args: tuple[Any, ...]) -> Any:
 
 def _remade(args: tuple[Any, ...]) -> Any:
     kind, _, state = args
-    made: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else Standin(kind)
-    if isinstance(made, Standin) and state is not None:
+    made: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else ForeignObject(kind)
+    if isinstance(made, ForeignObject) and state is not None:
         made.args = (state,)
     return made
 

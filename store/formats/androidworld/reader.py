@@ -12,34 +12,34 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import escape_surrogates
-from store.formats import Failed, Format, Found, Known, Seen
-from store.formats.androidworld.run import NAME, Episode, imported, is_episode
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats.androidworld.run import NAME, AndroidWorldEpisode, imported, is_episode
 from store.formats.androidworld.unpickling import unpickle
 from store.formats.draft import run_id
-from store.formats.files import check_within
-from store.formats.spool import Spool
-from store.formats.stream import Stream
+from store.formats.files import open_within
+from store.formats.image_spool import Spool
+from store.formats.stream import FileStream
 
-_MARKS = (b"episode_data", b"exception_info", b"task_template")
+_MARKS = (b"task_template", b"episode_data")
+"""The first two fields of an episode beside its goal; others, such as `exception_info`, are many programs'."""
 _NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a pickle; pictures are not made where the first of them is known."""
     path = found.path
     try:
-        check_within(found.root, path)
-        digest = _digest(path)
+        digest = _digest(path, found.root)
         spool = None if known(_id(digest, 0)) else Spool()
-        episodes = _episodes(path, spool)
+        episodes = _episodes(path, found.root, spool)
         if spool is None and not all(known(_id(digest, i)) for i in range(len(episodes))):
             spool = Spool()
-            episodes = _episodes(path, spool)
+            episodes = _episodes(path, found.root, spool)
     except LabError as error:
-        yield Failed(str(path), error.sentence)
+        yield FailedRun(str(path), error.sentence)
         return
     for i, fields in enumerate(episodes):
         yield _one(path, digest, i, fields, spool, known)
@@ -47,23 +47,23 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
 
 def _one(
     path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, known: Callable[[str], bool]
-) -> Imported | Known | Failed:
+) -> Imported | Known | FailedRun:
     id, shown, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
     if known(id) or spool is None:
         return Known(id, shown)
     try:
         if not is_episode(fields):
             raise LabError(place, "is no episode: field episode_data is not there")
-        return imported(Episode(id, shown, place, digest.hex(), fields), spool)
+        return imported(AndroidWorldEpisode(id, shown, place, digest.hex(), fields), spool)
     except LabError as error:
-        return Failed(place, error.sentence)
+        return FailedRun(place, error.sentence)
     except (MemoryError, RecursionError):
-        return Failed(place, f"{place}: holds more than this machine has room for.")
+        return FailedRun(place, f"{place}: holds more than this machine has room for.")
 
 
-def _episodes(path: Path, spool: Spool | None) -> list[Any]:
+def _episodes(path: Path, root: Path, spool: Spool | None) -> list[Any]:
     """The episodes of a pickle: a list of them, one alone, or the list beside the names of finished tasks."""
-    with Stream(path) as stream:
+    with FileStream(path, root) as stream:
         value = unpickle(stream, spool)
     if isinstance(value, tuple) and value and isinstance(value[0], list):
         value = value[0]
@@ -77,19 +77,19 @@ def _id(digest: bytes, i: int) -> str:
     return run_id(NAME, str(i), digest)
 
 
-def _digest(path: Path) -> bytes:
+def _digest(path: Path, root: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_within(root, path) as file:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
         raise LabError(str(path), f"cannot be read ({error.strerror})") from error
 
 
-def _is_pickle(seen: Seen) -> bool:
+def _is_pickle(seen: CandidateFile) -> bool:
     """A pickle that names an episode's fields; one named in the benchmark's way also where it is damaged."""
     if not seen.name.endswith((".pkl.gz", ".pickle.gz", ".pkl", ".pickle")):
         return False
-    if any(mark in seen.opening for mark in _MARKS):
+    if all(mark in seen.opening for mark in _MARKS):
         return True
     return _NAMED.fullmatch(seen.name) is not None and not seen.opening.startswith(b"\x80")
 
@@ -97,7 +97,7 @@ def _is_pickle(seen: Seen) -> bool:
 ANDROIDWORLD = Format(
     name=NAME,
     title="AndroidWorld",
-    is_run_folder=lambda folder, names: False,
+    is_run_folder=lambda folder, names, root: False,
     is_file=_is_pickle,
     read=read,
 )

@@ -13,19 +13,19 @@ import math
 from functools import reduce
 from typing import Any, Literal, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Actor, Task
-from lab.trace import Conditions, DeviceInfo
-from lab.turn import ENDING, Action, Point, Usage
-from lab.uitree import Bounds, UiTree
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import ENDING, Action, Point, Usage
+from lab.core.task import Actor, Task
+from lab.core.trace import Conditions, DeviceInfo
+from lab.core.ui_tree import Bounds, UiTree
 from store.formats.androidworld.actions import action_of, others_of, parsed, reason_in, tree_of
 from store.formats.androidworld.answers import usage_of
-from store.formats.androidworld.values import Held, Shaper, fields_of, shot_of
+from store.formats.androidworld.values import LargeBytes, Shaper, fields_of, shot_of
 from store.formats.draft import Draft
 from store.formats.geometry import number
-from store.formats.spool import Shot, Shots, Spool
+from store.formats.image_spool import RunImages, Spool, SpooledImage
 
 NAME = "androidworld"
 _MOST_STEPS = 100_000
@@ -45,7 +45,7 @@ _SCRIPTS = {"random", "random_agent", "randomagent"}
 Row = dict[str, Any]
 
 
-class Episode(NamedTuple):
+class AndroidWorldEpisode(NamedTuple):
     """One run as the pickle holds it: `id` and `sha256` of the file, `place` of the run for messages."""
 
     id: str
@@ -60,19 +60,19 @@ def is_episode(value: Any) -> bool:
     return isinstance(value, dict) and "episode_data" in value
 
 
-def imported(episode: Episode, spool: Spool) -> Imported:
+def imported(episode: AndroidWorldEpisode, spool: Spool) -> Imported:
     """An episode as events numbered from 0, its pictures and its verdicts; `LabError` where it makes no sense."""
-    return _Run(episode, spool).imported()
+    return _RunDraft(episode, spool).imported()
 
 
-class _Run:
+class _RunDraft:
     """One episode on its way to events."""
 
-    def __init__(self, episode: Episode, spool: Spool) -> None:
+    def __init__(self, episode: AndroidWorldEpisode, spool: Spool) -> None:
         self.episode = episode
         self.spool = spool
         self.shaper = Shaper(episode.place)
-        self.shots = Shots(spool)
+        self.shots = RunImages(spool)
         self.rows, self.rest = _rows(episode)
         self.ragged = frozenset(self.rest.get("ragged", ()))
         self.screen = _size(fields_of(episode.fields.get("screen_config")) or {})
@@ -182,19 +182,19 @@ class _Run:
 
     def _is_picture(self, value: Any) -> bool:
         """Whether these are a picture's bytes, which have no place in JSON."""
-        data = value.data if isinstance(value, Held) else value
+        data = value.data if isinstance(value, LargeBytes) else value
         return isinstance(data, bytes) and data.startswith((b"\x89PNG", b"\xff\xd8\xff"))
 
-    def _shot(self, row: Row, names: tuple[str, ...]) -> Shot | None:
+    def _shot(self, row: Row, names: tuple[str, ...]) -> SpooledImage | None:
         for name in names:
             value = row.get(name)
-            data = value.data if isinstance(value, Held) else value
+            data = value.data if isinstance(value, LargeBytes) else value
             shot = self.spool.add(data) if isinstance(data, bytes) else shot_of(value)
             if shot is not None:
                 return shot
         return None
 
-    def _any_shot(self, row: Row) -> Shot | None:
+    def _any_shot(self, row: Row) -> SpooledImage | None:
         names = tuple(name for name in row if not name.lower().startswith(_NOT_BEFORE))
         return self._shot(row, names)
 
@@ -248,7 +248,7 @@ class _Run:
         )
 
 
-def _rows(episode: Episode) -> tuple[list[Row], dict[str, Any]]:
+def _rows(episode: AndroidWorldEpisode) -> tuple[list[Row], dict[str, Any]]:
     """The steps, each with its columns; and what of `episode_data` is no column."""
     data = episode.fields.get("episode_data")
     if isinstance(data, list | tuple) and all(isinstance(row, dict) for row in data):

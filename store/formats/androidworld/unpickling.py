@@ -15,11 +15,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lab.errors import LabError
-from store.formats.androidworld.objects import Maker
-from store.formats.androidworld.values import Global, Held, Standin
-from store.formats.spool import Spool
-from store.formats.stream import Stream
+from lab.core.errors import LabError
+from store.formats.androidworld.objects import ObjectMaker
+from store.formats.androidworld.values import ForeignObject, Global, LargeBytes
+from store.formats.image_spool import Spool
+from store.formats.stream import FileStream
 
 _MOST_CODES = 30_000_000
 _MOST_MADE = 4_000_000
@@ -36,28 +36,28 @@ _FAR = 1024
 _MARK = object()
 
 
-def unpickle(stream: Stream, spool: Spool | None) -> Any:
+def unpickle(stream: FileStream, spool: Spool | None) -> Any:
     """The value of a pickle; its pictures go into `spool`, without one they are left. `LabError` where it is none."""
     try:
-        return Machine(stream, spool).run()
+        return PickleMachine(stream, spool).run()
     except (IndexError, KeyError, struct.error, TypeError, ValueError) as error:
         raise LabError(str(stream.path), f"is no pickle that can be read ({type(error).__name__}: {error})") from error
     except (MemoryError, RecursionError) as error:
         raise LabError(str(stream.path), "holds more than this machine has room for") from error
 
 
-class Machine:
+class PickleMachine:
     """Follows a pickle's codes over a stack of values; each code is a method, found by its byte."""
 
-    def __init__(self, stream: Stream, spool: Spool | None) -> None:
+    def __init__(self, stream: FileStream, spool: Spool | None) -> None:
         self.stream = stream
         self.what = str(stream.path)
-        self.maker = Maker(self.what, spool)
+        self.maker = ObjectMaker(self.what, spool)
         self.stack: list[Any] = []
         self.memo: list[Any] = []
         self.made = 0
         self.text = 0
-        self.held: list[Held] = []
+        self.held: list[LargeBytes] = []
 
     def run(self) -> Any:
         """Follows the codes up to the full stop, and gives what is on the stack then."""
@@ -120,13 +120,13 @@ class Machine:
             return
         if length > _MOST_LONG:
             self.stream.skip(length)
-            self.push(Held(None, length))
+            self.push(LargeBytes(None, length))
             return
         data = self.stream.take(length)
         if data.startswith(b"\x89PNG\r\n") and self.maker.spool and (shot := self.maker.spool.add(data)):
             self.push(shot)
             return
-        held = Held(data, length)
+        held = LargeBytes(data, length)
         self.held = [*(one for one in self.held if one.data is not None), held]
         while sum(one.size for one in self.held) > _MOST_HELD and len(self.held) > 1:
             self.held.pop(0).data = None
@@ -211,7 +211,7 @@ class Machine:
     def new_with_names(self) -> None:
         named, args, kind = self.stack.pop(), self.stack.pop(), self.stack.pop()
         made = self.maker.made(kind, args if isinstance(args, tuple) else (args,))
-        if isinstance(made, Standin) and named:
+        if isinstance(made, ForeignObject) and named:
             made.args = (*made.args, named)
         self.push(made)
 
@@ -232,7 +232,7 @@ class Machine:
             raise self.refused(f"is a pickle of protocol {version}; those up to 5 are read")
 
 
-def _codes(m: Machine) -> dict[bytes, Callable[[], Any]]:
+def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
     """What is done at each code; those that reach outside the file (persistent ids, extension codes, buffers of
     another stream) have no place here."""
     stream, stack, push = m.stream, m.stack, m.push

@@ -8,9 +8,9 @@ import re
 import struct
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates
-from store.formats.spool import Shot
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from store.formats.image_spool import SpooledImage
 
 _MOST_VALUES = 2_000_000
 _MOST_TEXT = 128 * 1024**2
@@ -38,7 +38,7 @@ class Global(NamedTuple):
         return f"{self.module}.{self.name}"
 
 
-class Held:
+class LargeBytes:
     """Many bytes; `data` is None once a picture was made of them, or where there were too many to be held."""
 
     __slots__ = ("data", "size")
@@ -48,7 +48,7 @@ class Held:
         self.size = size
 
 
-class Standin:
+class ForeignObject:
     """An object of a class that is not known here: what it was made of, and what it held."""
 
     __slots__ = ("args", "items", "kind", "state")
@@ -104,20 +104,20 @@ class Array:
         self.shape: tuple[int, ...] = ()
         self.dtype = ""
         self.numbers: list[Any] | None = None
-        self.shot: Shot | None = None
+        self.shot: SpooledImage | None = None
 
 
 def fields_of(value: Any) -> dict[Any, Any] | None:
     """The fields of a mapping or of a stand-in; None for anything else."""
     if isinstance(value, dict):
         return value
-    return value.fields if isinstance(value, Standin) else None
+    return value.fields if isinstance(value, ForeignObject) else None
 
 
-def shot_of(value: Any) -> Shot | None:
+def shot_of(value: Any) -> SpooledImage | None:
     """The picture that a value is, where it is one."""
-    held = value.shot if isinstance(value, Array) else value.state if isinstance(value, Standin) else value
-    return held if isinstance(held, Shot) else None
+    held = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
+    return held if isinstance(held, SpooledImage) else None
 
 
 class Shaper:
@@ -151,7 +151,7 @@ class Shaper:
                     return value
                 self.notes.append([place, str(value)])
                 return None
-            case Global() | Shot():
+            case Global() | SpooledImage():
                 return str(value) if isinstance(value, Global) else f"picture {value.size[0]}x{value.size[1]}, left out"
             case dict():
                 return self._mapping(value, place, depth)
@@ -171,11 +171,11 @@ class Shaper:
                 return value.total_seconds()
             case bytes():
                 return self._bytes(value, place)
-            case Held():
+            case LargeBytes():
                 return f"{value.size:,} bytes, left out"
             case Array():
                 return self._array(value, place, depth)
-            case Standin():
+            case ForeignObject():
                 return self._standin(value, place, depth)
             case Dtype():
                 return f"dtype {value.order}{value.code}"
@@ -208,7 +208,7 @@ class Shaper:
             numbers = [numbers[i : i + length] for i in range(0, len(numbers), length)] if length else []
         return self.shape(numbers[0] if not value.shape and numbers else numbers, place, depth + 1)
 
-    def _standin(self, value: Standin, place: str, depth: int) -> Any:
+    def _standin(self, value: ForeignObject, place: str, depth: int) -> Any:
         name = str(value.kind) if isinstance(value.kind, Global) else "object"
         if name.startswith("requests.") and name.endswith("Request"):
             return "a request, left out"

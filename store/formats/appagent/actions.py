@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lab.turn import Action, Direction, Point
-from store.formats.appagent.elements import Element, cell
+from lab.core.step import Action, Direction, Point
+from store.formats.appagent.elements import NumberedElement, cell
 from store.formats.geometry import centre, direction, moved, way_of
 
 _PARTS = ("Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary")
@@ -33,15 +33,15 @@ def parts(response: Any) -> dict[str, str]:
     return {part[1]: response[part.end() : end].strip() for part, end in zip(found, ends, strict=False)}
 
 
-class Seen:
+class NumberedScreen:
     """The screen an action is meant for: its numbered elements, its size, and whether a grid lay over it."""
 
-    def __init__(self, elements: list[Element] | None, size: Point | None, grid: bool = False) -> None:
+    def __init__(self, elements: list[NumberedElement] | None, size: Point | None, grid: bool = False) -> None:
         self.elements = elements
         self.size = size
         self.grid = grid
 
-    def element(self, number: str) -> Element | None:
+    def element(self, number: str) -> NumberedElement | None:
         """The element of a number; 0 and below count from the end, as they did for the executor's list."""
         try:
             return None if self.elements is None else self.elements[int(number.strip()) - 1]
@@ -49,7 +49,7 @@ class Seen:
             return None
 
 
-def action_of(call: str, seen: Seen) -> Action:
+def action_of(call: str, seen: NumberedScreen) -> Action:
     """The executor's action for a function call; `other` where it knows none and its run ended."""
     said = call.strip()
     if "FINISH" in said:
@@ -66,7 +66,7 @@ def action_of(call: str, seen: Seen) -> Action:
     return _on_grid(name, values, seen, call) if seen.grid else _on_element(name, values, seen, call)
 
 
-def recorded(line: str, seen: Seen) -> tuple[Action, str]:
+def recorded(line: str, seen: NumberedScreen) -> tuple[Action, str]:
     """The action of one line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
@@ -83,7 +83,7 @@ def recorded(line: str, seen: Seen) -> tuple[Action, str]:
     return _on_element(name, [number, *more], seen, line), uid
 
 
-def _on_element(name: str, values: list[str], seen: Seen, raw: str) -> Action:
+def _on_element(name: str, values: list[str], seen: NumberedScreen, raw: str) -> Action:
     element = seen.element(values[0])
     at = centre(element.box) if element else None
     boxes = (element.box,) if element else ()
@@ -113,7 +113,7 @@ def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
     return moves[way]
 
 
-def _on_grid(name: str, values: list[str], seen: Seen, raw: str) -> Action:
+def _on_grid(name: str, values: list[str], seen: NumberedScreen, raw: str) -> Action:
     at = _cell(values[:2], seen)
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index")
@@ -127,7 +127,7 @@ def _on_grid(name: str, values: list[str], seen: Seen, raw: str) -> Action:
     return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
 
 
-def _cell(values: list[str], seen: Seen) -> Point | None:
+def _cell(values: list[str], seen: NumberedScreen) -> Point | None:
     if len(values) < 2 or seen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
         return None
     return cell(int(values[0]), values[1].strip("\"'"), seen.size)

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lab.turn import Point
+from lab.core.step import Point
 from store.formats.geometry import Box, centre
 
 _NEAR = 30
@@ -23,14 +23,14 @@ _MOST, _MOST_SEEN = 1000, 20_000
 """Elements that are numbered, and looked at; a real screen has about a hundred."""
 
 
-class Element(NamedTuple):
+class NumberedElement(NamedTuple):
     """One numbered element: AppAgent's own id for it, and its box in pixels."""
 
     uid: str
     box: Box
 
 
-def elements(xml: bytes, useless: Collection[str] = ()) -> list[Element]:
+def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]:
     """The elements in the order of their numbers (the first is 1); `useless` are left out, as the explorer does.
 
     Clickable ones first, then the focusable ones that are not near a clickable one; of several whose centres are
@@ -42,8 +42,8 @@ def elements(xml: bytes, useless: Collection[str] = ()) -> list[Element]:
     return [element for element in [*clickable, *lone] if element.uid not in useless]
 
 
-def _with(top: ElementTree.Element, flag: str) -> list[Element]:
-    found: list[Element] = []
+def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
+    found: list[NumberedElement] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
     seen = 0
     while stack and len(found) < _MOST and seen < _MOST_SEEN:
@@ -54,13 +54,13 @@ def _with(top: ElementTree.Element, flag: str) -> list[Element]:
             continue
         seen += 1
         prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
-        element = Element(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
+        element = NumberedElement(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
         if not _near(element, found):
             found.append(element)
     return found
 
 
-def _near(element: Element, others: list[Element]) -> bool:
+def _near(element: NumberedElement, others: list[NumberedElement]) -> bool:
     here = centre(element.box)
     return any(math.dist(here, centre(other.box)) <= _NEAR for other in others)
 

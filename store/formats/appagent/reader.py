@@ -11,22 +11,27 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import read_json
-from store.formats import Failed, Format, Found, Known
-from store.formats.appagent.run import NAME, Line, Screens, demonstration, run
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats.appagent.run import NAME, LogLine, Screens, demonstration, run
 from store.formats.failures import failures_told
 from store.formats.files import numbered, read_within
 
 _LOG = re.compile(r"log_.+_task_.+\.txt|log_explore_.+\.txt")
 _SHOT = re.compile(r"(?:^|_)(\d{1,6})(?:_before)?\.(?:png|jpe?g)$", re.I)
 _AFTER = re.compile(r"(?:^|_)(\d{1,6})_after\.(?:png|jpe?g)$", re.I)
+_STAMPED = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.txt$")
+_MAX_ROUNDS = re.compile(rb"^MAX_ROUNDS[ \t]*:[ \t]*(\d{1,5})\b", re.M)
+_ABOVE = 4
+_MOST_CONFIG = 1024**2
+_RECORDED = re.compile(rb"(?:tap|text|long_press|swipe)\(|stop\b|back\b")
 _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run, exploration or demonstration of a folder."""
     if (found.path / "record.txt").is_file():
         yield _demonstration(found, known)
@@ -35,21 +40,38 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
         yield _run(found, log, known)
 
 
-def _run(found: Found, log: Path, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | Known:
     data = read_within(found.root, log)
     lines, cut = _lines(data, log)
     explored = log.name.startswith("log_explore_")
-    reflected: list[Line] = []
+    reflected: list[LogLine] = []
     if explored:
         for path in sorted(found.path.glob("log_reflect_*.txt")):
             reflected += _lines(read_within(found.root, path), path)[0]
     screens = Screens(
         found.root, numbered(found.path, _SHOT), numbered(found.path, _TREE), numbered(found.path, _AFTER)
     )
-    return run(log, data, lines, screens, known, cut=cut, reflected=reflected)
+    rounds = _rounds(found)
+    return run(log, data, lines, screens, known, cut=cut, reflected=reflected, rounds=rounds)
 
 
-def _demonstration(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _rounds(found: RunSource) -> int | None:
+    """`MAX_ROUNDS` of the nearest config.yaml above a run, within the folder that was named; None where none tells."""
+    here = found.path.resolve()
+    for folder in here.parents[:_ABOVE]:
+        path = folder / "config.yaml"
+        if not folder.is_relative_to(found.root.resolve()) or not path.is_file():
+            continue
+        try:
+            told = _MAX_ROUNDS.search(read_within(found.root, path, most=_MOST_CONFIG))
+        except LabError:
+            continue
+        if told:
+            return max(1, int(told[1]))
+    return None
+
+
+def _demonstration(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     folder = found.path
     data = read_within(found.root, folder / "record.txt")
     goal = folder / "task_desc.txt"
@@ -59,9 +81,9 @@ def _demonstration(found: Found, known: Callable[[str], bool]) -> Imported | Kno
     return demonstration(folder, data, said, screens, known)
 
 
-def _lines(data: bytes, path: Path) -> tuple[list[Line], str]:
+def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
     """The objects of a file of JSON lines, and its last line where that was cut off while it was written."""
-    lines: list[Line] = []
+    lines: list[LogLine] = []
     texts = [(i, text) for i, text in enumerate(data.split(b"\n"), 1) if text.strip()]
     for i, text in texts:
         what = f"{path} line {i}"
@@ -73,14 +95,38 @@ def _lines(data: bytes, path: Path) -> tuple[list[Line], str]:
             raise
         if not isinstance(value, dict):
             raise LabError(what, "is no object with the fields of a step")
-        lines.append(Line(value, notes))
+        lines.append(LogLine(value, notes))
     return lines, ""
 
 
-def _is_run(folder: Path, names: set[str]) -> bool:
-    if any(_LOG.fullmatch(name) for name in names):
+def _is_run(folder: Path, names: set[str], root: Path) -> bool:
+    logs = (name for name in names if _LOG.fullmatch(name))
+    if any(_is_named(folder, name) or _tells_steps(CandidateFile(folder / name, root)) for name in logs):
         return True
-    return "record.txt" in names and (folder / "raw_screenshots").is_dir()
+    record = CandidateFile(folder / "record.txt", root)
+    return "record.txt" in names and (folder / "raw_screenshots").is_dir() and _is_record(record)
+
+
+def _is_named(folder: Path, name: str) -> bool:
+    """Whether a log is named after its folder and the second at which it was begun, as no other program's is."""
+    return _STAMPED.search(name) is not None and name.endswith(f"_{folder.name}.txt")
+
+
+def _tells_steps(seen: CandidateFile) -> bool:
+    """Whether a log begins with a step; one that is empty, or cut off in its first step, counts."""
+    try:
+        value = seen.value
+        return not seen.opening or (isinstance(value, dict) and (not value or "response" in value or "step" in value))
+    except LabError:
+        return True
+
+
+def _is_record(seen: CandidateFile) -> bool:
+    """Whether a `record.txt` begins with a recorded action; one that is empty counts."""
+    try:
+        return not seen.opening or _RECORDED.match(seen.opening) is not None
+    except LabError:
+        return True
 
 
 APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda seen: False, read=read)

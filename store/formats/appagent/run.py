@@ -2,7 +2,7 @@
 
 Screen n is what was seen before step n; the one beyond the last step is the run's last. The goal stands in the prompt
 of every step. There is no result, cost or time: FINISH is completed, an answer that the executor could not use failed,
-twenty steps (its `MAX_ROUNDS`) with no screen after them budget, and anything else stopped. After an exploration's
+`MAX_ROUNDS` steps with no screen after them budget, and anything else stopped. After an exploration's
 step the model reflects; where it says BACK, the explorer presses back, and that is a step of its own here.
 """
 
@@ -15,23 +15,23 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Actor, Task
-from lab.turn import Action, Observation
-from lab.uitree import UiTree
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action, Observation
+from lab.core.task import Actor, Task
+from lab.core.ui_tree import UiTree
 from store.formats import Known
-from store.formats.appagent.actions import Seen, action_of, parts, recorded
-from store.formats.appagent.elements import Element, elements
+from store.formats.appagent.actions import NumberedScreen, action_of, parts, recorded
+from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
 from store.formats.files import read_within, unread
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, decoded, missing
 
 NAME = "appagent"
-BUDGET = 20
-"""`MAX_ROUNDS` of the project's `config.yaml`; no run says what it was told."""
+ROUNDS = 20
+"""`MAX_ROUNDS` of the project's `config.yaml` where none lies above the run."""
 
 _GOAL = re.compile(
     r"The task you need to complete is to (.*?)(?:\. Your past actions to proceed|\s*\n\s*Now, given|\Z)", re.S
@@ -41,7 +41,7 @@ _TOLD = 100
 _MOST_XML = 16 * 1024**2
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line of a log, and what of it could not be kept as it stood."""
 
     value: dict[str, Any]
@@ -78,20 +78,24 @@ class Screens:
 def run(
     log: Path,
     data: bytes,
-    lines: list[Line],
+    lines: list[LogLine],
     screens: Screens,
     known: Callable[[str], bool],
     *,
     cut: str = "",
-    reflected: list[Line],
+    reflected: list[LogLine],
+    rounds: int | None = None,
 ) -> Imported | Known:
-    """The run of a log; `cut` is a last line that cannot be read, `reflected` what an explorer said of its steps."""
+    """The run of a log; `cut` is a last line that cannot be read, `reflected` what an explorer said of its steps.
+
+    `rounds` are the most steps it may take, None where nothing tells.
+    """
     id = run_id(NAME, "", data)
     if known(id):
         return Known(id, str(log))
     draft = Draft(
         id,
-        _task(log, lines),
+        _task(log, lines, rounds or max(ROUNDS, len(lines))),
         Actor("model", "AppAgent"),
         format=NAME,
         path=str(log),
@@ -112,11 +116,11 @@ def run(
             _reflected(draft, screens, number, after[number], useless, chosen)
     if cut:
         draft.verdict("source", cut=cut)
-    _end(draft, screens, last, number)
+    _end(draft, screens, last, number, _used_up(len(lines), rounds))
     return draft.imported()
 
 
-def _task(log: Path, lines: list[Line]) -> Task:
+def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
     folder = log.resolve().parent
     found = _APP.match(log.name)
     app = escape_surrogates(found[1] if found else folder.parent.parent.name)
@@ -126,13 +130,13 @@ def _task(log: Path, lines: list[Line]) -> Task:
     name = f"{app}: {goal}"[:_TOLD] if goal else escape_surrogates(folder.name)
     traits = {"part": "exploration"} if log.name.startswith("log_explore_") else {}
     return Task(
-        id=name, kind="general", title=name, instruction=goal, log="none", budget=BUDGET, apps=(app,), traits=traits
+        id=name, kind="general", title=name, instruction=goal, log="none", budget=budget, apps=(app,), traits=traits
     )
 
 
 def _step(
-    draft: Draft, line: Line, screens: Screens, number: int, grid: bool, useless: set[str], reflected: Line | None
-) -> tuple[Action, Element | None]:
+    draft: Draft, line: LogLine, screens: Screens, number: int, grid: bool, useless: set[str], reflected: LogLine | None
+) -> tuple[Action, NumberedElement | None]:
     value = line.value
     extra = {key: held for key, held in value.items() if key not in ("step", "response")}
     if value.get("step") != draft.count + 1:
@@ -142,7 +146,7 @@ def _step(
     before, xml = screens.at(number, extra)
     response = value.get("response")
     said = parts(response)
-    seen = Seen(None if xml is None else elements(xml, useless), before.size, grid)
+    seen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
     call = said.get("Function", said.get("Action", ""))
     action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], seen)
     extra |= {name: text for name, text in said.items() if name in ("Observation", "Summary")}
@@ -166,7 +170,7 @@ def _unused(action: Action) -> bool:
 
 
 def _reflected(
-    draft: Draft, screens: Screens, number: int, line: Line, useless: set[str], chosen: Element | None
+    draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], chosen: NumberedElement | None
 ) -> None:
     """What follows from a reflection: an element that is not numbered again, and a press of back."""
     response = line.value.get("response")
@@ -182,11 +186,18 @@ def _reflected(
 def _decision(response: Any) -> str:
     if isinstance(response, dict):
         return str(response.get("Decision", "")).strip()
-    found = re.search(r"^\s*Decision:\s*([A-Z]+)", response, re.M) if isinstance(response, str) else None
+    found = re.search(r"^[^\S\n]*+Decision:\s*+([A-Z]++)", response, re.M) if isinstance(response, str) else None
     return found[1] if found else ""
 
 
-def _end(draft: Draft, screens: Screens, last: Action, number: int) -> None:
+def _used_up(steps: int, rounds: int | None) -> str:
+    """Why a run of so many steps had to end; empty where it might have gone on."""
+    if steps < (rounds or ROUNDS):
+        return ""
+    return f"{steps} steps, {'the most that its config.yaml allows' if rounds else 'the most unless told otherwise'}"
+
+
+def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str) -> None:
     extra: dict[str, Any] = {}
     beyond = number + 1 in screens.shots
     final = screens.at(number + 1, extra)[0] if beyond else None
@@ -200,8 +211,8 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int) -> None:
         draft.end("completed", reason="FINISH", final=final)
     elif _unused(last):
         draft.end("failed", reason="the executor could not use the last answer", final=final)
-    elif draft.count == BUDGET and not beyond:
-        draft.end("budget", reason=f"{BUDGET} steps, the most unless told otherwise", final=final)
+    elif used_up and not beyond:
+        draft.end("budget", reason=used_up, final=final)
     else:
         draft.end("stopped", reason="the source holds no FINISH", final=final)
 
@@ -228,7 +239,7 @@ def demonstration(
     for number, line in enumerate((line for line in decoded(data).splitlines() if line.strip()), 1):
         extra: dict[str, Any] = {}
         before, xml = screens.at(number, extra)
-        action, uid = recorded(line, Seen(None if xml is None else elements(xml), before.size))
+        action, uid = recorded(line, NumberedScreen(None if xml is None else elements(xml), before.size))
         if uid:
             extra["uid"] = uid
         draft.step(action, before, by=by, extra=extra)

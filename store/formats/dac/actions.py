@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lab.turn import Action, ActionKind, Direction, Point
+from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import Box, box, centre, direction, number, opposite, point, swept, way_of
-from store.formats.ours import OURS, beside, with_ours
+from store.formats.hitlab_fields import OURS, beside, with_ours
 from store.formats.values import literal, words
 
 _KINDS: dict[str, ActionKind] = {
@@ -56,7 +56,7 @@ _SPELLED: dict[ActionKind, str] = {
 """How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
 
 
-class Frame(NamedTuple):
+class CoordinateFrame(NamedTuple):
     """What coordinates are counted in (`told`, None: the picture's own) and the picture's pixels (None: unknown)."""
 
     told: Point | None
@@ -87,7 +87,7 @@ def is_action(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, dict) and any(key in value for key in _TYPE))
 
 
-def action_of(raw: Any, frame: Frame) -> Action:
+def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     """A source action as ours; what is not known, or has no type, is `other`."""
     held = raw if isinstance(raw, dict) else {"action_type": raw}
     said = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
@@ -116,12 +116,12 @@ def _status(said: str) -> Any:
     return "complete" if said in _COMPLETE else "infeasible" if said in _INFEASIBLE else None
 
 
-def _vector(kind: ActionKind, way: Direction | None, frame: Frame) -> Point | None:
+def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> Point | None:
     """The finger's movement: against the content's direction in a scroll, along its own in a swipe."""
     return swept(kind, way, frame.seen or frame.told)
 
 
-def _places(said: Any, frame: Frame) -> tuple[tuple[Box, ...], Point | None]:
+def _places(said: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
     """The boxes of any spelling (one, several, a point), and the middle of the first."""
     value = literal(said)
     if isinstance(value, dict):
@@ -140,7 +140,7 @@ def _places(said: Any, frame: Frame) -> tuple[tuple[Box, ...], Point | None]:
     return (), frame.pixel(at) if at else None
 
 
-def _box(said: Any, frame: Frame) -> Box | None:
+def _box(said: Any, frame: CoordinateFrame) -> Box | None:
     shares = [number(one) for one in said]
     if any(isinstance(one, float) for one in said) and all(share is not None and 0 <= share <= 1 for share in shares):
         return box(said, frame.seen or frame.told, 1)
@@ -148,7 +148,7 @@ def _box(said: Any, frame: Frame) -> Box | None:
     return (*frame.pixel(found[:2]), *frame.pixel(found[2:])) if found else None
 
 
-def spelled(action: Action, boxes: tuple[Box, ...], frame: Frame) -> dict[str, Any]:
+def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
     """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
     said: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import Read, read_json
-from store.formats import Failed, Format, Found, Known, Seen
-from store.formats.dac.run import ACTIONS, STEPS, Episode, imported
-from store.formats.files import check_within, unpacked
-from store.formats.gold import Shots
-from store.formats.pieces import each, is_list
+from lab.core.codec import StorableValue, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats.dac.run import ACTIONS, STEPS, DacEpisode, imported
+from store.formats.demonstrations import ImageFinder
+from store.formats.files import unpacked
+from store.formats.json_parts import each, is_list
 from store.formats.values import Notes, words
 
 NAME = "dac"
@@ -30,7 +30,9 @@ _MARKS = (
     (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'),
     (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
 )
-"""Names of fields by which a file of this format is told: all of one line."""
+"""Names of fields of which a file of this format holds all of one line."""
+_ABOUT = ("device", "width", "app")
+"""Fields beside an episode's instruction, one of which is there: other collections of steps tell none of them."""
 _DEEP = 4
 _ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
@@ -38,18 +40,17 @@ Place = tuple[str, Any]
 """Where a value stands in its file, and the value."""
 
 
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, in its order."""
     path = str(found.path)
     try:
-        check_within(found.root, found.path)
-        data = unpacked(found.path)
+        data = unpacked(found.root, found.path)
     except LabError as error:
-        yield Failed(path, error.sentence)
+        yield FailedRun(path, error.sentence)
         return
-    shots = Shots(found.root, found.path.parent)
+    shots = ImageFinder(found.root, found.path.parent)
     for part in _parts(data, path):
-        if isinstance(part, Failed):
+        if isinstance(part, FailedRun):
             yield part
             continue
         for place, held in _episodes(("", part.value)):
@@ -57,10 +58,10 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
             try:
                 yield imported(_episode(found, part, place, held, shots), known)
             except LabError as error:
-                yield Failed(f"{path}#{label}" if label else path, error.sentence)
+                yield FailedRun(f"{path}#{label}" if label else path, error.sentence)
 
 
-class _Part(NamedTuple):
+class _JsonPart(NamedTuple):
     """A JSON value of a file: where it stands there ("" where it is all of it), and what was changed in it."""
 
     where: str
@@ -74,27 +75,27 @@ class _Part(NamedTuple):
         return f"{self.where} {place}".strip()
 
 
-def _parts(data: bytes, path: str) -> Iterator[_Part | Failed]:
+def _parts(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun]:
     """The JSON of a file: the items of a list, all of it, or that of each of its lines."""
     listed = _listed(data, path)
     if listed is not None:
         yield from listed
         return
     try:
-        yield _Part("", *read_json(data, path))
+        yield _JsonPart("", *read_json(data, path))
     except LabError as error:
         lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
         if not _by_line(lines):
-            yield Failed(path, error.sentence)
+            yield FailedRun(path, error.sentence)
             return
         for number, line in lines:
             try:
-                yield _Part(f"line {number}", *read_json(line, f"{path}, line {number}"))
+                yield _JsonPart(f"line {number}", *read_json(line, f"{path}, line {number}"))
             except LabError as wrong:
-                yield Failed(f"{path}#line {number}", wrong.sentence)
+                yield FailedRun(f"{path}#line {number}", wrong.sentence)
 
 
-def _listed(data: bytes, path: str) -> Iterator[_Part | Failed] | None:
+def _listed(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | None:
     """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
     if not is_list(data):
         return None
@@ -108,10 +109,10 @@ def _listed(data: bytes, path: str) -> Iterator[_Part | Failed] | None:
     return (_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
 
 
-def _part(where: str, item: Read | LabError, path: str) -> _Part | Failed:
+def _part(where: str, item: StorableValue | LabError, path: str) -> _JsonPart | FailedRun:
     if isinstance(item, LabError):
-        return Failed(f"{path}#{where}", item.sentence)
-    return _Part(where, *item)
+        return FailedRun(f"{path}#{where}", item.sentence)
+    return _JsonPart(where, *item)
 
 
 def _by_line(lines: list[tuple[int, bytes]]) -> bool:
@@ -180,7 +181,7 @@ def _is_step(value: Any) -> bool:
     return any(key in value for key in _STEP_MARKS)
 
 
-def _episode(found: Found, part: _Part, place: str, held: Any, shots: Shots) -> Episode:
+def _episode(found: RunSource, part: _JsonPart, place: str, held: Any, shots: ImageFinder) -> DacEpisode:
     path, label = str(found.path), part.label(place)
     steps = steps_of(held)
     if steps is None:
@@ -194,21 +195,39 @@ def _episode(found: Found, part: _Part, place: str, held: Any, shots: Shots) -> 
     own = next((name for key in _IDS if (name := words(meta.get(key)))), "")
     key = place.rpartition(".")[2]
     name = own or ("" if "[" in key else key)
-    return Episode(name, meta, rows, inside, found, part.notes, shots, 1 if isinstance(held, list) else 0)
+    return DacEpisode(name, meta, rows, inside, found, part.notes, shots, 1 if isinstance(held, list) else 0)
 
 
-def _is_file(seen: Seen) -> bool:
-    if not seen.name.endswith(_ENDINGS) or not seen.opening.startswith((b"{", b"[")):
+def _is_file(seen: CandidateFile) -> bool:
+    """A file whose first value holds an episode as Fig. 6 has it; names of fields alone are other programs', too."""
+    if not seen.name.endswith(_ENDINGS) or not any(all(mark in seen.opening for mark in marks) for marks in _MARKS):
         return False
-    if b'"task_info"' in seen.opening:
+    return any(_is_episode(held, seen.is_cut) for _, held in _episodes(("", seen.value)))
+
+
+def _is_episode(held: Any, is_cut: bool) -> bool:
+    """Whether a value tells a task, the screen or the app it was done on, and steps with actions, if any."""
+    found = steps_of(held)
+    if found is None:
         return False
-    return any(all(mark in seen.opening for mark in marks) for marks in _MARKS)
+    field, steps = found
+    meta = held if field else held[0]
+    if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _ABOUT):
+        return False
+    return not steps or any(isinstance(step, dict) and _is_acted(step, is_cut) for step in steps)
+
+
+def _is_acted(step: dict[str, Any], is_cut: bool) -> bool:
+    """Whether a step spells what was done in it, or may do so where its file is cut off."""
+    said = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
+    acts = said if isinstance(said, list) else [said]
+    return not acts or any(isinstance(act, str) or (isinstance(act, dict) and "action_type" in act) for act in acts)
 
 
 DAC = Format(
     name=NAME,
     title="DAC-Bench",
-    is_run_folder=lambda folder, names: False,
+    is_run_folder=lambda folder, names, root: False,
     is_file=_is_file,
     read=read,
 )

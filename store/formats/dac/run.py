@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.records import Imported
-from lab.task import Actor, Branch, Task
-from lab.trace import DeviceInfo
-from lab.turn import Action, Point
-from lab.wire import escape_surrogates
-from store.formats import Found, Known
-from store.formats.dac.actions import Frame, action_of, flat
+from lab.core.codec import escape_surrogates
+from lab.core.run_records import Imported
+from lab.core.step import Action, Point
+from lab.core.task import Actor, Branch, Task
+from lab.core.trace import DeviceInfo
+from store.formats import Known, RunSource
+from store.formats.dac.actions import CoordinateFrame, action_of, flat
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
-from store.formats.ours import OURS, agent_of
+from store.formats.hitlab_fields import OURS, agent_of
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, missing, names_of, without, words
 
@@ -36,6 +36,12 @@ _GOAL = ("instruction", "high_level_instruction", "goal", "task", "task_instruct
 _APPS = ("app", "apps")
 _STRUCTURE = ("structure", "task_structure", "graph_structure", "composition", "task_type", "type", "category")
 _STRUCTURES = ("Single", "Sequential", "Conjunctive", "Conditional", "Hierarchical")
+_ALSO_CALLED = {
+    "selection": "Conditional", "branch": "Conditional", "branching": "Conditional", "ifelse": "Conditional",
+    "sequence": "Sequential", "chain": "Sequential", "conjunction": "Conjunctive", "nested": "Hierarchical",
+    "hierarchy": "Hierarchical", "atomic": "Single",
+}  # fmt: skip
+"""Other names of the five structures: Fig. 6 calls its task, which has one if and one otherwise, a `selection`."""
 _FLAGS = ("impossible", "flag", "status", "task_status", "label")
 _BRANCHES = ("decision_points", "decisions", "branches", "conditions")
 _ASK = ("ask", "condition", "question", "constraint", "decision", "text")
@@ -48,16 +54,16 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
-class Episode(NamedTuple):
+class DacEpisode(NamedTuple):
     """An episode as its source holds it, before it becomes events; `field` is where `steps` stands in its file."""
 
     name: str
     meta: dict[str, Any]
     steps: list[dict[str, Any]]
     field: str
-    found: Found
+    found: RunSource
     notes: Notes
-    shots: Shots
+    shots: ImageFinder
     first: int = 0
     """The place of the first step in `field`."""
 
@@ -72,7 +78,7 @@ class Episode(NamedTuple):
         return held if isinstance(held, dict) else {}
 
 
-def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known:
+def imported(episode: DacEpisode, known: Callable[[str], bool]) -> Imported | Known:
     """An episode as events and pictures; `Known` where `known` says so of its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
@@ -105,7 +111,7 @@ def _reason(actions: list[Action]) -> str:
     return last.text or "" if last is not None and last.status == "infeasible" else ""
 
 
-def _impossible(episode: Episode) -> bool:
+def _impossible(episode: DacEpisode) -> bool:
     """Whether the annotator flagged the task as one that cannot be done."""
     return any(
         episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
@@ -113,7 +119,7 @@ def _impossible(episode: Episode) -> bool:
     )
 
 
-def _agent(episode: Episode) -> Actor:
+def _agent(episode: DacEpisode) -> Actor:
     code = episode.says("annotator", "annotator_id")
     return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
@@ -123,7 +129,7 @@ def _size(held: dict[str, Any]) -> Point | None:
     return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
-def _device(episode: Episode) -> DeviceInfo:
+def _device(episode: DacEpisode) -> DeviceInfo:
     held = episode.meta.get("device")
     device = held if isinstance(held, dict) else {"product": held}
     return DeviceInfo(
@@ -135,7 +141,7 @@ def _device(episode: Episode) -> DeviceInfo:
     )
 
 
-def _task(episode: Episode, name: str) -> Task:
+def _task(episode: DacEpisode, name: str) -> Task:
     return Task(
         id=name,
         kind="general",
@@ -148,7 +154,7 @@ def _task(episode: Episode, name: str) -> Task:
     )
 
 
-def _traits(episode: Episode) -> dict[str, str]:
+def _traits(episode: DacEpisode) -> dict[str, str]:
     """What tables are broken down by; a language that is told by the instruction's script alone says so."""
     language, goal = episode.says("language", "lang"), episode.says(*_GOAL)
     script = "zh" if _HAN.search(goal) else "en" if _LATIN.search(goal) else ""
@@ -164,10 +170,11 @@ def _traits(episode: Episode) -> dict[str, str]:
 
 
 def _structure(said: Any) -> str:
-    return next((name for name in _STRUCTURES if flat(said) == name.lower()), "")
+    name = flat(said)
+    return next((one for one in _STRUCTURES if name == one.lower()), _ALSO_CALLED.get(name, ""))
 
 
-def _platform(episode: Episode) -> str:
+def _platform(episode: DacEpisode) -> str:
     """android or ios: as the source says, else as the phone's names tell."""
     device = episode.meta.get("device")
     held = device if isinstance(device, dict) else {"product": device}
@@ -179,7 +186,7 @@ def _platform(episode: Episode) -> str:
     return "android" if words(held.get("sdk_version")) or "android" in flat(held.get("release_version")) else ""
 
 
-def _branches(episode: Episode) -> tuple[Branch, ...]:
+def _branches(episode: DacEpisode) -> tuple[Branch, ...]:
     held = next((rows for key in _BRANCHES if isinstance(rows := episode.meta.get(key), list) and rows), [])
     return tuple(_branch(i, row) for i, row in enumerate(held, 1))
 
@@ -195,7 +202,7 @@ def _branch(i: int, row: Any) -> Branch:
     )
 
 
-def _step(episode: Episode, draft: Draft, i: int, pictures: Pictures) -> Action:
+def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
     extra = without(step, (*_SHOT, *_SAID, *ACTIONS, "width", "height"))
     if gone := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
@@ -206,7 +213,7 @@ def _step(episode: Episode, draft: Draft, i: int, pictures: Pictures) -> Action:
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
     seen = pictures.seen(episode.shots.find(said, extra, near), extra)
     told = _size(step) or _size(episode.meta)
-    frame = Frame(told, seen.size)
+    frame = CoordinateFrame(told, seen.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
     draft.step(
         action,
@@ -228,7 +235,7 @@ def _raw_actions(step: dict[str, Any]) -> list[Any]:
     return [held]
 
 
-def _about(episode: Episode) -> dict[str, Any]:
+def _about(episode: DacEpisode) -> dict[str, Any]:
     """What the source tells of the whole episode, and has no place of its own."""
     goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
     about = without(episode.meta, (*_PLACED, goal))

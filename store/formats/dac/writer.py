@@ -20,17 +20,17 @@ from typing import Any
 
 import msgspec
 
-from lab.recording import reason_words
-from lab.trace import Step, Trace, fold
-from lab.turn import Action, Observation, Point
-from lab.uitree import UiTree
-from lab.wire import encode
-from store.formats import Kept, Writer
-from store.formats.dac.actions import Frame, spelled
+from lab.core.codec import encode
+from lab.core.demonstration import reason_words
+from lab.core.step import Action, Observation, Point
+from lab.core.trace import Step, Trace, fold
+from lab.core.ui_tree import UiTree
+from store.formats import StoredRun, Writer
+from store.formats.dac.actions import CoordinateFrame, spelled
 from store.formats.dac.run import NAME
 from store.formats.geometry import Box
-from store.formats.ours import OURS
-from store.formats.saving import save, saved
+from store.formats.hitlab_fields import OURS
+from store.formats.new_files import save, saved
 
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
@@ -42,7 +42,7 @@ _LARGE = 0.5
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
     taken: set[str] = set()
     with saved(out / FILE) as file:
@@ -91,7 +91,7 @@ def _why_not(step: Step, slips: tuple[int, ...]) -> str:
     return "failed" if step.error is not None else ""
 
 
-def _write_pictures(run: Kept, trace: Trace, out: Path, name: str) -> dict[str, str]:
+def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[str, str]:
     """The pictures of the steps, by sha256 the path that each has in the file."""
     first: dict[str, int] = {}
     for k, step in enumerate(kept_steps(trace)[0]):
@@ -153,7 +153,7 @@ def _flag(steps: list[Step]) -> dict[str, str]:
 
 def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, Any]:
     seen = step.before
-    frame = Frame(seen.size or size, seen.size)
+    frame = CoordinateFrame(seen.size or size, seen.size)
     assert step.action is not None
     actions = [step.action, *step.accepted]
     return {

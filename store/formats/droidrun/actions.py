@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.turn import Action, ActionKind, Point
-from store.formats.droidrun.calls import Call
+from lab.core.step import Action, ActionKind, Point
+from store.formats.droidrun.calls import ToolCall
 from store.formats.droidrun.macro import kind_of
 from store.formats.droidrun.screens import box_of
 from store.formats.geometry import Box, centre, moved, number, point, way_of
@@ -34,7 +34,7 @@ _KEYS: dict[str, ActionKind] = {
 }  # fmt: skip
 
 
-def action_of(call: Call, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
+def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
     """A call as ours: `macro` are the actions it made on the phone, `boxes` the screen's elements by number."""
     args = call.args
     kind = _kind(call.name, args)
@@ -71,7 +71,7 @@ def done_of(action: dict[str, Any]) -> Action:
     name = kind_of(action)
     if name in ("swipe", "drag") and _still(action):
         name = "long_press"
-    call = Call(name, {key: value for key, value in action.items() if key != "action_type"})
+    call = ToolCall(name, {key: value for key, value in action.items() if key != "action_type"})
     found = action_of(call, [action], {})
     return Action(
         kind=found.kind,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates, read_json
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
 
 _LONGEST = 50_000
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -33,31 +34,37 @@ _NAMES: dict[str, tuple[str, ...]] = {
 """Tools by their names in all versions, and the names of their arguments in order."""
 
 _WORDS = frozenset({"text", "reason", "message", "information", "package", "activity", "button", "secret_id"})
-_INVOKED = re.compile(r"<invoke\s+name=\"([^\"]{1,100})\"\s*>(.*?)</invoke>", re.S)
-_GIVEN = re.compile(r"<parameter\s+name=\"([^\"]{1,100})\"\s*>(.*?)</parameter>", re.S)
+_ERROR = re.compile(r"^Error: (\w[^\n]{0,300})", re.M)
+_ERROR_LINE = re.compile(r'File "<string>", line (\d{1,6}), in <module>')
+_INVOKED = re.compile(r"<invoke\s++name=\"([^\"]{1,100})\"\s*+>")
+_GIVEN = re.compile(r"<parameter\s++name=\"([^\"]{1,100})\"\s*+>")
 
 
-class Call(NamedTuple):
-    """One tool call; `done` is False where it failed or was not run, None where nothing tells."""
+class ToolCall(NamedTuple):
+    """One tool call; `done` is False where it failed or was not run, None where nothing tells.
+
+    `line` is where it stands in the model's Python, from 1; 0 where it was written otherwise.
+    """
 
     name: str
     args: dict[str, Any]
     done: bool | None = None
     summary: str = ""
+    line: int = 0
 
     @property
     def raw(self) -> dict[str, Any]:
         return {"name": self.name, "args": self.args}
 
 
-def calls_of(code: str) -> list[Call]:
+def calls_of(code: str) -> list[ToolCall]:
     """The calls in a model's code, in their order; empty where there are none, or it is no code."""
     if len(code) > _LONGEST:
         return []
     if "<invoke" in code:
         return [
-            Call(found[1], {given[1]: _given(given[1], given[2]) for given in _GIVEN.finditer(found[2])})
-            for found in _INVOKED.finditer(code)
+            ToolCall(name, {given: _given(given, value) for given, value in _tagged(inside, _GIVEN, "</parameter>")})
+            for name, inside in _tagged(code, _INVOKED, "</invoke>")
         ]
     if code.lstrip().startswith("{"):
         call = call_of(_value(code.strip()))
@@ -65,7 +72,15 @@ def calls_of(code: str) -> list[Call]:
     return _python(code)
 
 
-def call_of(action: Any) -> Call | None:
+def _tagged(text: str, opened: re.Pattern[str], closed: str) -> Iterator[tuple[str, str]]:
+    """The name and the inside of each tag, up to the next that closes one."""
+    at = 0
+    while (found := opened.search(text, at)) and (end := text.find(closed, found.end())) >= 0:
+        yield found[1], text[found.end() : end]
+        at = end + len(closed)
+
+
+def call_of(action: Any) -> ToolCall | None:
     """A call from an Executor's action: `{"action": name, ...}`, or a record with its arguments beside its outcome."""
     if not isinstance(action, dict) or not isinstance(name := action.get("action", action.get("name")), str):
         return None
@@ -73,16 +88,16 @@ def call_of(action: Any) -> Call | None:
     if isinstance(given, dict):
         outcome = action.get("outcome", action.get("success"))
         done = outcome if isinstance(outcome, bool) else None
-        return Call(name, given, done, _told(action))
-    return Call(name, {key: value for key, value in action.items() if key not in ("action", "name")})
+        return ToolCall(name, given, done, _told(action))
+    return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
 
 
-def with_outcomes(written: list[Call], run: list[Call]) -> list[Call]:
+def with_outcomes(written: list[ToolCall], run: list[ToolCall]) -> list[ToolCall]:
     """What was written and what was run, as one: the agent leaves out calls that repeat the last one in vain."""
     if not run:
         return written
     left = list(run)
-    found: list[Call] = []
+    found: list[ToolCall] = []
     for call in written:
         if left and left[0].name == call.name:
             found.append(left.pop(0))
@@ -98,13 +113,13 @@ def _told(action: dict[str, Any]) -> str:
     return action["summary"] if isinstance(action.get("summary"), str) else ""
 
 
-def _python(code: str) -> list[Call]:
+def _python(code: str) -> list[ToolCall]:
     try:
         tree = ast.parse(code)
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found: list[Call] = []
+    found: list[ToolCall] = []
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name not in _NAMES:
@@ -114,8 +129,30 @@ def _python(code: str) -> list[Call]:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
         args = {names[i] if i < len(names) else str(i): _literal(arg) for i, arg in enumerate(node.args)}
         args |= {word.arg: _literal(word.value) for word in node.keywords if word.arg}
-        found.append(Call(name, args))
+        found.append(ToolCall(name, args, line=node.lineno))
     return found
+
+
+class CodeError(NamedTuple):
+    """What ended the model's Python: the error in its own words, and the line it rose from, 0 where none is told."""
+
+    error: str
+    line: int
+
+    def sentence(self, was_run: bool) -> str:
+        """Why a call is none, or failed."""
+        at = f" at line {self.line}" if self.line else ""
+        return f"{'failed' if was_run else 'not run'}: the code ended{at} ({self.error})"
+
+
+def code_error(output: Any) -> CodeError | None:
+    """What ended the code whose output this is; None where it ran to its end."""
+    text = output if isinstance(output, str) else ""
+    found = _ERROR.search(text[-_LONGEST:])
+    if found is None:
+        return None
+    line = _ERROR_LINE.search(text[-_LONGEST:], found.end())
+    return CodeError(escape_surrogates(found[1]), int(line[1]) if line else 0)
 
 
 def _literal(node: ast.expr) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from store.formats.droidrun.calls import Call
+from store.formats.droidrun.calls import ToolCall
 
 _MOST_CELLS = 2_000_000
 _TAPS = frozenset({"tap"})
@@ -31,9 +31,11 @@ _MAKES: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("wait", "sleep"), (frozenset({"wait"}),)),
 }
 """The macro actions that a call makes."""
+RECORDED = frozenset(kind for kinds in _MAKES.values() for made in kinds for kind in made)
+"""Every kind of action that a macro records."""
 
 
-def shared(calls: Sequence[Call], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
+def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
     """Which macro actions each call made, and those left over by the call (-1: none) that they come after."""
     units = [(i, made) for i, call in enumerate(calls) if call.done is not False for made in _MAKES.get(call.name, ())]
     pairs = _matched(calls, units, macro)
@@ -49,6 +51,11 @@ def shared(calls: Sequence[Call], macro: Sequence[dict[str, Any]]) -> tuple[list
     return owned, left
 
 
+def is_recorded(call: ToolCall) -> bool:
+    """Whether a call leaves an action in the macro when it is run."""
+    return call.name in _MAKES
+
+
 def kind_of(action: dict[str, Any]) -> str:
     """What kind of action the macro says that it is."""
     kind = action.get("action_type")
@@ -56,7 +63,7 @@ def kind_of(action: dict[str, Any]) -> str:
 
 
 def _matched(
-    calls: Sequence[Call], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
+    calls: Sequence[ToolCall], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
 ) -> dict[int, int]:
     """The call of each macro action that has one: a heaviest common sequence, weighed by how surely they fit."""
     if len(units) * len(macro) > _MOST_CELLS:
@@ -83,7 +90,7 @@ def _matched(
     return pairs
 
 
-def _fit(call: Call, made: frozenset[str], action: dict[str, Any]) -> int:
+def _fit(call: ToolCall, made: frozenset[str], action: dict[str, Any]) -> int:
     """0 where the call does not make such an action, more the surer it is that it made this one."""
     if kind_of(action) not in made:
         return 0

@@ -1,9 +1,9 @@
 """Runs of droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
 
 Screen k is what the agent saw in turn k (see `turns`); a turn with several calls is several steps on one
-screen, and its thought, words and tokens stand at the first. The goal is the macro's description, the success the
-agent's own word. No time of day is kept: the folder's name has the recording machine's clock without its zone.
-Source: `agent/trajectory/writer.py`.
+screen, and its thought, words and tokens stand at the first. The goal is the macro's description; the success is the
+agent's own word, and no score. No time of day is kept: the folder's name has the recording machine's clock without its
+zone. Source: `agent/trajectory/writer.py`.
 """
 
 from __future__ import annotations
@@ -14,51 +14,58 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Imported, Verdict
-from lab.task import Actor, Task
-from lab.turn import Action
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Action, Observation
+from lab.core.task import Actor, Task
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.draft import Draft, run_id
 from store.formats.droidrun.actions import action_of, done_of
-from store.formats.droidrun.calls import Call
-from store.formats.droidrun.macro import shared
-from store.formats.droidrun.screens import State, state_of
-from store.formats.droidrun.turns import Told, Turn, told
+from store.formats.droidrun.calls import ToolCall
+from store.formats.droidrun.macro import RECORDED, is_recorded, kind_of, shared
+from store.formats.droidrun.screens import RecordedScreen, state_of
+from store.formats.droidrun.turns import AgentTurn, EventTurns, told
 from store.formats.failures import failures_told
 from store.formats.files import numbered, read_within, unread
 from store.formats.pictures import Pictures
 from store.formats.values import as_mappings
 
 NAME = "droidrun"
+CLAIM = "agent's claim"
+"""The verdict that keeps what the agent said of its own success: nobody checked it, so it is no score."""
 _NUMBERED = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g|json)\Z", re.I)
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
 _LEAST = 30
 _EVENT = re.compile(
-    rb'"type"\s*:\s*"(?:CodeAct|FastAgent|Task|Tools?|Manager|Executor|Droid|Scripter|Planner|Plan|Reflection|Reasoning'
-    rb"|Result|Finalize|Start|Stop|Screenshot|RecordUIState|Macro|TextManipulator|Tap|Swipe|Drag|Wait|InputText|KeyPress"
-    rb'|Button)\w*Event"'
+    r"(?:CodeAct|FastAgent|Task|Tools?|Manager|Executor|Droid|Scripter|Planner|Plan|Reflection|Reasoning"
+    r"|Result|Finalize|Start|Stop|Screenshot|RecordUIState|Macro|TextManipulator|Tap|Swipe|Drag|Wait|InputText|KeyPress"
+    r"|Button)\w*Event"
 )
-_MACRO = re.compile(rb'"actions"\s*:\s*\[(?s:.*)"action_type"')
+_TOUCH = re.compile(r"(?:Start|Stop|Screenshot|Tap|Swipe|Drag|Wait|InputText|KeyPress|Button)\w*Event")
+_ABOUT = {"version", "description", "timestamp", "total_actions"}
+"""Fields beside a macro's actions."""
 
 
-class _Run(NamedTuple):
-    found: Found
-    told: Told
+class _DroidrunRun(NamedTuple):
+    """What a folder holds; `recorded` tells whether what was done on the phone was kept beside the events."""
+
+    found: RunSource
+    told: EventTurns
     macro: dict[str, Any]
     shots: dict[int, Path]
     states: dict[int, Path]
+    recorded: bool
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder."""
     yield _run(found, known)
 
 
-def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     main = found.path / "trajectory.json"
     alone = not main.is_file()
     main = found.path / "macro.json" if alone else main
@@ -72,14 +79,16 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     if alone and unread:
         raise LabError(path, unread)
     happened = told([] if alone else _events(data, path))
+    recorded = isinstance(macro.get("actions"), list) or bool(happened.macro)
     if not isinstance(macro.get("actions"), list):
         macro["actions"] = happened.macro
-    run = _Run(
+    run = _DroidrunRun(
         found,
         happened,
         macro,
         numbered(found.path / "screenshots", _NUMBERED),
         numbered(found.path / "ui_states", _NUMBERED),
+        recorded,
     )
     pictures = Pictures(found.root)
     task = _task(run, name)
@@ -99,7 +108,7 @@ def _events(data: bytes, what: str) -> list[dict[str, Any]]:
     return as_mappings(read_json(data, what).value, what, "event")
 
 
-def _macro(found: Found) -> tuple[dict[str, Any], str]:
+def _macro(found: RunSource) -> tuple[dict[str, Any], str]:
     """What macro.json holds, and why it could not be read where it could not."""
     path = found.path / "macro.json"
     if not path.is_file():
@@ -114,7 +123,7 @@ def _macro(found: Found) -> tuple[dict[str, Any], str]:
     return {**value, "actions": actions}, ""
 
 
-def _task(run: _Run, name: str) -> Task:
+def _task(run: _DroidrunRun, name: str) -> Task:
     """The task by its goal, so that runs of the same goal are of the same task; by the run where none is told."""
     said = run.macro.get("description")
     goal = said.strip() if isinstance(said, str) and said.strip() not in _UNTOLD else run.told.goal.strip()
@@ -124,13 +133,12 @@ def _task(run: _Run, name: str) -> Task:
     return Task(id=f"{words}-{digest}" if goal else name, kind="general", instruction=goal, budget=budget)
 
 
-def _steps(draft: Draft, run: _Run, pictures: Pictures) -> list[dict[str, Any]]:
+def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
     """Each call as a step; what the source tells of turns in which nothing was said or done."""
     turns = run.told.turns
     idle: list[dict[str, Any]] = []
-    calls = [call for turn in turns for call in turn.calls]
     actions = run.macro["actions"]
-    owned, left = shared(calls, actions)
+    owned, left = shared([call for turn in turns for call in turn.calls], actions)
     _loose(draft, [actions[j] for j in left.get(-1, [])])
     at = 0
     for number, turn in enumerate(turns):
@@ -139,12 +147,15 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures) -> list[dict[str, Any]]:
         before = pictures.seen(run.shots.get(turn.screen), extra, state.tree)
         words: dict[str, Any] = {"thought": turn.thought, "raw": turn.raw, "usage": turn.usage}
         words["instruction"] = turn.instruction
-        if not turn.calls and (turn.success is not None or turn.thought or turn.raw):
+        if turn.is_answered and not turn.calls:
             draft.step(_uncalled(turn), before, extra=extra, **words)
-        elif not turn.calls and turn.extra:
+        elif not turn.is_answered and number < len(turns) - 1 and (before.image or before.tree):
+            draft.step(Action("other"), before, error="the agent looked and gave no answer", extra=extra, **words)
+        elif not turn.is_answered and turn.extra:
             idle.append(extra)
-        for call in turn.calls:
-            made = [actions[j] for j in owned[at]]
+        calls = _checked(turn, owned[at : at + len(turn.calls)], run.recorded)
+        for i, call in enumerate(calls, at):
+            made = [actions[j] for j in owned[i]]
             if made:
                 extra["macro"] = made
             if call.summary:
@@ -152,9 +163,26 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures) -> list[dict[str, Any]]:
             error = (call.summary or "failed") if call.done is False else None
             draft.step(action_of(call, made, state.boxes), before, error=error, extra=extra, **words)
             extra, words = {"turn": number}, {"instruction": turn.instruction}
-            _loose(draft, [actions[j] for j in left.get(at, [])], before, extra)
-            at += 1
+            _loose(draft, [actions[j] for j in left.get(i, [])], before, extra)
+        at += len(calls)
     return idle
+
+
+def _checked(turn: AgentTurn, owned: list[list[int]], recorded: bool) -> list[ToolCall]:
+    """A turn's calls; where an error ended its code, those of which the macro holds nothing failed or were not run."""
+    error = turn.error
+    if error is None:
+        return turn.calls
+    last = max((i for i, made in enumerate(owned) if made), default=-1)
+    return [
+        call._replace(done=False, summary=error.sentence(was_run=call.line == error.line))
+        if call.done is None
+        and not owned[i]
+        and is_recorded(call)
+        and (call.line == error.line or (recorded and not error.line and i > last))
+        else call
+        for i, call in enumerate(turn.calls)
+    ]
 
 
 def _loose(
@@ -165,25 +193,25 @@ def _loose(
         draft.step(done_of(action), before, extra={**(extra or {}), "macro": [action]})
 
 
-def _uncalled(turn: Turn) -> Action:
+def _uncalled(turn: AgentTurn) -> Action:
     """A turn without a call: the Manager's last word, or an answer that called nothing."""
     if turn.success is None:
         return Action("other", raw=turn.raw)
-    return action_of(Call("complete", {"success": turn.success, "reason": turn.answer}), [], {})
+    return action_of(ToolCall("complete", {"success": turn.success, "reason": turn.answer}), [], {})
 
 
-def _state(run: _Run, screen: int, extra: dict[str, Any]) -> State:
+def _state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScreen:
     path = run.states.get(screen)
     if path is None:
-        return State(None, {})
+        return RecordedScreen(None, {})
     try:
         return state_of(read_json(read_within(run.found.root, path), str(path)).value)
     except LabError as error:
         extra["ui_state"] = unread(path, error)
-        return State(None, {})
+        return RecordedScreen(None, {})
 
 
-def _end(draft: Draft, run: _Run, pictures: Pictures) -> None:
+def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
     end, turns = run.told.end, run.told.turns
     success, reason = end.get("success"), end.get("reason") or end.get("output")
     closing = next((turn for turn in reversed(turns) if turn.success is not None), None)
@@ -191,13 +219,21 @@ def _end(draft: Draft, run: _Run, pictures: Pictures) -> None:
         success, reason = closing.success, closing.answer
     said = reason if isinstance(reason, str) else ""
     if isinstance(success, bool):
-        draft.verdict("success", success, said, **({"event": end} if end else {}))
-    last = max((turn.screen for turn in turns), default=-1)
-    beyond = [shot for shot in run.shots if shot > last]
-    final = pictures.seen(run.shots[max(beyond)], {}) if beyond else None
-    score = float(success) if isinstance(success, bool) else None
-    closed = closing is not None or any(call.name == "complete" for turn in turns for call in turn.calls)
-    draft.end(_status(success, said, closed, draft.count), score, said, final=final)
+        draft.verdict(CLAIM, success, said, **({"event": end} if end else {}))
+    calls = [call for turn in turns for call in turn.calls]
+    closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
+    draft.end(_status(success, said, closed, draft.count), None, said, final=_final(run, pictures))
+
+
+def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
+    """The last screen of those that no answer followed; None where each was answered."""
+    answered = [turn.screen for turn in run.told.turns if turn.is_answered]
+    beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered, default=-1)]
+    if not beyond:
+        return None
+    extra: dict[str, Any] = {}
+    seen = pictures.seen(run.shots.get(max(beyond)), extra, _state(run, max(beyond), extra).tree)
+    return seen if seen.image or seen.tree else None
 
 
 def _status(success: Any, reason: str, closed: bool, steps: int) -> Any:
@@ -210,19 +246,32 @@ def _status(success: Any, reason: str, closed: bool, steps: int) -> Any:
     return "budget" if _OUT_OF_STEPS.search(reason) else "failed"
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     """Whether the folder's own files begin as droidrun's do; a recorded macro alone is a run, too."""
-    for name, opens, mark in (("trajectory.json", b"[", _EVENT), ("macro.json", b"{", _MACRO)):
+    for name, tells in (("trajectory.json", _tells_events), ("macro.json", _tells_actions)):
         path = folder / name
         if name not in names or not path.is_file():
             continue
         try:
-            opening = Seen(path).opening
+            if tells(CandidateFile(path, root).value):
+                return True
         except LabError:
             continue
-        if opening.startswith(opens) and mark.search(opening):
-            return True
     return False
+
+
+def _tells_events(value: Any) -> bool:
+    """Whether a value is a list of droidrun's events; a program that records touches may call its own alike."""
+    events = [event for event in value if isinstance(event, dict)] if isinstance(value, list) else []
+    kinds = [kind for event in events if isinstance(kind := event.get("type"), str) and _EVENT.fullmatch(kind)]
+    return any(not _TOUCH.fullmatch(kind) for kind in kinds) or any("action_type" in event for event in events if kinds)
+
+
+def _tells_actions(value: Any) -> bool:
+    """Whether a value is a recorded macro: what it is for, and actions of which one is known."""
+    if not isinstance(value, dict) or not isinstance(value.get("actions"), list) or not _ABOUT & value.keys():
+        return False
+    return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
 
 
 DROIDRUN = Format(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.geometry import Box, box
 
 _DEEPEST = 100
@@ -14,20 +14,20 @@ _SIDES = ("left", "top", "right", "bottom")
 _LISTS = ("a11y_tree", "elements", "ui_state", "nodes")
 
 
-class State(NamedTuple):
+class RecordedScreen(NamedTuple):
     """One recorded screen: its tree, and the boxes of its elements by their number, in pixels."""
 
     tree: UiTree | None
     boxes: dict[int, Box]
 
 
-def state_of(value: Any) -> State:
+def state_of(value: Any) -> RecordedScreen:
     """A recorded screen; empty where the value is none."""
     if isinstance(value, dict):
         value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [value])
     boxes: dict[int, Box] = {}
     roots = tuple(_node(part, boxes, 0) for part in value if isinstance(part, dict)) if isinstance(value, list) else ()
-    return State(UiTree(roots) if roots else None, boxes)
+    return RecordedScreen(UiTree(roots) if roots else None, boxes)
 
 
 def box_of(bounds: Any) -> Box | None:

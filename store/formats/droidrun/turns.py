@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.turn import Usage
-from store.formats.droidrun.calls import Call, call_of, calls_of, with_outcomes
+from lab.core.step import Usage
+from store.formats.droidrun.calls import CodeError, ToolCall, call_of, calls_of, code_error, with_outcomes
 from store.formats.values import as_text
 
 _LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent|ManagerThinkingEvent")
@@ -33,7 +33,7 @@ _TOKENS = (("request_tokens", "prompt_tokens"), ("response_tokens", "completion_
 
 
 @dataclass
-class Turn:
+class AgentTurn:
     """One look at the screen (`screen` counts from 0) and what came of it."""
 
     screen: int
@@ -41,8 +41,8 @@ class Turn:
     raw: str | None = None
     usage: Usage | None = None
     instruction: str = ""
-    written: list[Call] = field(default_factory=list)
-    run: list[Call] = field(default_factory=list)
+    written: list[ToolCall] = field(default_factory=list)
+    run: list[ToolCall] = field(default_factory=list)
     success: bool | None = None
     answer: str = ""
     looked: bool = False
@@ -50,29 +50,47 @@ class Turn:
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def calls(self) -> list[Call]:
-        return with_outcomes(self.written, self.run)
+    def is_answered(self) -> bool:
+        """Whether anything was said or called in it."""
+        return bool(self.calls or self.thought or self.raw or self.success is not None)
+
+    @property
+    def error(self) -> CodeError | None:
+        """What ended the turn's code before its end; None where nothing did, or nothing tells."""
+        return None if self.run else code_error(self.extra.get("output"))
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The turn's calls; those that stand after the line at which its code ended were not run."""
+        error = self.error
+        found = with_outcomes(self.written, self.run)
+        if error is None or not error.line:
+            return found
+        return [
+            call._replace(done=False, summary=error.sentence(False)) if call.line > error.line else call
+            for call in found
+        ]
 
 
 @dataclass
-class Told:
+class EventTurns:
     """What a run's events come to: its turns, how it ended, what was asked, and the phone's actions among them."""
 
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[AgentTurn] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
     goal: str = ""
     macro: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> AgentTurn:
         if not self.turns:
-            self.turns.append(Turn(0))
+            self.turns.append(AgentTurn(0))
         return self.turns[-1]
 
 
-def told(events: list[dict[str, Any]]) -> Told:
+def told(events: list[dict[str, Any]]) -> EventTurns:
     """The events of a trajectory.json as turns."""
-    found = Told()
+    found = EventTurns()
     looks = any(_LOOKS.fullmatch(_kind(event)) for event in events)
     for event in events:
         kind = _kind(event)
@@ -91,20 +109,20 @@ def told(events: list[dict[str, Any]]) -> Told:
     return found
 
 
-def _look(found: Told) -> None:
+def _look(found: EventTurns) -> None:
     """The agent looks at the screen; what stood before its first look is of that turn."""
     if not (found.turns and not found.turn.looked and not found.turn.answered):
-        found.turns.append(Turn(len({turn.screen for turn in found.turns})))
+        found.turns.append(AgentTurn(len({turn.screen for turn in found.turns})))
     found.turn.looked = True
 
 
-def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
+def _answer(found: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
     """A model's answer; a second one without a look at the screen between is a turn of its own on the same screen."""
     turn = found.turn
     manager = kind == "ManagerResponseEvent"
     if turn.answered or (manager and not looks and turn.extra.get("manager")):
         step = 0 if looks else 1
-        turn = Turn(turn.screen + step)
+        turn = AgentTurn(turn.screen + step)
         found.turns.append(turn)
     turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
     said = as_text(event.get("response", event.get("response_text")))
@@ -118,7 +136,7 @@ def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
     turn.written = calls_of(code) if code else []
 
 
-def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
+def _fill(found: EventTurns, event: dict[str, Any], kind: str) -> None:
     """What other events add to the turn they stand in."""
     turn = found.turn
     if kind in _PLANS:
@@ -136,7 +154,7 @@ def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
         args = event.get("tool_args")
         done = event.get("success") if isinstance(event.get("success"), bool) else None
         name = as_text(event.get("tool_name"))
-        turn.run.append(Call(name, args if isinstance(args, dict) else {}, done, as_text(event.get("summary"))))
+        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, done, as_text(event.get("summary"))))
     elif _WRITES.fullmatch(kind):
         code = as_text(event.get("code", event.get("tool_calls_repr")))
         turn.thought = turn.thought or as_text(event.get("thought"))
@@ -151,7 +169,7 @@ def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
     found.goal = found.goal or _asked(event)
 
 
-def _plan(turn: Turn, event: dict[str, Any]) -> None:
+def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
     """What the Manager plans, or its last word; a version between calls its answer `manager_answer`."""
     turn.instruction = as_text(event.get("subgoal", event.get("current_subgoal")))
     answer, said = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
@@ -166,7 +184,7 @@ def _plan(turn: Turn, event: dict[str, Any]) -> None:
         turn.raw = turn.raw or said or answer
 
 
-def _results(turn: Turn, event: dict[str, Any]) -> None:
+def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
     """What the Executor's calls came to; the newer form holds a list of them."""
     records = event.get("actions")
     if isinstance(records, list):

@@ -10,13 +10,14 @@ import ast
 import json
 import re
 import warnings
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.turn import Action, ActionKind, Direction, Point
-from lab.wire import read_json
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import centre, direction, number, opposite, point, swept, way_of
-from store.formats.ours import beside
+from store.formats.hitlab_fields import beside
 from store.formats.values import literal, numbers, words
 
 _KINDS: dict[str, ActionKind] = {
@@ -32,9 +33,10 @@ _PRESS = ("press", "presskey", "pressbutton")
 _NAME = ("action_type", "action", "type", "name", "operation", "raw_action")
 _INSIDE = ("parameters", "params", "args", "arguments", "parameter")
 _PLACE = ("coordinates", "coordinate", "position", "point", "location")
-_CALL = re.compile(r"\s*([A-Za-z][A-Za-z_ ]*?)\s*(?:\((.*)\))?\s*;?\s*\Z", re.S)
+_CALLED = re.compile(r"[A-Za-z][A-Za-z_ ]*+")
 _PAIR = re.compile(r"coordinates?\s*=\s*[\[(]\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)\s*[\])]")
-_QUOTED = re.compile(r"\b(content|text|direction|key)\s*=\s*(['\"])(.*?)\2\s*(?=,\s*\w+\s*=|\Z)", re.S)
+_OPENED = re.compile(r"\b(content|text|direction|key)\s*+=\s*+(['\"])")
+_CLOSED = re.compile(r"['\"](?=\s*+(?:,\s*+\w++\s*+=|\Z))")
 _IMAGE = re.compile(r"\.(?:jpe?g|png|webp)\Z", re.I)
 _MOST_CALL = 100_000
 
@@ -47,7 +49,7 @@ _SPELLED: dict[ActionKind, str] = {
 """How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
 
 
-class Said(NamedTuple):
+class SourceAction(NamedTuple):
     """A source action: which screenshot it names ("" where none), its name, its parameters, and all of it verbatim."""
 
     image: str
@@ -56,7 +58,7 @@ class Said(NamedTuple):
     raw: Any
 
 
-def said_of(row: Any) -> Said:
+def said_of(row: Any) -> SourceAction:
     """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
     image, held = "", row
     if isinstance(row, dict) and len(row) == 1:
@@ -66,19 +68,19 @@ def said_of(row: Any) -> Said:
     if isinstance(held, dict) and len(held) == 1:
         key, value = next(iter(held.items()))
         if _flat(key) in _KINDS and isinstance(value, dict | None):
-            return Said(image, key, value or {}, row)
+            return SourceAction(image, key, value or {}, row)
     if isinstance(held, str):
         name, given = _call(held)
-        return Said(image, name, given, row)
+        return SourceAction(image, name, given, row)
     if not isinstance(held, dict):
-        return Said(image, "", {}, row)
+        return SourceAction(image, "", {}, row)
     if isinstance(inner := held.get("action"), dict):
         held = {**held, "action": "", **inner}
     image = image or next((name for key in ("screenshot", "image", "filename") if (name := words(held.get(key)))), "")
     name = next((text for key in _NAME if (text := words(held.get(key)))), "")
     inside = next((value for key in _INSIDE if isinstance(value := held.get(key), dict)), {})
     called, given = _call(name)
-    return Said(image, called, {**held, **given, **inside}, row)
+    return SourceAction(image, called, {**held, **given, **inside}, row)
 
 
 def is_action(row: Any) -> bool:
@@ -93,14 +95,32 @@ def _flat(name: str) -> str:
 
 def _call(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the named parameters of a call that is spelled as text; it is read, never run."""
-    found = _CALL.match(text) if len(text) <= _MOST_CALL else None
-    if found is None:
+    call = text.strip().removesuffix(";").rstrip() if len(text) <= _MOST_CALL else ""
+    found = _CALLED.match(call)
+    rest = call[found.end() :].lstrip() if found else ""
+    if found is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
         return "", {}
-    name, inside = found[1], found[2] or ""
-    given: dict[str, Any] = {key: value for key, _, value in _QUOTED.findall(inside)}
+    name, inside = found[0].rstrip(), rest[1:-1]
+    given: dict[str, Any] = _quoted(inside)
     if pair := _PAIR.search(inside):
         given["coordinates"] = [pair[1], pair[2]]
     return name, given | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
+
+
+def _quoted(inside: str) -> dict[str, Any]:
+    """The named texts of a call: each from its quotation mark to the first such mark that ends a parameter."""
+    given: dict[str, Any] = {}
+    ends: dict[str, list[int]] = {"'": [], '"': []}
+    for closed in _CLOSED.finditer(inside):
+        ends[closed[0]].append(closed.start())
+    at = 0
+    while opened := _OPENED.search(inside, at):
+        at = opened.end()
+        after = bisect_left(ends[opened[2]], at)
+        if after < len(ends[opened[2]]):
+            end = ends[opened[2]][after]
+            given[opened[1]], at = inside[at:end], end + 1
+    return given
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -119,7 +139,7 @@ def _parsed(text: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def action_of(said: Said, size: Point | None) -> Action:
+def action_of(said: SourceAction, size: Point | None) -> Action:
     """A source action as ours; `size` is its screenshot's, for how far a finger moves in a scroll."""
     name = _flat(said.name)
     if name in _PRESS:

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates, read_json
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
 from store.formats.files import read_within
 from store.formats.fingertip.actions import is_action, said_of
+from store.formats.json_parts import first_value
 from store.formats.values import Notes, decoded, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
@@ -28,6 +29,7 @@ _IMAGES = (".jpg", ".jpeg", ".png")
 _LISTS = ("actions", "action", "action_list", "steps")
 _PROFILES = ("user_profile", "user_profiles", "profile", "profiles", "user_info", "users")
 _WORDS = ("intent_description", "intentDescription", "intent", "app", "scenario", "time", "user_id")
+_FEW_LINES = 20
 _MOST = 64 * 1024**2
 _MOST_FILES = 20_000
 _ABOVE = 3
@@ -123,6 +125,20 @@ def _line(line: str) -> Row:
     except LabError:
         return literal(line.strip()), []
     return value, notes
+
+
+def spells_actions(opening: bytes) -> bool:
+    """Whether a file begins with a list of actions, as far as `opening` goes: JSON, JSON lines or calls as text."""
+    value, _ = first_value(opening)
+    if isinstance(value, list) or (isinstance(value, dict) and any(key in value for key in _LISTS)):
+        return any(is_action(row) for row, _ in _listed(value, []))
+    if isinstance(value, dict) and len(value) > 1:
+        return said_of(_listed(value, [])[0][0]).image != "" and any(is_action(row) for row, _ in _listed(value, []))
+    text = decoded(opening)
+    if text.lstrip().startswith("["):
+        return any(is_action(row) for row, _ in _listed(literal(text), []))
+    lines = [line for line in text.splitlines()[:_FEW_LINES] if line.strip()]
+    return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
 
 
 def told_in(files: Files, actions: Path) -> dict[str, Any]:

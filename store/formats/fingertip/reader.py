@@ -13,21 +13,32 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Actor, Persona, Task
-from lab.turn import Action
-from lab.uitree import UiTree
-from lab.wire import escape_surrogates
-from store.formats import Failed, Format, Found, Known
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action
+from lab.core.task import Actor, Persona, Task
+from lab.core.ui_tree import UiTree
+from store.formats import FailedRun, Format, Known, RunSource
+from store.formats.demonstrations import ended
 from store.formats.draft import Draft, run_id
 from store.formats.failures import failures_told
-from store.formats.files import beginning, unread
+from store.formats.files import SNIFFED, beginning, unread
 from store.formats.fingertip.actions import action_of, said_of
-from store.formats.fingertip.files import DATA, STAMP, Files, Row, actions_in, files_of, profile_of, screens, told_in
+from store.formats.fingertip.files import (
+    DATA,
+    STAMP,
+    Files,
+    Row,
+    actions_in,
+    files_of,
+    profile_of,
+    screens,
+    spells_actions,
+    told_in,
+)
 from store.formats.fingertip.trees import tree_in
-from store.formats.gold import ended
-from store.formats.ours import OURS, agent_of, with_ours
+from store.formats.hitlab_fields import OURS, agent_of, with_ours
 from store.formats.pictures import Pictures
 from store.formats.values import missing, names_of, without, words
 
@@ -42,16 +53,15 @@ _OTHERS = frozenset(
     {"traj.json", "trajectory.json", "macro.json", "log.json", "run.jsonl", "record.txt", "trace.jsonl"}
 )
 """Files by which folders of other formats are told that are named by a time, too."""
-_SIGNS = (b"coordinates", b"press_", b"long_click", b"finish", b"click(", b"type(", b"scroll(")
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The episode of a folder."""
     yield _run(found, known)
 
 
-def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     files = files_of(found.path, found.root)
     actions_file, data, rows = actions_in(files)
     told = told_in(files, actions_file)
@@ -150,23 +160,34 @@ def _tree(path: Path | None, root: Path, extra: dict[str, Any]) -> UiTree | None
         return None
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     if names & _OTHERS:
         return False
     if ACTIONS in names and (SURVEY in names or (folder / SURVEY).is_file()):
-        return True
+        return _tells_intent(folder / SURVEY, root) or _spells_actions(folder / ACTIONS, root, empty=True)
     data = [name for name in names if name.lower().endswith(DATA)]
     if not STAMP.fullmatch(folder.name) or not data:
         return False
-    return SURVEY in names or any(_spells_actions(folder / name) for name in data)
+    return any(_spells_actions(folder / name, root) for name in data)
 
 
-def _spells_actions(path: Path) -> bool:
+def _tells_intent(path: Path, root: Path) -> bool:
+    """Whether a survey's answers hold what a person wanted."""
     try:
-        opening = beginning(path, 4096) if path.is_file() else b""
+        return any(f'"{name}"'.encode() in beginning(path, SNIFFED, root) for name in _INTENT[:2])
     except LabError:
         return False
-    return any(sign in opening for sign in _SIGNS) and b'"mobile_use"' not in opening
+
+
+def _spells_actions(path: Path, root: Path, *, empty: bool = False) -> bool:
+    """Whether a file begins with a list of actions; `empty` is what an empty one counts as."""
+    try:
+        opening = beginning(path, SNIFFED, root) if path.is_file() else b""
+    except LabError:
+        return False
+    if not opening.strip():
+        return empty
+    return b'"mobile_use"' not in opening and spells_actions(opening)
 
 
 FINGERTIP = Format(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lab.uitree import UiTree
+from lab.core.ui_tree import UiTree
 from store.formats.files import read_within
 
 _MOST = 64 * 1024**2

@@ -24,16 +24,16 @@ from typing import Any
 
 import msgspec
 
-from lab.recording import apps_of
-from lab.task import Persona
-from lab.trace import Step, Trace, fold
-from lab.wire import encode
-from store.formats import Kept, Writer
+from lab.core.codec import encode
+from lab.core.demonstration import apps_of
+from lab.core.task import Persona
+from lab.core.trace import Step, Trace, fold
+from store.formats import StoredRun, Writer
 from store.formats.dac.writer import kept_steps
 from store.formats.fingertip.actions import spelled
 from store.formats.fingertip.reader import ACTIONS, NAME, SURVEY
-from store.formats.ours import OURS
-from store.formats.saving import save
+from store.formats.hitlab_fields import OURS
+from store.formats.new_files import save
 
 PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
@@ -44,7 +44,7 @@ _YEARS = range(1000, 9999)
 """Years that a stamp can hold in four digits, and still be counted up."""
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run into a folder of its own, one at a time, and the users' profiles above them last."""
     profiles: dict[str, dict[str, Any]] = {}
     places = _Places()
@@ -109,7 +109,7 @@ class _Places:
         return Path(user, at.strftime("%Y%m%d_%H%M%S"))
 
 
-def _write(run: Kept, trace: Trace, user: str, folder: Path) -> None:
+def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
     steps, left = kept_steps(trace)
     endings = _write_pictures(run, steps, folder / "Screenshots")
     lines: list[bytes] = []
@@ -129,7 +129,7 @@ def _write(run: Kept, trace: Trace, user: str, folder: Path) -> None:
     save(folder / SURVEY, msgspec.json.format(encode(_survey(run, trace, user, folder, steps, others, left)), indent=2))
 
 
-def _write_pictures(run: Kept, steps: list[Step], folder: Path) -> dict[int, str]:
+def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int, str]:
     """One picture for each step that has one, though it be the same; gives what their names end in, by step."""
     places: dict[str, list[int]] = {}
     for i, step in enumerate(steps):
@@ -152,7 +152,13 @@ def _label(step: Step) -> str:
 
 
 def _survey(
-    run: Kept, trace: Trace, user: str, folder: Path, steps: list[Step], others: dict[str, Any], left: dict[str, int]
+    run: StoredRun,
+    trace: Trace,
+    user: str,
+    folder: Path,
+    steps: list[Step],
+    others: dict[str, Any],
+    left: dict[str, int],
 ) -> dict[str, Any]:
     task = trace.task
     apps = task.apps or apps_of(trace)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lab.turn import Action, Point
+from lab.core.step import Action, Point
 from store.formats.geometry import direction, moved, number, point, swept
 from store.formats.values import as_mapping, spelled_out
 

@@ -9,6 +9,7 @@ packed in a way that is not read here are refused one by one, and one that unpac
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 import zlib
@@ -16,19 +17,16 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
-from lab.errors import LabError
+from lab.core.errors import LabError
+from lab.core.limits import UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
+from store.formats.files import open_within
 
 _MOST = 512 * 1024**2
 _MOST_INDEX = 16 * 1024**2
 """Bytes of a zip's index, which Python reads whole when it opens one: some 150,000 samples have room."""
 _PIECE = 1024**2
-_SWELLS = 2000
-"""Times its packed size that an entry larger than `_SMALL` may grow to; deflate cannot do more than about 1,032."""
-
-_SMALL = 64 * 1024**2
-
 _HEADER = 30
 """Bytes that stand at least before an entry's own."""
 
@@ -46,19 +44,27 @@ _WINDOW = 128 * 1024**2
 class Entries:
     """A zip that is open for reading; close it by leaving the `with`."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, root: Path, path: Path) -> None:
         self._what = str(path)
-        _check_index(path)
+        self._file = open_within(root, path)
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._open()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _open(self) -> None:
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            _check_index(self._file, size, self._what)
+            self._zip = zipfile.ZipFile(self._file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, UnicodeDecodeError) as error:
             raise LabError(self._what, f"is no zip file, or cut short ({error})") from error
         except OSError as error:
             raise LabError(self._what, f"cannot be read ({error.strerror or error})") from error
         infos = self._zip.infolist()
         self._counts = Counter(info.filename for info in infos)
-        self._ends = _limits(infos, path.stat().st_size)
+        self._ends = _limits(infos, size)
         self.names = list(self._counts)
 
     def __enter__(self) -> Entries:
@@ -66,6 +72,7 @@ class Entries:
 
     def __exit__(self, *_: object) -> None:
         self._zip.close()
+        self._file.close()
 
     def read(self, name: str) -> bytes:
         """The bytes of an entry; a `LabError` where it is not there or must not be read."""
@@ -92,7 +99,7 @@ class Entries:
 
     def _pieces(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
         if info.compress_type == _ZSTANDARD:
-            yield from _unpacked(self._path, info, what)
+            yield from _unpacked(self._file, info, what)
             return
         with self._zip.open(info) as file:
             while piece := file.read(_PIECE):
@@ -110,28 +117,24 @@ class Entries:
             )
         if info.file_size > _MOST:
             raise LabError(what, f"is {info.file_size:,} bytes unpacked, more than the {_MOST:,} that are read")
-        if info.file_size > max(_SMALL, _SWELLS * info.compress_size):
+        if info.file_size > max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * info.compress_size):
             raise LabError(what, f"would grow from {info.compress_size:,} bytes to {info.file_size:,}; it is not read")
         begins = info.header_offset + _HEADER + len(info.filename.encode(errors="surrogateescape"))
         if begins + info.compress_size > self._ends[info.header_offset]:
             raise LabError(what, "overlaps another entry; it is not read")
 
 
-def _check_index(path: Path) -> None:
+def _check_index(file: BinaryIO, size: int, what: str) -> None:
     """Raises `LabError` where the index that a zip's last bytes tell of is larger than any log's."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _TAIL))
-            tail = file.read(_TAIL)
-    except OSError as error:
-        raise LabError(str(path), f"cannot be read ({error.strerror or error})") from error
+    file.seek(max(0, size - _TAIL))
+    tail = file.read(_TAIL)
     found = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
     for at, form in found:
         if at < 0 or at + struct.calcsize(form) > len(tail):
             continue
-        [size] = struct.unpack_from(form, tail, at)
-        if _MOST_INDEX < size != 0xFFFFFFFF:
-            raise LabError(str(path), f"has an index of {size:,} bytes, more than the {_MOST_INDEX:,} that are read")
+        [index] = struct.unpack_from(form, tail, at)
+        if _MOST_INDEX < index != 0xFFFFFFFF:
+            raise LabError(what, f"has an index of {index:,} bytes, more than the {_MOST_INDEX:,} that are read")
 
 
 def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
@@ -142,7 +145,7 @@ def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
     return {start: start if shared[start] > 1 else end for start, end in ends.items()}
 
 
-def _unpacked(path: Path, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
     """The bytes of an entry that is packed with Zstandard; their checksum is held against the zip's."""
     try:
         zstandard = import_module("zstandard")
@@ -153,16 +156,15 @@ def _unpacked(path: Path, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
             'pip install "hitlab[inspect]" brings it; `inspect log convert` writes such a log again as JSON.',
         ) from None
     checksum = 0
-    with path.open("rb") as file:
-        reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
-            _Part(file, _begin(file, info), info.compress_size), read_across_frames=True
-        )
-        try:
-            while piece := reader.read(_PIECE):
-                checksum = zlib.crc32(piece, checksum)
-                yield piece
-        except zstandard.ZstdError as error:
-            raise LabError(what, f"is damaged ({error})") from error
+    reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+        _FilePart(file, _begin(file, info), info.compress_size), read_across_frames=True
+    )
+    try:
+        while piece := reader.read(_PIECE):
+            checksum = zlib.crc32(piece, checksum)
+            yield piece
+    except zstandard.ZstdError as error:
+        raise LabError(what, f"is damaged ({error})") from error
     if checksum != info.CRC:
         raise LabError(what, "is damaged (its checksum is another)")
 
@@ -177,7 +179,7 @@ def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
     return info.header_offset + _LOCAL.size + int(name) + int(extra)
 
 
-class _Part:
+class _FilePart:
     """The bytes of a file from `start` on, `size` of them, to be read once."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:

@@ -11,9 +11,9 @@ import binascii
 import re
 from typing import Any
 
-from lab.errors import LabError
-from lab.turn import Observation, Usage
-from store.formats.files import MOST_PICTURE
+from lab.core.errors import LabError
+from lab.core.limits import PICTURE_BYTES
+from lab.core.step import Observation, Usage
 from store.formats.pictures import Pictures
 from store.formats.values import as_amount, as_count, as_mapping
 
@@ -59,8 +59,8 @@ def _unpacked(url: str) -> bytes:
     found = _DATA.match(url)
     if not found:
         raise LabError("picture", f"is not kept in the log ({lean(url)})")
-    if len(url) > MOST_PICTURE * 4 // 3:
-        raise LabError("picture", f"is more than the {MOST_PICTURE:,} bytes that are read")
+    if len(url) > PICTURE_BYTES * 4 // 3:
+        raise LabError("picture", f"is more than the {PICTURE_BYTES:,} bytes that are read")
     try:
         return base64.b64decode(url[found.end() :])
     except (binascii.Error, ValueError) as error:

@@ -10,43 +10,44 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import Read, escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import StorableValue, escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.failures import failures_told
-from store.formats.files import check_within, unpacked
+from store.formats.files import unpacked
 from store.formats.inspect.archive import Entries
 from store.formats.inspect.run import NAME, imported
+from store.formats.json_parts import pieces
 from store.formats.pictures import Pictures
-from store.formats.pieces import pieces
 
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _SAMPLES = "samples/"
+_ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
+"""Names of entries, of which one stands among the first of a log."""
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every sample of a log."""
     path = found.path
-    check_within(found.root, path)
     if path.suffix == ".eval":
         yield from _zipped(found, known)
         return
-    held = pieces(unpacked(path), "samples", str(path))
+    held = pieces(unpacked(found.root, path), "samples", str(path))
     for i, sample in enumerate(held.items):
         yield _one(sample, held.rest, found, f"{path}#{i}", known)
 
 
-def _zipped(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
-    with Entries(found.path) as entries:
+def _zipped(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+    with Entries(found.root, found.path) as entries:
         header = _header(entries, found.path)
         for name in sorted(entries.names):
             if not (name.startswith(_SAMPLES) and name.endswith(".json")):
                 continue
             what = f"{found.path}#{name}"
             try:
-                sample: Read | LabError = read_json(entries.read(name), what)
+                sample: StorableValue | LabError = read_json(entries.read(name), what)
             except LabError as error:
                 sample = error
             yield _one(sample, header, found, what, known)
@@ -62,8 +63,8 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
 
 
 def _one(
-    sample: Read | LabError, header: dict[str, Any], found: Found, what: str, known: Callable[[str], bool]
-) -> Imported | Known | Failed:
+    sample: StorableValue | LabError, header: dict[str, Any], found: RunSource, what: str, known: Callable[[str], bool]
+) -> Imported | Known | FailedRun:
     try:
         if isinstance(sample, LabError):
             raise sample
@@ -72,16 +73,20 @@ def _one(
         path = escape_surrogates(str(found.path))
         return imported(sample.value, sample.notes, header, path, Pictures(found.root), known)
     except LabError as error:
-        return Failed(what, error.sentence)
+        return FailedRun(what, error.sentence)
 
 
-def _is_log(seen: Seen) -> bool:
+def _is_log(seen: CandidateFile) -> bool:
     if seen.name.endswith(".eval"):
-        return seen.opening.startswith(b"PK")
+        return seen.opening.startswith(b"PK") and any(name in seen.opening for name in _ENTRIES)
     if not seen.is_json:
         return False
-    opening = seen.opening
-    return opening.startswith(b"{") and b'"eval"' in opening and b'"run_id"' in opening and b'"version"' in opening
+    if b'"eval"' not in seen.opening or b'"run_id"' not in seen.opening or not isinstance(seen.value, dict):
+        return False
+    told = seen.value.get("eval")
+    return "version" in seen.value and isinstance(told, dict) and "run_id" in told
 
 
-INSPECT = Format(name=NAME, title="Inspect", is_run_folder=lambda folder, names: False, is_file=_is_log, read=read)
+INSPECT = Format(
+    name=NAME, title="Inspect", is_run_folder=lambda folder, names, root: False, is_file=_is_log, read=read
+)

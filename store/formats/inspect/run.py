@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.records import Imported
-from lab.task import Actor, Task
-from lab.turn import Action, Observation, Usage
+from lab.core.run_records import Imported
+from lab.core.step import Action, Observation, Usage
+from lab.core.task import Actor, Task
 from store.formats import Known
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number

@@ -15,16 +15,17 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Blob, Clearance, Imported, Tombstone, Verdict
-from lab.review import VERSION as REVIEW_VERSION
-from lab.review import Review
-from lab.trace import VERSION as EVENT_VERSION
-from lab.trace import AnyEvent, Started, Step
-from lab.wire import decode, read_file
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import decode
+from lab.core.errors import LabError
+from lab.core.limits import PICTURE_BYTES
+from lab.core.proofreading import VERSION as REVIEW_VERSION
+from lab.core.proofreading import Review
+from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.core.trace import VERSION as EVENT_VERSION
+from lab.core.trace import AnyEvent, Started, Step
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.failures import failures_told
-from store.formats.files import MOST_PICTURE, check_within
+from store.formats.files import open_within, read_within
 
 NAME = "jsonl"
 FORMAT = "hitlab run"
@@ -41,10 +42,11 @@ ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
 """What a run's id may be here: it names a folder."""
 _UNFINISHED = re.compile(r"\..+\.part-\d+")
 """A folder that an export is still writing, or was cut off at."""
+_MARK = re.compile(rb'"format":\s*"hitlab run"|\A\{"event":\{"event":')
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class HeaderLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The first line: which run, in which layout. `reviewed` names the run whose reviewed text this is."""
 
     format: str
@@ -61,13 +63,13 @@ class BlobLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size: int
 
 
-class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EndLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last line: how many lines came before it."""
 
     lines: int
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class FileLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One line; exactly one of these is there, and beside a reviewed event the `original` values of its fields."""
 
     run: msgspec.Raw = msgspec.Raw()
@@ -82,29 +84,28 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 _KINDS: dict[str, tuple[Any, int | None]] = {
-    "run": (Header, VERSION),
+    "run": (HeaderLine, VERSION),
     "event": (AnyEvent, EVENT_VERSION),
     "verdict": (Verdict, None),
     "review": (Review, REVIEW_VERSION),
     "clearance": (Clearance, 1),
     "tombstone": (Tombstone, 1),
     "blob": (BlobLine, None),
-    "end": (End, None),
+    "end": (EndLine, None),
 }
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder; every byte of it is checked before it is handed on."""
     yield _run(found, known)
 
 
-def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     path = found.path / FILE
-    check_within(found.root, path)
-    lines = _lines(path)
+    lines = _lines(found.root, path)
     header = next(lines, (1, "", None))[2]
-    if not isinstance(header, Header) or header.format != FORMAT:
+    if not isinstance(header, HeaderLine) or header.format != FORMAT:
         raise LabError(f"{path}, line 1", "is not the beginning of a run in this format")
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
@@ -125,9 +126,9 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     return Imported(read["event"], blobs, read["verdict"], read["review"], read["clearance"], read["tombstone"])
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str, Any]]:
+def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
     """Each line's number, kind and value; the end is checked, and not handed on."""
-    with path.open("rb") as file:
+    with open_within(root, path) as file:
         for number in range(1, MOST_LINES):
             line = file.readline(MOST_LINE + 1)
             where = f"{path}, line {number}"
@@ -149,7 +150,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str, Any]]:
 
 
 def _line(line: bytes, where: str) -> tuple[str, Any]:
-    held: Line = decode(line, Line, where)
+    held: FileLine = decode(line, FileLine, where)
     kinds = [kind for kind in _KINDS if bytes(getattr(held, kind))]
     if len(kinds) != 1 or (bytes(held.original) and kinds != ["event"]):
         raise LabError(where, f"holds {', '.join(kinds) or 'nothing'}; it should hold one of {', '.join(_KINDS)}")
@@ -179,7 +180,7 @@ def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events:
 class Blobs(Mapping[str, Blob]):
     """The files below `blobs`, each read when it is wanted and never kept: a run's pictures need not fit in memory."""
 
-    def __init__(self, found: Found, lines: list[BlobLine]) -> None:
+    def __init__(self, found: RunSource, lines: list[BlobLine]) -> None:
         self._found = found
         self._lines = {line.sha256: line for line in lines}
 
@@ -196,8 +197,7 @@ class Blobs(Mapping[str, Blob]):
     def __getitem__(self, sha256: str) -> Blob:
         line = self._lines[sha256]
         path = self._found.path / BLOBS / f"{sha256}.{ENDINGS[line.mime]}"
-        check_within(self._found.root, path)
-        data = read_file(path, most=MOST_PICTURE)
+        data = read_within(self._found.root, path, most=PICTURE_BYTES)
         if len(data) != line.size or hashlib.sha256(data).hexdigest() != sha256:
             raise LabError(str(path), "is damaged: its bytes are not those that its name promises")
         return Blob(data, line.mime)
@@ -209,10 +209,10 @@ class Blobs(Mapping[str, Blob]):
         return len(self._lines)
 
 
-def _is_ours(seen: Seen) -> bool:
+def _is_ours(seen: CandidateFile) -> bool:
     """Whether a file begins as a run does, or as one that was harmed; other programs call files so, too."""
     try:
-        return not seen.opening or FORMAT.encode() in seen.opening or seen.opening.startswith(b'{"event":{"event":')
+        return not seen.opening or _MARK.search(seen.opening) is not None
     except LabError:
         return True
 
@@ -220,7 +220,7 @@ def _is_ours(seen: Seen) -> bool:
 JSONL = Format(
     name=NAME,
     title="hitlab's own",
-    is_run_folder=lambda folder, names: FILE in names and _is_ours(Seen(folder / FILE)),
+    is_run_folder=lambda folder, names, root: FILE in names and _is_ours(CandidateFile(folder / FILE, root)),
     is_file=lambda seen: seen.name == FILE and _is_ours(seen),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lab.errors import LabError
-from lab.wire import encode
-from store.formats import Kept, Writer
-from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, End, Header
-from store.formats.saving import save, saved
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from store.formats import StoredRun, Writer
+from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, EndLine, HeaderLine
+from store.formats.new_files import save, saved
 
 
 class _Lines:
@@ -25,7 +25,7 @@ class _Lines:
         self.count += 1
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run into a folder of its own, named by its id, its events and pictures one at a time.
 
     Where ids differ in case only, the later one's folder bears its number, too: some file systems take them for one.
@@ -39,10 +39,10 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
         on_run(run.id)
 
 
-def _write(run: Kept, folder: Path) -> None:
+def _write(run: StoredRun, folder: Path) -> None:
     with saved(folder / FILE) as file:
         lines = _Lines(file)
-        lines.put(run=Header(FORMAT, VERSION, run.id, run.reviewed))
+        lines.put(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))
         for event in run.events():
             original = run.original(event.seq)
             lines.put(event=event, **({"original": original} if original else {}))
@@ -55,10 +55,10 @@ def _write(run: Kept, folder: Path) -> None:
         for stone in run.tombstones:
             lines.put(tombstone=stone)
         _write_blobs(run, folder / BLOBS, lines)
-        lines.put(end=End(lines.count))
+        lines.put(end=EndLine(lines.count))
 
 
-def _write_blobs(run: Kept, folder: Path, lines: _Lines) -> None:
+def _write_blobs(run: StoredRun, folder: Path, lines: _Lines) -> None:
     for sha256, blob in run.blobs():
         if blob.mime not in ENDINGS:
             raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from lab.turn import Action, ActionKind, Direction, Point
+from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import moved, point
 from store.formats.values import spelled_out
 

@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.records import Verdict
-from lab.wire import read_json
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Verdict
 from store.formats.files import read_within
 from store.formats.memgui.run import judgement
 

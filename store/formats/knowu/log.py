@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.errors import LabError
-from lab.wire import escape_surrogates
+from lab.core.codec import escape_surrogates
+from lab.core.errors import LabError
 from store.formats.files import read_within
 
 _MOST = 256 * 1024**2

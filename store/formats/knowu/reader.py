@@ -13,31 +13,33 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.turn import Point
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Point
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.failures import failures_told
 from store.formats.files import numbered, read_within, unpacked
 from store.formats.geometry import point
 from store.formats.knowu.judged import judged, placed
 from store.formats.knowu.log import read_logs
-from store.formats.knowu.run import NAME, Episode, imported, usual_shape
+from store.formats.knowu.run import NAME, KnowuEpisode, imported, usual_shape
 from store.formats.values import as_count, as_mappings, decoded
 
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
-_TASK = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_STARTED = re.compile(rb'(?:\[\s*\]|\{\s*(?:\}|"0"|"token_usage"|\Z)|\Z|\xff\xfe|\xfe\xff)')
-"""How a `traj.json` may begin: before its first step, at it, cut off before it, or as no UTF-8."""
+_KEYS = ("0", "token_usage")
+"""What a `traj.json` of the logger holds, and nothing else."""
+_LOGGED = frozenset({"traj", "tools", "token_usage"})
+_DAMAGED = re.compile(rb'\[\s*\]|\Z|\xff\xfe|\xfe\xff|\{\s*"(?:0|token_usage)"\s*:\s*\{')
+"""How a `traj.json` may begin of which no mapping can be read: as an empty one, as UTF-16, or as a damaged one."""
 
-_STEPS = re.compile(rb'"traj"\s*:\s*\[\s*[\]{]')
-_FIELDS = (b'"task_goal"', b'"action"', b'"token_usage"', b'"result"')
+_BESIDE = ("token_usage", "result", "tools", "attempts")
+"""Fields of a bundle's run beside its steps."""
 _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder, or every run of a bundle."""
     if found.path.is_dir():
         yield imported(_folder_episode(found), known)
@@ -45,7 +47,7 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
         yield from _bundle(found, known)
 
 
-def _folder_episode(found: Found) -> Episode:
+def _folder_episode(found: RunSource) -> KnowuEpisode:
     folder = found.path
     path = folder / "traj.json"
     data = read_within(found.root, path)
@@ -55,7 +57,7 @@ def _folder_episode(found: Found) -> Episode:
     result = read_within(found.root, result_path) if result_path.is_file() else None
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
-    return Episode(
+    return KnowuEpisode(
         name=name,
         model=escape_surrogates(log_root.name) or "unknown",
         path=escape_surrogates(str(path)),
@@ -98,9 +100,9 @@ def _steps(held: dict[str, Any]) -> Any:
     return [] if held.get("traj") is None else held["traj"]
 
 
-def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def _bundle(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     path = found.path
-    value, notes = read_json(unpacked(path), str(path))
+    value, notes = read_json(unpacked(found.root, path), str(path))
     if not isinstance(value, dict):
         raise LabError(str(path), "holds no mapping of tasks")
     meta = value.get("_meta")
@@ -112,12 +114,12 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
             if not _is_run(held):
                 raise LabError(str(path), f"field {name}: is no run")
         except LabError as error:
-            yield Failed(f"{path}#{name}", error.sentence)
+            yield FailedRun(f"{path}#{name}", error.sentence)
             continue
         for attempt, place, tried in _tries(held):
             field = f"{name}{place}"
             try:
-                episode = Episode(
+                episode = KnowuEpisode(
                     name=model if name == "0" else name,
                     model=model,
                     path=escape_surrogates(str(path)),
@@ -129,12 +131,13 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
                     tools=tried.get("tools"),
                     result=tried.get("result") if isinstance(tried.get("result"), str) else None,
                     size=_meta_size(meta),
+                    verdicts=[Verdict("bundle", extra=meta)] if isinstance(meta, dict) and meta else [],
                     shape=_as_folder(tried),
                     attempt=attempt,
                 )
                 yield imported(episode, known)
             except LabError as error:
-                yield Failed(f"{path}#{field}", error.sentence)
+                yield FailedRun(f"{path}#{field}", error.sentence)
 
 
 def _is_run(held: Any) -> bool:
@@ -167,25 +170,45 @@ def _meta_size(meta: Any) -> Point | None:
     return size if size is not None and min(size) > 0 else None
 
 
-def _is_bundle(seen: Seen) -> bool:
+def _is_bundle(seen: CandidateFile) -> bool:
     """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
-    if not seen.is_json or not _TASK.match(seen.opening):
+    if not seen.is_json or b'"traj"' not in seen.opening or not isinstance(seen.value, dict):
         return False
-    return _STEPS.search(seen.opening) is not None and any(field in seen.opening for field in _FIELDS)
+    return any(_tells_steps(held) for held in seen.value.values())
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
+def _tells_steps(held: Any) -> bool:
+    """Whether a value is a run as far as its file was looked at: steps, or none yet with what stands beside them."""
+    if not isinstance(held, dict) or not isinstance(held.get("traj"), list):
+        return False
+    if not held["traj"]:
+        return any(field in held for field in _BESIDE)
+    first = held["traj"][0]
+    return isinstance(first, dict) and (not first or "task_goal" in first or isinstance(first.get("action"), dict))
+
+
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     """A folder with a `traj.json` but for other programs'; what cannot be looked into counts."""
     if "traj.json" not in names:
         return False
     path = folder / "traj.json"
     if path.is_symlink() or not path.is_file():
         return True
+    seen = CandidateFile(path, root)
     try:
-        opening = Seen(path).opening
+        value = seen.value
     except LabError:
         return True
-    return _STARTED.match(opening) is not None or b'"traj"' in opening
+    if not isinstance(value, dict):
+        return _DAMAGED.match(seen.opening) is not None
+    if all(key in _KEYS and _is_logged(key, held) for key, held in value.items()):
+        return True
+    return any(isinstance(held, dict) and isinstance(held.get("traj", ()), list | None) for held in value.values())
+
+
+def _is_logged(key: str, held: Any) -> bool:
+    """Whether the logger writes such a value under its key; other programs number their things from 0, too."""
+    return held is None or (isinstance(held, dict) and (key != "0" or not held or not _LOGGED.isdisjoint(held)))
 
 
 KNOWU = Format(

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.records import Imported, Verdict, imported_id, numbered
-from lab.task import Actor, Task
-from lab.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from lab.turn import Observation, Point, Proposed, Question, Reply, Usage
+from lab.core.run_records import Imported, Verdict, imported_id, numbered
+from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
+from lab.core.task import Actor, Task
+from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
 from store.formats import Known
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.log import ThreadLog
@@ -42,12 +42,12 @@ order, `tools` (of the first step) and `token_usage` (of the last) those of the 
 
 SHAPE = "source"
 """The verdict that keeps how a `traj.json` was built where it was not as usual: the file, its steps left out."""
-_RESULT = re.compile(r"\s*score:\s*([^\n]*)\n?(?:\s*reason:\s?(.*))?", re.S)
+_RESULT = re.compile(r"\s*+score:\s*+([^\n]*+)\n?(?:\s*+reason:\s?(.*))?", re.S)
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
 _FEW = 3
 
 
-class Episode(NamedTuple):
+class KnowuEpisode(NamedTuple):
     """One run as its source holds it, before it becomes events."""
 
     name: str
@@ -69,7 +69,7 @@ class Episode(NamedTuple):
     """The whole of `traj.json` without its steps."""
     attempt: int = 1
     verdicts: Sequence[Verdict] = ()
-    """What others than the benchmark's own check said of it."""
+    """What others than the benchmark's own check said of it, and what a bundle tells of all its runs (their video)."""
 
     @property
     def id(self) -> str:
@@ -82,7 +82,7 @@ class Episode(NamedTuple):
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
 
-def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known:
+def imported(episode: KnowuEpisode, known: Callable[[str], bool]) -> Imported | Known:
     """A run as events numbered from 0, its pictures and its verdict; `Known` where `known` says so of its id."""
     id = episode.id
     if known(id):
@@ -105,7 +105,7 @@ def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
     return {"0": {"tools": tools, "traj": [], "token_usage": tokens}}
 
 
-def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
+def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     name, _, profile = episode.name.partition("@")
     seen = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
     return Started(
@@ -120,7 +120,7 @@ def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
     )
 
 
-def _turn(episode: Episode, i: int, images: Pictures) -> Iterator[AnyEvent]:
+def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]:
     """The events of one step; a question stands before it, and its reply where there is one."""
     step = episode.steps[i]
     number = step["step"] if type(step.get("step")) is int else i + 1
@@ -142,7 +142,7 @@ def _turn(episode: Episode, i: int, images: Pictures) -> Iterator[AnyEvent]:
     yield Step(index=i, proposed=proposed, before=before, question=question, reply=reply, extra=extra, ms=ms)
 
 
-def _dialogue(episode: Episode, i: int, number: int, proposed: Proposed) -> tuple[Question | None, Reply | None]:
+def _dialogue(episode: KnowuEpisode, i: int, number: int, proposed: Proposed) -> tuple[Question | None, Reply | None]:
     if proposed.action.kind != "ask_user":
         return None, None
     question = Question(f"q{i}", "ask", proposed.action.text or "")
@@ -155,7 +155,7 @@ def _dialogue(episode: Episode, i: int, number: int, proposed: Proposed) -> tupl
     return question, Reply(question.id, text, _USER, decision=decision)
 
 
-def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
+def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
     """The source's own fields that have no place in a step; the first and last one also bear the run's."""
     step = episode.steps[i]
     usual = tuple(step) == KEYS
@@ -185,18 +185,18 @@ def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
     return extra
 
 
-def _goal(episode: Episode) -> str:
+def _goal(episode: KnowuEpisode) -> str:
     goal = episode.steps[0].get("task_goal") if episode.steps else None
     return goal if isinstance(goal, str) else ""
 
 
-def _asked_before(episode: Episode, i: int) -> bool:
+def _asked_before(episode: KnowuEpisode, i: int) -> bool:
     """True where the step before asked a question."""
     earlier = episode.steps[i - 1].get("action") if i else None
     return isinstance(earlier, dict) and earlier.get("action_type") == "ask_user"
 
 
-def _before(episode: Episode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
+def _before(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
     seen = images.seen(episode.shots.get(number), extra)
     return seen if seen.image else Observation(size=episode.size)
 
@@ -230,7 +230,7 @@ def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
     return score, Verdict("result", score, reason)
 
 
-def _ended(episode: Episode, score: float | None, verdict: Verdict | None) -> Ended:
+def _ended(episode: KnowuEpisode, score: float | None, verdict: Verdict | None) -> Ended:
     usage = _usage(episode.tokens)
     if not episode.steps:
         return Ended(status="failed", score=score, reason="the source holds no steps", usage=usage)

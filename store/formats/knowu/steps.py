@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from lab.trace import Ended, Step
-from lab.turn import Action, Reply, Usage
+from lab.core.step import Action, Reply, Usage
+from lab.core.trace import Ended, Step
 from store.formats.geometry import opposite, way_of
 from store.formats.knowu.run import ADDED, KEYS
 

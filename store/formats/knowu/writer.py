@@ -16,20 +16,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lab.records import Verdict
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.wire import unescape_surrogates
-from store.formats import Kept, Writer
+from lab.core.codec import unescape_surrogates
+from lab.core.run_records import Verdict
+from lab.core.trace import AnyEvent, Ended, Started, Step
+from store.formats import StoredRun, Writer
 from store.formats.knowu.run import NAME, SHAPE, result_text, usual_shape
 from store.formats.knowu.steps import said, steps_of, tokens_of
-from store.formats.saving import save
+from store.formats.new_files import save
 
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^\w .+=,()-]")
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run into a folder of its own below its agent's."""
     places = _Places()
     for run in runs:
@@ -78,7 +78,7 @@ def _safe(name: str) -> str:
     return safe.strip(" .") or "_"
 
 
-def _write(run: Kept, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
+def _write(run: StoredRun, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
     steps = [event for event in events if isinstance(event, Step)]
     ended = next((event for event in events if isinstance(event, Ended)), None)
     own = first.source is not None and first.source.format == NAME
@@ -160,7 +160,7 @@ def _time(step: Step) -> str | None:
         return None
 
 
-def _write_screens(run: Kept, steps: Sequence[Step], folder: Path) -> None:
+def _write_screens(run: StoredRun, steps: Sequence[Step], folder: Path) -> None:
     names: dict[str, list[str]] = {}
     for step in steps:
         if step.before.image:

@@ -18,14 +18,14 @@ from typing import Any
 
 import msgspec
 
-from lab.plain import plain
-from lab.trace import Asked, Ended, Started, Step
-from lab.turn import Observation
-from lab.uitree import UiTree
-from lab.wire import encode
-from lab.wording import suggest
-from store.formats import Kept, Writer
-from store.formats.saving import save, saved
+from lab.core.codec import encode
+from lab.core.instruction_wording import suggest
+from lab.core.plain_text import plain
+from lab.core.step import Observation
+from lab.core.trace import Asked, Ended, Started, Step
+from lab.core.ui_tree import UiTree
+from store.formats import StoredRun, Writer
+from store.formats.new_files import save, saved
 
 PREFIX = "/data/local-files/?d="
 """How Label Studio names a file below its local files' document root."""
@@ -87,7 +87,7 @@ step's, counted from 1. A grey page stands for a step of which there is no pictu
 """
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts every run into `tasks.json`, one at a time, and its screens beside, each once."""
     (out / IMAGES).mkdir()
     save(out / "config.xml", CONFIG.encode())
@@ -104,14 +104,14 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
         file.write(b"\n]\n")
 
 
-def _write_images(run: Kept, folder: Path, kept: dict[str, str]) -> None:
+def _write_images(run: StoredRun, folder: Path, kept: dict[str, str]) -> None:
     for sha256, blob in run.blobs():
         if blob.mime in _ENDINGS and sha256 not in kept:
             kept[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
             save(folder / kept[sha256], blob.data)
 
 
-def _task(run: Kept, kept: dict[str, str]) -> dict[str, Any]:
+def _task(run: StoredRun, kept: dict[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {"run": run.id}
     screens: list[str] = []
     turns: list[dict[str, str]] = []

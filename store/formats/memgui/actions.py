@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from lab.errors import LabError
-from lab.turn import Action, ActionKind, Direction, Point
-from lab.wire import read_json
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import direction, moved, number, point, swept, way_of
 from store.formats.values import spelled_out
 
@@ -93,7 +93,8 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
         return None
     if all(0 <= value <= 1 for value, _ in written_px):
         return "0-1"
-    if all(px >= 0 and abs(value - px) <= 1 for value, px in written_px):
+    apart = [abs(value - px) for value, px in written_px if px >= 0]
+    if apart and max(apart) <= 1:
         return "px"
     return "0-1000" if all(0 <= value <= 1000 for value, _ in written_px) else None
 

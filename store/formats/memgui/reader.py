@@ -13,31 +13,30 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.draft import run_id
 from store.formats.failures import failures_told
 from store.formats.files import numbered, read_within
 from store.formats.knowu.judged import is_copy
-from store.formats.memgui.run import BESIDE, NAME, Attempt, imported
+from store.formats.memgui.run import BESIDE, NAME, MemguiRun, imported
 from store.formats.memgui.table import row_of
 from store.formats.values import as_mappings
 
 _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
 _SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
-_MARKS = re.compile(rb'"action"\s*:\s*\[|"(?:detail_type|raw_action|action_output|prompt_tokens|finish_signal)"')
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
     if not is_copy(found.path):
         yield _attempt(found, known)
 
 
-def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _attempt(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     path = found.path / "log.json"
     data = read_within(found.root, path)
     task, agent, attempt = _named(found.path)
@@ -53,7 +52,7 @@ def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
         row = None
         unread["results.csv"] = error.message
     return imported(
-        Attempt(
+        MemguiRun(
             id=id,
             task=task,
             agent=agent,
@@ -80,7 +79,7 @@ def _named(folder: Path) -> tuple[str, str, int]:
     return *names, int(numbered[1]) if numbered else 1
 
 
-def _beside(found: Found, unread: dict[str, str]) -> dict[str, Any]:
+def _beside(found: RunSource, unread: dict[str, str]) -> dict[str, Any]:
     """What the other files of the attempt hold, by name; why one could not be read is put into `unread`."""
     held: dict[str, Any] = {}
     for name in BESIDE:
@@ -94,18 +93,25 @@ def _beside(found: Found, unread: dict[str, str]) -> dict[str, Any]:
     return held
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     """Whether the folder's own log.json begins as these benchmarks' do: a list of steps that tell their action."""
     path = folder / "log.json"
     if "log.json" not in names or not path.is_file():
         return False
     try:
-        opening = Seen(path).opening
+        value = CandidateFile(path, root).value
     except LabError:
         return False
-    if not opening.startswith(b"["):
-        return False
-    return b'"total_steps"' in opening or (b'"step"' in opening and _MARKS.search(opening) is not None)
+    return isinstance(value, list) and any(isinstance(step, dict) and _is_step(step) for step in value)
+
+
+def _is_step(step: dict[str, Any]) -> bool:
+    """Whether a value tells an action as these benchmarks do, or is the summary that comes last."""
+    if "total_steps" in step:
+        return any(field in step for field in ("finish_signal", "elapsed_time_exec", "elapsed_time_initial"))
+    action = step.get("action")
+    named = isinstance(action, list) and (not action or isinstance(action[0], str))
+    return "step" in step and (named or "raw_action" in step or "action_output" in step)
 
 
 MEMGUI = Format(

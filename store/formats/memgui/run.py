@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.records import Imported, Verdict
-from lab.task import Actor, Task
-from lab.turn import Action, Usage
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Action, Usage
+from lab.core.task import Actor, Task
 from store.formats.draft import Draft
 from store.formats.geometry import number
 from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
-from store.formats.memgui.table import Row, verdicts
+from store.formats.memgui.table import TableRow, verdicts
 from store.formats.memgui.tokens import usages_of, whole_usage
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, as_count, missing
@@ -58,7 +58,7 @@ _HEAVY = 256 * 1024
 """Bytes of a step's field beyond which it is left out: prompts with pictures in them."""
 
 
-class Attempt(NamedTuple):
+class MemguiRun(NamedTuple):
     """One run as its source holds it; `beside` holds what its other files said, `shots` its screens by number."""
 
     id: str
@@ -71,7 +71,7 @@ class Attempt(NamedTuple):
     notes: Notes
     beside: dict[str, Any]
     unread: dict[str, str]
-    row: Row | None
+    row: TableRow | None
     shots: dict[int, Path]
     root: Path
 
@@ -89,7 +89,7 @@ class Attempt(NamedTuple):
         return value if isinstance(value, dict) else {}
 
 
-def imported(of: Attempt) -> Imported:
+def imported(of: MemguiRun) -> Imported:
     """A run as events, its pictures and all that its source says of it."""
     pictures = Pictures(of.root)
     session = of.row.session.name.removeprefix("session-") if of.row else ""
@@ -117,7 +117,7 @@ def imported(of: Attempt) -> Imported:
     return draft.imported()
 
 
-def _task(of: Attempt) -> Task:
+def _task(of: MemguiRun) -> Task:
     row = of.row
     said = of.held("evaluation_summary").get("task_description")
     return Task(
@@ -157,7 +157,7 @@ def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
 
 def _step(
     draft: Draft,
-    of: Attempt,
+    of: MemguiRun,
     i: int,
     step: dict[str, Any],
     usage: Usage | None,
@@ -204,7 +204,7 @@ def _thought(step: dict[str, Any], said: str) -> str:
     return found[1] if found else ""
 
 
-def _judge(draft: Draft, of: Attempt) -> float | None:
+def _judge(draft: Draft, of: MemguiRun) -> float | None:
     """The source's judgements as verdicts; its score: the evaluation's, else the decision's, else the table's."""
     scores: list[float | None] = []
     for file, *_ in _JUDGED:
@@ -244,7 +244,7 @@ def _in_order(held: dict[str, Any]) -> dict[str, Any]:
     return {"step_by_step_analysis": dict(sorted(steps.items(), key=lambda item: (number(item[0]) or 0, item[0])))}
 
 
-def _end(draft: Draft, of: Attempt, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
+def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
     summary = of.summary
     kept: dict[str, Any] = {"summary": summary, "unread": of.unread}
     kept |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
@@ -259,7 +259,7 @@ def _end(draft: Draft, of: Attempt, usages: list[Usage | None], score: float | N
     )
 
 
-def _status(of: Attempt) -> tuple[Any, str]:
+def _status(of: MemguiRun) -> tuple[Any, str]:
     """How it ended, and why where an error ended it."""
     error = of.beside.get("error")
     message = error[0].get("error_message") if isinstance(error, list) and error and isinstance(error[0], dict) else ""

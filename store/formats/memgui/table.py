@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Verdict
+from lab.core.errors import LabError
+from lab.core.run_records import Verdict
 from store.formats.files import read_within
 from store.formats.geometry import number
 from store.formats.values import decoded, literal
@@ -37,7 +37,7 @@ _UNNUMBERED = (
 )  # fmt: skip
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One task's row by column, and the session's folder that holds the table."""
 
     session: Path
@@ -86,7 +86,7 @@ class Row(NamedTuple):
         return found
 
 
-def row_of(root: Path, folder: Path, task: str) -> Row | None:
+def row_of(root: Path, folder: Path, task: str) -> TableRow | None:
     """The row of a task in the nearest results.csv from its run's folder up to `root`; None where there is none.
 
     Raises `LabError` where there is a table that cannot be read.
@@ -95,7 +95,7 @@ def row_of(root: Path, folder: Path, task: str) -> Row | None:
         table = above / "results.csv"
         if table.is_file():
             cells = _find(read_within(root, table), task, str(table))
-            return None if cells is None else Row(above, cells)
+            return None if cells is None else TableRow(above, cells)
         if above == root:
             break
     return None
@@ -110,7 +110,7 @@ def listed(cell: str) -> list[str]:
     return [said] if said else []
 
 
-def verdicts(row: Row, agent: str, attempt: int, told: set[str]) -> tuple[float | None, list[Verdict]]:
+def verdicts(row: TableRow, agent: str, attempt: int, told: set[str]) -> tuple[float | None, list[Verdict]]:
     """The score that the table gives this attempt, and its columns as verdicts.
 
     `told` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of columns

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from lab.turn import Usage
+from lab.core.step import Usage
 from store.formats.geometry import number
 from store.formats.values import as_count
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from lab.turn import Action, ActionKind, Point
+from lab.core.step import Action, ActionKind, Point
 from store.formats.geometry import Box, box, centre, direction, moved, number, point, swept, way_of
+from store.formats.values import as_text
 
 Space = Literal["0-1000", "0-1", "px"]
 _WHOLE: dict[str, float | None] = {"0-1000": 1000, "0-1": 1, "px": None}
@@ -63,6 +64,7 @@ _BUTTONS: dict[str, ActionKind] = {
 _FAILED = frozenset({"fail", "failed", "failure", "infeasible", "impossible"})
 _PLACES = ("coordinate", "start_coordinate", "point", "start")
 _ENDS = ("coordinate2", "end_coordinate", "end")
+_APPS = ("app_name", "app", "package")
 _TEXTS = ("text", "value", "content", "message", "summary", "question")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -99,13 +101,28 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
         text=None if kind == "open_app" else said,
         direction=way,
         vector=vector,
-        app=said if kind == "open_app" else None,
+        app=said or next((as_text(call.get(key)) for key in _APPS if call.get(key)), None)
+        if kind == "open_app"
+        else None,
         status=_status(name, call.get("status")) if kind == "status" else None,
         ms=_ms(call.get("time", call.get("duration"))) if kind in ("wait", "long_press") else None,
         raw=call if raw is None else raw,
         space=space if any(_numbers(call.get(key)) for key in (*_PLACES, *_ENDS)) else None,
         boxes=(target,) if target else (),
     )
+
+
+def scaled(call: dict[str, Any], told: Point | None, size: Point | None) -> dict[str, Any]:
+    """A call with its coordinates in a picture's pixels, where they count those of a screen of another size."""
+    if told is None or size is None or told == size:
+        return call
+    shares = size[0] / told[0], size[1] / told[1]
+    return {
+        key: [n * shares[i % 2] for i, n in enumerate(numbers)]
+        if key in (*_PLACES, *_ENDS) and (numbers := _numbers(value))
+        else value
+        for key, value in call.items()
+    }
 
 
 def _status(name: str, said: Any) -> Literal["complete", "infeasible"]:

@@ -17,22 +17,22 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Actor, Task
-from lab.turn import Action, Observation, Usage
-from lab.uitree import Bounds
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
-from store.formats.androidworld import actions as androidworld
+from lab.core.codec import escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action, Observation, Point, Usage
+from lab.core.task import Actor, Task
+from lab.core.ui_tree import Bounds
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import failures_told
 from store.formats.files import numbered, read_within
-from store.formats.geometry import number
-from store.formats.mobile_use.actions import Space, action_of, space_of
+from store.formats.geometry import number, point
+from store.formats.json_parts import first_value, is_list
+from store.formats.mobile_use.actions import Space, action_of, scaled, space_of
 from store.formats.pictures import Pictures
-from store.formats.pieces import is_list
 from store.formats.values import Notes, as_text, missing
 
 NAME = "mobile_use"
@@ -40,10 +40,16 @@ _FILE = "action.jsonl"
 _SHOT = re.compile(r"\Ascreenshot_(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
+_FEW = 5
+"""Lines by which a file is told."""
 _MOST_PROMPT = 16 * 1024**2
 _THOUGHTS = ("thinking", "thought", "cot", "conclusion", "explain", "summary")
 _REPLIES = ("ask_user_response", "user_response", "reply")
 _CALLS = ("tool_call", "function_call", "action")
+_PROMPTS = ("system_prompt", "prompt")
+_DONE = ("action_dict", "parsed_action", "executed_action")
+"""Fields of a line that may hold the pixel that was touched, as `x` and `y`."""
+_RESOLUTION = re.compile(r"resolution is (\d{2,5})\s*[x*×]\s*(\d{2,5})")
 _USED = {"name", "arguments", "goal", "response", *_CALLS}
 
 
@@ -56,13 +62,20 @@ class _Line(NamedTuple):
     notes: Notes
 
 
+class _Frame(NamedTuple):
+    """What a run's coordinates count: their space, and the pixels of the screen that its prompt told the model of."""
+
+    space: Space
+    told: Point | None = None
+
+
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder."""
     yield _run(found, known)
 
 
-def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     folder = found.path
     path = folder / _FILE
     data = read_within(found.root, path)
@@ -86,18 +99,18 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
         model=model,
         images=(pictures := Pictures(found.root)),
     )
-    space = space_of(line.call for line in lines)
+    frame = _frame(lines, found.root, folder)
     for i, line in enumerate(lines):
-        _step(draft, line, pictures, shots.get(i), space, found.root, folder / f"prompt_{i}.txt")
+        _step(draft, line, pictures, shots.get(i), frame, found.root, folder / f"prompt_{i}.txt")
     late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
     if late:
         draft.verdict("source", screenshots_left_out=[escape_surrogates(name) for name in late])
-    _end(draft, action_of(lines[-1].call, None, space) if lines else None, lines)
+    _end(draft, action_of(lines[-1].call, None, frame.space) if lines else None, lines)
     return draft.imported()
 
 
 def _step(
-    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, space: Space, root: Path, prompt: Path
+    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, frame: _Frame, root: Path, prompt: Path
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
@@ -105,7 +118,7 @@ def _step(
     before = pictures.seen(shot, extra)
     if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
-    action = _action(line, before, space, lambda index: _box(root, prompt, index))
+    action = _action(line, before, frame, lambda index: _box(root, prompt, index))
     question, reply = None, None
     if action.kind == "ask_user":
         replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
@@ -123,12 +136,39 @@ def _step(
     )
 
 
-def _action(line: _Line, before: Observation, space: Space, boxes: Callable[[int], Bounds | None]) -> Action:
+def _frame(lines: list[_Line], root: Path, folder: Path) -> _Frame:
+    """What a run's coordinates count: as its prompt says, else as what was done shows, else as the numbers look."""
+    prompt = folder / "prompt_0.txt"
+    texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
+    for text in (*texts, _prompt(root, prompt)):
+        if isinstance(text, str) and (found := _RESOLUTION.search(text)):
+            told = int(found[1]), int(found[2])
+            return _Frame("px", told) if max(told) > 1000 else _Frame("0-1000")
+    done = [pair for line in lines if (pair := _done(line)) is not None]
+    if done and all(abs(said[i] - at[i]) <= 1 for said, at in done for i in (0, 1)):
+        return _Frame("px")
+    return _Frame(space_of(line.call for line in lines))
+
+
+def _done(line: _Line) -> tuple[Point, Point] | None:
+    """Where a line's call says that it goes, and the pixel that the line says was touched; None without either."""
+    said = line.call.get("coordinate")
+    for field in _DONE:
+        held = line.fields.get(field)
+        if not isinstance(held, dict) or not isinstance(said, list) or len(said) != 2:
+            continue
+        written, at = point(*said), point(held.get("x"), held.get("y"))
+        if written is not None and at is not None:
+            return written, at
+    return None
+
+
+def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[int], Bounds | None]) -> Action:
     if "action_type" in line.call:
-        action = androidworld.action_of(line.call, before.size, 1, boxes)
+        action = actions.action_of(line.call, before.size, 1, boxes)
         return msgspec.structs.replace(action, raw=line.raw)
     if "action" in line.call:
-        return action_of(line.call, before.size, space, line.raw)
+        return action_of(scaled(line.call, frame.told, before.size), before.size, frame.space, line.raw)
     return Action("other", raw=line.raw)
 
 
@@ -163,10 +203,18 @@ def _line(value: Any, notes: Notes) -> _Line:
             call = read_json(call.encode(), "arguments").value
         except (LabError, UnicodeError):
             call = {}
-    call = call if isinstance(call, dict) else {}
+    call = _named(call if isinstance(call, dict) else {}, raw)
     if around is None and "arguments" not in fields:
         return _Line(call, raw, {}, notes)
     return _Line(call, raw, fields, notes)
+
+
+def _named(call: dict[str, Any], raw: Any) -> dict[str, Any]:
+    """A call's arguments with its action, also where that is the call's own name: `{"name": "long_press", ...}`."""
+    name = as_text(raw.get("name")) if isinstance(raw, dict) else ""
+    if not name or name == NAME or "action" in call or "action_type" in call:
+        return call
+    return {"action": name, **{key: value for key, value in call.items() if key != "name"}}
 
 
 def _thought(line: _Line) -> str:
@@ -193,13 +241,8 @@ def _usage(line: _Line) -> Usage | None:
 
 def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
     """The box of an element by its index, as the step's own prompt lists it."""
-    if not prompt.is_file():
-        return None
-    try:
-        text = read_within(root, prompt, most=_MOST_PROMPT).decode("utf-8", "replace")
-    except LabError:
-        return None
-    line = next((line for line in text.splitlines() if line.startswith(f"UI element {index}:")), "")
+    lines = _prompt(root, prompt).splitlines()
+    line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (found := _BOX.search(line)):
         return None
     sides = [number(side) for side in found.groups()]
@@ -209,27 +252,51 @@ def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
     return Bounds(left, top, right, bottom)
 
 
+def _prompt(root: Path, path: Path) -> str:
+    """What the model was sent at a step; empty where that is not kept."""
+    if not path.is_file():
+        return ""
+    try:
+        return read_within(root, path, most=_MOST_PROMPT).decode("utf-8", "replace")
+    except LabError:
+        return ""
+
+
 def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
     if last is None:
         draft.end("failed", reason="the source holds no steps")
         return
     if "action_type" in lines[-1].call:
-        last = androidworld.action_of(lines[-1].call, None)
+        last = actions.action_of(lines[-1].call, None)
     if last.kind in ("status", "answer"):
         draft.end("completed", reason=last.text or "the source holds no result")
     else:
         draft.end("stopped", reason="the source holds no result")
 
 
-def _is_run_folder(folder: Path, names: set[str]) -> bool:
-    """A folder with an `action.jsonl` that tells an action; what is empty, or no mapping, counts."""
+def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
+    """A folder with an `action.jsonl` whose first lines call the tool, or name an action beside screenshots."""
     if _FILE not in names:
         return False
+    seen = CandidateFile(folder / _FILE, root)
     try:
-        opening = Seen(folder / _FILE).opening
+        opening = seen.opening
     except LabError:
         return True
-    return not opening.startswith(b"{") or b'"action' in opening or b'"arguments"' in opening
+    has_shots = any(_SHOT.match(name) for name in names)
+    listed = is_list(opening)
+    values = seen.items if listed else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
+    if has_shots and not any(values):
+        return True
+    return any(_is_call(_line(value, []), has_shots) for value in values)
+
+
+def _is_call(line: _Line, has_shots: bool) -> bool:
+    """Whether a line calls the tool by its name, or names an action that we know where only an agent would."""
+    if line.fields.get("name") == NAME:
+        return True
+    by_agent = has_shots or bool(line.fields) or "action_type" in line.call or "coordinate" in line.call
+    return by_agent and _action(line, Observation(), _Frame("px"), lambda _: None).kind != "other"
 
 
 MOBILE_USE = Format(

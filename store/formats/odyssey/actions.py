@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from lab.turn import Action, ActionKind, Point
+from lab.core.step import Action, ActionKind, Point
 from store.formats.geometry import Box, box, direction, finger, moved, point, way_of
 from store.formats.values import numbers, words
 

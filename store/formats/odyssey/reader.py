@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Task
-from lab.trace import DeviceInfo
-from lab.turn import Action, Point
-from lab.wire import Read, escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import StorableValue, escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.step import Action, Point
+from lab.core.task import Task
+from lab.core.trace import DeviceInfo
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.files import check_within, unpacked
+from store.formats.files import unpacked
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
+from store.formats.json_parts import each, is_list
 from store.formats.odyssey.actions import action_of
 from store.formats.pictures import Pictures
-from store.formats.pieces import each, is_list
 from store.formats.values import Notes, as_mappings, missing, names_of, without, words
 
 NAME = "odyssey"
@@ -36,11 +36,11 @@ _PLACED = ("step", "screenshot", "action", "info", "sam2_bbox", "low_level_instr
 class _Source(NamedTuple):
     """One episode that is being read; `place` is where it stands in its file."""
 
-    found: Found
+    found: RunSource
     episode: dict[str, Any]
     place: str
     notes: Notes
-    shots: Shots
+    shots: ImageFinder
     pictures: Pictures
 
     def part(self, name: str) -> dict[str, Any]:
@@ -54,24 +54,23 @@ class _Source(NamedTuple):
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The episode of a file, or each of those that it holds."""
     path = str(found.path)
-    shots = Shots(found.root, found.path.parent)
+    shots = ImageFinder(found.root, found.path.parent)
     try:
         for place, held in _episodes(found):
             try:
                 yield _one(found, place, held, shots, known)
             except LabError as error:
-                yield Failed(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
+                yield FailedRun(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
-        yield Failed(path, error.sentence)
+        yield FailedRun(path, error.sentence)
 
 
-def _episodes(found: Found) -> Iterator[tuple[str, Read | LabError]]:
+def _episodes(found: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
     """What a file holds, read one by one where it is a list, with where that stands."""
-    check_within(found.root, found.path)
-    data = unpacked(found.path)
+    data = unpacked(found.root, found.path)
     if is_list(data):
         yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(found.path))))
     else:
@@ -79,7 +78,7 @@ def _episodes(found: Found) -> Iterator[tuple[str, Read | LabError]]:
 
 
 def _one(
-    found: Found, place: str, held: Read | LabError, shots: Shots, known: Callable[[str], bool]
+    found: RunSource, place: str, held: StorableValue | LabError, shots: ImageFinder, known: Callable[[str], bool]
 ) -> Imported | Known:
     if isinstance(held, LabError):
         raise held
@@ -186,16 +185,24 @@ def _near(source: _Source) -> Iterator[str]:
         yield from (f"{base}/data_{part}" for part in range(_PARTS))
 
 
-def _is_file(seen: Seen) -> bool:
-    if not seen.is_json or not seen.opening.startswith((b"{", b"[")):
+def _is_file(seen: CandidateFile) -> bool:
+    if not seen.is_json or b'"task_info"' not in seen.opening or b'"steps"' not in seen.opening:
         return False
-    return b'"task_info"' in seen.opening and b'"steps"' in seen.opening
+    return any(_is_episode(held) for held in seen.items)
+
+
+def _is_episode(held: dict[str, Any]) -> bool:
+    """Whether a value tells a task and steps with an action, if any."""
+    steps = held.get("steps")
+    if not isinstance(held.get("task_info"), dict) or not isinstance(steps, list):
+        return False
+    return not steps or any(isinstance(step, dict) and {"action", "info"} & step.keys() for step in steps)
 
 
 ODYSSEY = Format(
     name=NAME,
     title="GUI-Odyssey",
-    is_run_folder=lambda folder, names: False,
+    is_run_folder=lambda folder, names, root: False,
     is_file=_is_file,
     read=read,
 )

@@ -13,7 +13,7 @@ Kind = Literal["text", "integer", "number", "truth", "time", "json"]
 """What a column holds: text, a whole number, a number, true or false, a time in UTC, or a value as JSON."""
 
 
-class Column(NamedTuple):
+class FormatColumn(NamedTuple):
     """One column: its name, what it holds, and what that means."""
 
     name: str
@@ -21,13 +21,13 @@ class Column(NamedTuple):
     tells: str
 
 
-def _columns(*lines: str) -> tuple[Column, ...]:
+def _columns(*lines: str) -> tuple[FormatColumn, ...]:
     """Columns from `name kind meaning` lines."""
     kinds: dict[str, Kind] = {
         "text": "text", "integer": "integer", "number": "number", "truth": "truth", "time": "time", "json": "json",
     }  # fmt: skip
     parts = (line.split(" ", 2) for line in lines)
-    return tuple(Column(name, kinds[kind], tells) for name, kind, tells in parts)
+    return tuple(FormatColumn(name, kinds[kind], tells) for name, kind, tells in parts)
 
 
 RUNS = _columns(
@@ -142,4 +142,9 @@ VERDICTS = _columns(
     "reason text why, in the source's words",
     "extra json the source's further fields",
 )
-TABLES: dict[str, tuple[Column, ...]] = {"runs": RUNS, "steps": STEPS, "questions": QUESTIONS, "verdicts": VERDICTS}
+TABLES: dict[str, tuple[FormatColumn, ...]] = {
+    "runs": RUNS,
+    "steps": STEPS,
+    "questions": QUESTIONS,
+    "verdicts": VERDICTS,
+}

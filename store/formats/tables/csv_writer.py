@@ -16,16 +16,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
-from store.formats import Kept, Writer
-from store.formats.tables.columns import TABLES, Column
+from store.formats import StoredRun, Writer
+from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import rows_of
 
 _RUNS_AS_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?")
 _TEXTS = frozenset({"text", "time", "json"})
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Appends each run's rows to the tables, one run at a time."""
     with ExitStack() as stack:
         files = {name: stack.enter_context(_new(out / f"{name}.csv")) for name in TABLES}
@@ -48,11 +48,11 @@ def _new(path: Path) -> TextIO:
     return path.open("x", encoding="utf-8", newline="")
 
 
-def _row(columns: Sequence[Column], row: dict[str, Any]) -> str:
+def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:
     return line([_value(column, row.get(column.name)) for column in columns])
 
 
-def _value(column: Column, value: Any) -> Any:
+def _value(column: FormatColumn, value: Any) -> Any:
     if value is None or column.kind not in _TEXTS:
         return value
     return harmless(str(value))

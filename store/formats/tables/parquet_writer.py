@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lab.errors import LabError
-from store.formats import Kept, Writer
-from store.formats.tables.columns import TABLES, Column
+from lab.core.errors import LabError
+from store.formats import StoredRun, Writer
+from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import Row, rows_of
 
 _MOST_ROWS = 4096
@@ -25,7 +25,7 @@ _MOST_TEXT = 16 * 1024**2
 """Characters of text after which a row group is written: so much is held, whatever is exported."""
 
 
-def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Appends each run's rows to the tables; a table is held no further than one row group."""
     arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
     with ExitStack() as stack:
@@ -54,7 +54,7 @@ def _arrow(module: str) -> Any:
 class _Table:
     """One table that is being written, a row group at a time."""
 
-    def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[Column, ...]) -> None:
+    def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[FormatColumn, ...]) -> None:
         self._arrow = arrow
         self._columns = columns
         types = {
@@ -103,7 +103,7 @@ class _Table:
         self._rows, self._text = [], 0
 
 
-def _value(column: Column, value: Any) -> Any:
+def _value(column: FormatColumn, value: Any) -> Any:
     if value is None:
         return None
     if column.kind == "time":

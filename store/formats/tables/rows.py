@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-from lab.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
-from lab.turn import Action, Question, Reply, Usage
-from store.formats import Kept
+from lab.core.step import Action, Question, Reply, Usage
+from lab.core.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
+from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
 
 Row = dict[str, Any]
 """A row's values by column: None where there is none, times as ISO 8601 text, JSON as text."""
 
 
-def rows_of(run: Kept) -> dict[str, list[Row]]:
+def rows_of(run: StoredRun) -> dict[str, list[Row]]:
     """The rows of one run, by table; a step's picture and tree are not held."""
-    reading = _Reading(run.id)
+    reading = _RunReading(run.id)
     for event in run.events():
         reading.take(event)
     found: dict[str, list[Row]] = {
@@ -42,7 +42,7 @@ def rows_of(run: Kept) -> dict[str, list[Row]]:
     return found
 
 
-class _Reading:
+class _RunReading:
     """What a run's events have told so far."""
 
     def __init__(self, id: str) -> None:

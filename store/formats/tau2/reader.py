@@ -10,92 +10,105 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.wire import Read, escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.core.codec import StorableValue, escape_surrogates, read_json
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
 from store.formats.failures import failures_told
-from store.formats.files import check_within, read_within, unpacked
-from store.formats.pieces import each, is_list, pieces
-from store.formats.tau2.run import NAME, Context, imported
+from store.formats.files import read_within, unpacked
+from store.formats.json_parts import each, is_list, pieces
+from store.formats.tau2.run import NAME, FileContext, imported
 from store.formats.values import as_mapping
 
 _FOLDER = "simulations"
 _INDEX = "results.json"
+_MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 
 @failures_told
-def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = found.path
-    check_within(found.root, path)
-    data = unpacked(path)
+    data = unpacked(found.root, path)
     shown = escape_surrogates(str(path))
     if is_list(data):
-        yield from _runs(each(data, shown), Context(shown, {}, {}), known)
+        yield from _runs(each(data, shown), FileContext(shown, {}, {}), known)
         return
     held = pieces(data, "simulations", shown)
     if "task_id" in held.rest:
-        yield from _runs(iter([read_json(data, shown)]), Context(shown, {}, {}), known)
+        yield from _runs(iter([read_json(data, shown)]), FileContext(shown, {}, {}), known)
         return
-    context = Context(shown, as_mapping(held.rest.get("info")), _tasks(held.rest.get("tasks")))
+    context = FileContext(shown, as_mapping(held.rest.get("info")), _tasks(held.rest.get("tasks")))
     yield from _runs(held.items, context, known)
     if path.name == _INDEX:
         yield from _folder(found.root, path.parent / _FOLDER, context, known)
 
 
 def _folder(
-    root: Path, folder: Path, context: Context, known: Callable[[str], bool]
-) -> Iterator[Imported | Known | Failed]:
+    root: Path, folder: Path, context: FileContext, known: Callable[[str], bool]
+) -> Iterator[Imported | Known | FailedRun]:
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("[!.]*.json")):
         try:
             value = read_json(read_within(root, path), str(path))
         except LabError as error:
-            yield Failed(str(path), error.sentence)
+            yield FailedRun(str(path), error.sentence)
             continue
         yield from _runs(iter([value]), context._replace(path=escape_surrogates(str(path))), known)
 
 
 def _runs(
-    runs: Iterator[Read | LabError], context: Context, known: Callable[[str], bool]
-) -> Iterator[Imported | Known | Failed]:
+    runs: Iterator[StorableValue | LabError], context: FileContext, known: Callable[[str], bool]
+) -> Iterator[Imported | Known | FailedRun]:
     for i, run in enumerate(runs):
         name = f"{context.path}#{i}"
         if isinstance(run, LabError):
-            yield Failed(name, run.sentence)
+            yield FailedRun(name, run.sentence)
             continue
         try:
             if not isinstance(run.value, dict):
                 raise LabError(name, "is no conversation")
-            if run.value.get("messages") is None and run.value.get("ticks"):
-                raise LabError(name, "holds ticks of sound and no messages; only conversations in text are read")
+            if run.value.get("messages") is None and run.value.get("traj") is None:
+                sound = "holds ticks of sound and no messages; only conversations in text are read"
+                raise LabError(
+                    name, sound if run.value.get("ticks") else "field messages: is not there; this is no run"
+                )
             yield imported(run.value, run.notes, context, known)
         except LabError as error:
-            yield Failed(name, error.sentence)
+            yield FailedRun(name, error.sentence)
 
 
 def _tasks(value: Any) -> dict[str, dict[str, Any]]:
     return {str(task.get("id")): task for task in value if isinstance(task, dict)} if isinstance(value, list) else {}
 
 
-def _is_results(seen: Seen) -> bool:
-    if not seen.is_json:
+def _is_results(seen: CandidateFile) -> bool:
+    if not seen.is_json or not any(mark in seen.opening for mark in _MARKS):
         return False
-    opening = seen.opening
-    if opening.startswith(b"["):
-        return (
-            b'"task_id"' in opening and b'"reward"' in opening and (b'"traj"' in opening or b'"user_cost"' in opening)
-        )
-    if not opening.startswith(b"{"):
+    value = seen.value
+    if isinstance(value, list):
+        return any("reward" in item and _is_conversation(item) for item in seen.items)
+    if not isinstance(value, dict):
         return False
-    if b'"agent_info"' in opening and b'"user_info"' in opening:
+    if isinstance(value.get("simulations"), list):
+        told = any(isinstance(value.get(field), list | dict) for field in ("tasks", "info"))
+        return told or any(isinstance(run, dict) and _is_conversation(run) for run in value["simulations"])
+    info = as_mapping(value.get("info"))
+    if "agent_info" in info and "user_info" in info:
         return True
-    if b'"simulations"' in opening and b'"task_id"' in opening:
-        return True
-    alone = b'"task_id"' in opening and b'"termination_reason"' in opening
-    return alone and not _indexed(seen.path)
+    alone = "termination_reason" in value and (_is_conversation(value) or (seen.is_cut and "start_time" in value))
+    return alone and "task_id" in value and not _indexed(seen.path)
+
+
+def _is_conversation(run: dict[str, Any]) -> bool:
+    """Whether a value tells what was said about a task: messages with roles, or ticks of sound."""
+    if "task_id" not in run:
+        return False
+    said = next((run[field] for field in ("messages", "traj") if isinstance(run.get(field), list)), None)
+    if said is None:
+        return isinstance(run.get("ticks"), list)
+    return not said or (isinstance(said[0], dict) and "role" in said[0])
 
 
 def _indexed(path: Path) -> bool:
@@ -103,4 +116,6 @@ def _indexed(path: Path) -> bool:
     return path.parent.name == _FOLDER and (path.parent.parent / _INDEX).is_file()
 
 
-TAU2 = Format(name=NAME, title="tau2-bench", is_run_folder=lambda folder, names: False, is_file=_is_results, read=read)
+TAU2 = Format(
+    name=NAME, title="tau2-bench", is_run_folder=lambda folder, names, root: False, is_file=_is_results, read=read
+)

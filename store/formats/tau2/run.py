@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from lab.records import Imported
-from lab.task import Actor, Persona, Task
-from lab.turn import Action, Question, Reply, Usage
+from lab.core.run_records import Imported
+from lab.core.step import Action, Question, Reply, Usage
+from lab.core.task import Actor, Persona, Task
 from store.formats import Known
 from store.formats.draft import Draft, run_id
-from store.formats.tau2.turns import Turn, checked, turns
+from store.formats.tau2.turns import DialogueTurn, checked, turns
 from store.formats.times import utc
 from store.formats.values import Notes, as_amount, as_mapping, as_text, missing
 
@@ -31,7 +31,7 @@ _PLACED = frozenset({"messages", "traj", "reward_info", "reward", "ticks", "user
 _STOP = "###STOP###"
 
 
-class Context(NamedTuple):
+class FileContext(NamedTuple):
     """What a file of conversations says of all of them: its `info`, and its tasks by id."""
 
     path: str
@@ -42,7 +42,7 @@ class Context(NamedTuple):
         return as_mapping(self.info.get(name))
 
 
-def imported(run: dict[str, Any], notes: Notes, context: Context, known: Callable[[str], bool]) -> Imported | Known:
+def imported(run: dict[str, Any], notes: Notes, context: FileContext, known: Callable[[str], bool]) -> Imported | Known:
     """A conversation as events; `Known` where `known` says so of its id. A `LabError` names the field that is wrong."""
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
@@ -66,7 +66,7 @@ def imported(run: dict[str, Any], notes: Notes, context: Context, known: Callabl
     return draft.imported()
 
 
-def _draft(id: str, run: dict[str, Any], context: Context, old: dict[str, Any], data: bytes) -> Draft:
+def _draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
     """The run before its first step: its task, its persona, who acts, and which try it is."""
     task, persona = _task(run, context, old)
     trial = run.get("trial")
@@ -84,7 +84,7 @@ def _draft(id: str, run: dict[str, Any], context: Context, old: dict[str, Any], 
     )
 
 
-def _step(draft: Draft, turn: Turn, user: Actor, reason: str) -> None:
+def _step(draft: Draft, turn: DialogueTurn, user: Actor, reason: str) -> None:
     if turn.call is not None:
         name = turn.call.get("name")
         action = Action("other", text=name if isinstance(name, str) else None, raw=turn.call)
@@ -111,7 +111,7 @@ def _step(draft: Draft, turn: Turn, user: Actor, reason: str) -> None:
     )
 
 
-def _task(run: dict[str, Any], context: Context, old: dict[str, Any]) -> tuple[Task, Persona | None]:
+def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tuple[Task, Persona | None]:
     id = str(run.get("task_id", run.get("id", "")))
     found = context.tasks.get(id, {})
     domain = as_text(context.part("environment_info").get("domain_name"))
@@ -178,7 +178,7 @@ def _verdicts(
     draft: Draft,
     run: dict[str, Any],
     notes: Notes,
-    context: Context,
+    context: FileContext,
     old: dict[str, Any],
     after: list[dict[str, Any]],
 ) -> None:

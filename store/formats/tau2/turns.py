@@ -10,16 +10,16 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.turn import Usage
-from lab.wire import read_json
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.step import Usage
 from store.formats.times import utc
 from store.formats.values import as_amount, as_count, as_mapping, as_mappings, as_text
 
 _PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generation_time_seconds", "timestamp"})
 
 
-class Turn(NamedTuple):
+class DialogueTurn(NamedTuple):
     """One thing the agent did: a tool call, or a message; `extra` holds the source's fields with no place.
 
     `at` and `replied` are UTC; both empty where the source has no times.
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
     extra: dict[str, Any] = {}
 
 
-def turns(messages: list[dict[str, Any]]) -> Iterator[Turn | list[dict[str, Any]]]:
+def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[str, Any]]]:
     """The agent's turns in order; last, as a list, what was said when it did nothing more."""
     aside: list[dict[str, Any]] = []
     taken: set[int] = set()
@@ -54,7 +54,7 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[Turn | list[dict[str, Any]
     yield aside
 
 
-def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[Turn]:
+def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[DialogueTurn]:
     message = messages[i]
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
@@ -67,7 +67,7 @@ def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[
         if found is not None:
             extra["tool_result"] = found
         failed = found is not None and found.get("error") is True
-        yield Turn(
+        yield DialogueTurn(
             call=call,
             thought=_thought(message) if n == 0 else "",
             error=_text(found.get("content")) if failed and found else None,
@@ -92,7 +92,7 @@ def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[st
     return found
 
 
-def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Turn:
+def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> DialogueTurn:
     message = messages[i]
     extra = _rest(message)
     between: list[dict[str, Any]] = []
@@ -110,7 +110,7 @@ def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Turn:
         extra["user_tools"] = between
     if answer is not None:
         extra["reply"] = {key: value for key, value in answer.items() if key not in ("role", "content")}
-    return Turn(
+    return DialogueTurn(
         text=_text(message.get("content")),
         thought=_reasoning(message),
         reply=None if answer is None else _text(answer.get("content")),

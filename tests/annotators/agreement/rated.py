@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from annotators.agreement.additive import Additive, value_of
-from annotators.agreement.ratings import Floats, Numbers, Place, Ratings
+from annotators.agreement.additive import AdditiveStatistic, value_of
+from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
 
 CASES = Path(__file__).parents[3].parent / "shared" / "agreement-cases.json"
 
@@ -25,17 +25,17 @@ def ratings(
         codes = np.zeros((0, 2), np.int16)
     of, traces = _traces(len(rows), trace)
     who = tuple(f"R{at + 1}" for at in range(codes.shape[1]))
-    places = tuple(Place(f"u{at}", "") for at in range(len(rows)))
+    places = tuple(RatedItem(f"u{at}", "") for at in range(len(rows)))
     declared = None if scores is None else tuple(scores)
     return Ratings("met", tuple(categories), codes, who, of, traces, places, declared)
 
 
-def numbers(rows: Sequence[Sequence[float | None]], trace: Sequence[int] | None = None) -> Numbers:
+def numbers(rows: Sequence[Sequence[float | None]], trace: Sequence[int] | None = None) -> NumericRatings:
     """Numbers by place and rater, None where missing."""
     values = np.asarray([[np.nan if one is None else one for one in row] for row in rows], np.float64)
     of, traces = _traces(len(rows), trace)
     who = tuple(f"R{at + 1}" for at in range(values.shape[1]))
-    return Numbers("score", values, who, of, traces, tuple(Place(f"u{at}", "") for at in range(len(rows))))
+    return NumericRatings("score", values, who, of, traces, tuple(RatedItem(f"u{at}", "") for at in range(len(rows))))
 
 
 def _traces(
@@ -61,7 +61,9 @@ def drawn(
     return ratings(rows, [f"c{at}" for at in range(q)], trace, [float(at + 1) for at in range(q)])
 
 
-def drawn_numbers(seed: int, places: int = 60, raters: int = 3, traces: int = 12, missing: float = 0.0) -> Numbers:
+def drawn_numbers(
+    seed: int, places: int = 60, raters: int = 3, traces: int = 12, missing: float = 0.0
+) -> NumericRatings:
     dice = np.random.default_rng(seed)
     values = np.round(dice.normal(5, 2, (places, 1)) + dice.normal(0, 1, (places, raters)), 1)
     values[dice.random((places, raters)) < missing] = np.nan
@@ -70,14 +72,14 @@ def drawn_numbers(seed: int, places: int = 60, raters: int = 3, traces: int = 12
     return numbers(rows, [int(one) for one in trace])
 
 
-def value(one: Additive) -> float:
+def value(one: AdditiveStatistic) -> float:
     """Its value, which is there."""
     found = value_of(one)
     assert found is not None, one.why(one.sums.sum(axis=0))
     return found
 
 
-def why(one: Additive) -> str:
+def why(one: AdditiveStatistic) -> str:
     """Why it has no value."""
     assert value_of(one) is None
     return one.why(one.sums.sum(axis=0))

@@ -21,7 +21,7 @@ from annotators.agreement.coefficients import (
     percent,
     quadratic,
 )
-from annotators.agreement.judging import judged
+from annotators.agreement.judge_accuracy import judged
 from annotators.agreement.linearised import cohen_error
 from annotators.agreement.numbers import alpha_numbers, pearson, spearman
 from annotators.agreement.ratings import Ratings

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from sklearn.metrics import cohen_kappa_score
 
 from annotators import protocols
 from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
-from annotators.studied import Studied
-from lab.agreement import Agreement, How
-from lab.errors import LabError
-from lab.protocol import Field, Option, Protocol
-from lab.study import Target, Unit
-from lab.task import Actor, Task, Tdg, TdgNode
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, How
+from lab.core.errors import LabError
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Target, Unit
+from lab.core.task import Actor, Task, Tdg, TdgNode
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, N, protocol
 
@@ -213,6 +214,37 @@ def test_of_more_than_two_answers_each_is_what_precision_is_about(store: Store) 
     assert only(found, statistic="recall of success", between="judge against most people").value == 0.5
 
 
+def test_ordered_answers_of_judges_and_pairs_have_weighted_kappa_and_ac2_as_peoples_have(store: Store) -> None:
+    units = [Unit(f"u{i}", (f"run{i}",)) for i in range(9)]
+    made = Answered(store, units, protocol("personal-rating"), raters=("R1", "R2"))
+    judge, other = "112334551", "212434551"
+    for i, unit in enumerate(units):
+        for rater, value in ((R1, 1 + i % 5), (R2, 1 + i % 5), (M, judge[i]), (N, other[i])):
+            if (rater, i) != (R2, 8):
+                made.says(rater, unit.id, "", "personal", str(value))
+        made.hands_in(R1, unit.id)
+        if i < 8:
+            made.hands_in(R2, unit.id)
+    found = agreements(made.studied())
+    names_of = ["cohen kappa", "ac1", "weighted kappa", "ac2"]
+    truth = [1 + i % 5 for i in range(9)]
+    for name, said in (("judge", judge), ("other", other)):
+        against = of(found, field="personal", between=f"{name} against most people")
+        assert [one.statistic for one in against][-4:] == names_of
+        expected = cohen_kappa_score(truth, [int(one) for one in said], weights="quadratic", labels=range(1, 6))
+        assert only(against, statistic="weighted kappa").value == pytest.approx(expected)
+        weight = [[1 - (a - b) ** 2 / 16 for b in range(5)] for a in range(5)]
+        observed = sum(weight[a - 1][int(b) - 1] for a, b in zip(truth, said, strict=True)) / 9
+        share = [(truth.count(one) + said.count(str(one))) / 18 for one in range(1, 6)]
+        chance = sum(map(sum, weight)) / 20 * sum(one * (1 - one) for one in share)
+        assert only(against, statistic="ac2").value == pytest.approx((observed - chance) / (1 - chance))
+    apart = of(found, field="personal", between="judge minus other")
+    assert [one.statistic for one in apart] == ["accuracy", "cohen kappa", "weighted kappa", "ac2"]
+    pair = by_pairs(made.studied(), "personal")
+    assert [one.statistic for one in pair] == ["weighted kappa", "cohen kappa", "percent", "ac1", "ac2"]
+    assert {(one.places, tuple(one.reasons.items())) for one in pair} == {(8, (("not_handed_in", 1),))}
+
+
 def test_a_judge_of_numbers_is_compared_with_the_mean(store: Store) -> None:
     units = [Unit(f"u{i}", (f"run{i}",)) for i in range(6)]
     made = Answered(store, units, protocol("completion-rating"), raters=("R1", "R2"))
@@ -239,7 +271,15 @@ def test_repeats_are_compared_with_the_first_rating_each_person_s_own(store: Sto
         made.says(Actor("human", rater), unit, "", "personal", value, run=run)
         made.hands_in(Actor("human", rater), unit, run)
     found = of(agreements(made.studied()), between="the same person again")
-    assert [one.statistic for one in found] == ["percent", "cohen kappa", "weighted kappa", "ac1", "icc(A,1)", "mae"]
+    assert [one.statistic for one in found] == [
+        "percent",
+        "cohen kappa",
+        "ac1",
+        "weighted kappa",
+        "ac2",
+        "icc(A,1)",
+        "mae",
+    ]
     assert found[0].value == pytest.approx(5 / 6)
     assert (found[0].places, found[0].units, found[0].traces, found[0].raters) == (6, 3, 3, 2)
     assert all(one.planned for one in found)
@@ -322,9 +362,9 @@ def test_a_bootstrap_tells_its_seed(store: Store) -> None:
     assert (plain.value, plain.low, plain.high) == (one.value, one.low, one.high)
 
 
-def rated_again(studied: Studied) -> Studied:
+def rated_again(studied: StudyData) -> StudyData:
     """The same study, nothing of it worked out yet."""
-    return Studied(
+    return StudyData(
         studied.study, studied.units, studied.columns, studied.acts, case=studied.case, other=studied.other,
         how=studied.how,
     )  # fmt: skip
@@ -429,7 +469,7 @@ def test_what_follows_from_answers_has_pairs_and_no_grid(store: Store) -> None:
     found = by_pairs(studied, "apr")
     assert only(found, between="R1 and R2", statistic="icc(A,1)").value == pytest.approx(1.0)
     assert only(found, between="R1 and R3", statistic="mae").value == pytest.approx((0.5 + 0.5) / 4)
-    asks: tuple[Callable[[Studied, str], object], ...] = (confusion, disagreeing, by_pairs)
+    asks: tuple[Callable[[StudyData, str], object], ...] = (confusion, disagreeing, by_pairs)
     for ask in asks[:2]:
         with pytest.raises(LabError, match="follows from other answers"):
             ask(studied, "apr")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from annotators.agreement.cases import Computed, computed
-from lab.errors import LabError
+from annotators.agreement.cases import CaseResult, MalformedCase, computed, read, value_of_case
+from lab.core.errors import LabError
 from tests.annotators.agreement.rated import CASES
 
 needs_cases = pytest.mark.skipif(not CASES.is_file(), reason="the verified cases in ../shared are not here")
@@ -26,7 +29,7 @@ def test_every_verified_case_comes_out_to_its_tolerance() -> None:
         assert abs(one.value - one.expected) <= found.tolerance, one
 
 
-def tried(folder: Path, *cases: Any) -> list[Computed]:
+def tried(folder: Path, *cases: Any) -> list[CaseResult]:
     file = folder / "cases.json"
     file.write_text(json.dumps({"cases": list(cases)}), encoding="utf-8")
     return computed(file).cases
@@ -58,6 +61,7 @@ PAIRS = [[1, 1], [2, 2], [1, 2], [2, 2], [1, 1], [2, 1]]
         ("percent_agreement_exact", "units x raters", [[1, 1, 1], [1, 1, 2]], 0.5),
         ("gwet_ac1_se", "contingency table", [[5, 0], [0, 5]], 0.0),
         ("cohen_kappa_se", "units x raters", [[1, 1], [2, 2]], 0.0),
+        ("cohen_kappa_se", "contingency table", [[0, 1, 0], [0, 1, 0], [0, 1, 0]], 0.0),
         ("gwet_ac1 LLM vs majority", "traces", {"trace": [1, 1], "human": [[1], [0]], "llm": [1, 0]}, 1.0),
         ("percent_agreement LLM vs majority", "traces", {"trace": [1, 1], "human": [[1], [0]], "llm": [1, 1]}, 0.5),
         ("share within +-0.5", "two lists", {"a": [1, 2], "b": [1.5, 3]}, 0.5),
@@ -89,6 +93,7 @@ def test_a_declared_order_counts_categories_that_nobody_used(tmp_path: Path) -> 
         ("fleiss_kappa", [[1, None], [None, 2]], "units x raters", "no item that two rated"),
         ("fleiss_kappa", [[None, None]], "units x raters", "no answers"),
         ("icc_A1", [[1, 1], [1, 1], [1, 1]], "units x raters", "no spread"),
+        ("accuracy", [[None, None]], "units x raters", "no answers"),
         ("precision LLM vs majority (positive = 1)", {"trace": [1, 1], "human": [[1], [0]], "llm": [0, 0]}, "traces",
          "the judge never said 1"),
     ],
@@ -152,5 +157,60 @@ def test_a_file_that_holds_no_cases_says_so(tmp_path: Path, text: str, said: str
     file.write_text(text, encoding="utf-8")
     with pytest.raises(LabError, match=said):
         computed(file)
-    with pytest.raises(LabError, match="No such file"):
+    with pytest.raises(LabError, match="is not there"):
         computed(tmp_path / "none.json")
+
+
+def test_an_interval_that_has_no_degrees_of_freedom_says_so(tmp_path: Path) -> None:
+    """Of a negative ICC(A,1) what raters and the rest add can cancel out; and where only raters differ, all is 0."""
+    for rows, value in (([[1, 2, 1, 1, 1], [1, 1, 1, 2, 1], [1, 1, 1, 2, 1]], -0.2), ([[1, 2], [1, 2]], 0.0)):
+        itself, low, high = tried(tmp_path, *(case(f"icc_A1{end}", rows) for end in ("", "_ci95_low", "_ci95_high")))
+        assert itself.value == pytest.approx(value)
+        assert {(one.value, one.undefined) for one in (low, high)} == {
+            (None, "no degrees of freedom are left for its interval")
+        }
+
+
+def test_an_interval_that_is_not_there_says_why_it_is_not(tmp_path: Path) -> None:
+    perfect, constant = tried(
+        tmp_path,
+        case("cohen_kappa_ci95_low", [[1, 1], [2, 2], [1, 1]]),
+        case("fleiss_kappa_ci95_low", [[1, 1], [1, 1]]),
+    )
+    assert (perfect.value, perfect.undefined) == (None, "it is the largest it can be")
+    assert (constant.value, constant.undefined) == (None, "one category")
+
+
+_ANSWERS = st.sampled_from([None, 0, 1, 2, 3, 0.5, -1])
+_MATRICES = st.integers(1, 5).flatmap(
+    lambda raters: st.lists(st.lists(_ANSWERS, min_size=raters, max_size=raters), min_size=1, max_size=6)
+)
+_TABLES = st.integers(1, 4).flatmap(
+    lambda q: st.lists(st.lists(st.integers(0, 3), min_size=q, max_size=q), min_size=q, max_size=q)
+)
+_GIVEN = st.one_of(
+    st.tuples(_MATRICES, st.just("units x raters")),
+    st.tuples(_TABLES, st.sampled_from(["contingency table", "units x categories counts"])),
+)
+_BASES = (
+    "percent_agreement", "percent_exact", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "brennan_prediger",
+    "gwet_ac1", "gwet_ac2", "light_kappa", "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal",
+    "krippendorff_alpha_interval", "krippendorff_alpha_ratio", "pearson", "spearman", "mse", "mae", "icc_1", "icc_A1",
+    "icc_C1", "icc_1k", "icc_Ak", "icc_Ck", "accuracy", "precision", "recall", "f1",
+)  # fmt: skip
+_NAMES = st.tuples(
+    st.sampled_from(_BASES), st.sampled_from(["", "_linear", "_quadratic"]),
+    st.sampled_from(["", "_se", "_z", "_ci95_low", "_ci95_high", "_ci99_low", "_ci01_high"]),
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(_GIVEN, _NAMES, st.sampled_from(["", " jackknife"]))
+def test_every_statistic_of_any_small_table_is_a_number_or_a_sentence(table: Any, name: str, rest: str) -> None:
+    try:
+        value, why = value_of_case(read(case(name + rest, *table)))
+    except MalformedCase:
+        return
+    assert (value is None) == bool(why)
+    assert value is None or isfinite(value)
+    assert why != "undefined"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.additive import Additive, value_of
+from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.coefficients import (
     brennan_prediger,
     cohen_kappa,
@@ -27,7 +27,7 @@ from annotators.agreement.coefficients import (
 from annotators.agreement.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, ratings, value, why
 
-Coefficient = Callable[[Ratings], Additive]
+Coefficient = Callable[[Ratings], AdditiveStatistic]
 
 NOMINAL: dict[str, Coefficient] = {
     "percent": percent, "percent_exact": percent_exact, "fleiss": fleiss_kappa, "conger": conger_kappa,
@@ -60,7 +60,7 @@ def two(seed: int) -> Ratings:
     return some(seed, 2)
 
 
-def same(one: Additive, other: Additive) -> bool:
+def same(one: AdditiveStatistic, other: AdditiveStatistic) -> bool:
     first, second = value_of(one), value_of(other)
     return first is second if first is None or second is None else abs(first - second) < 1e-9
 

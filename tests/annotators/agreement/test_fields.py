@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from annotators.agreement.answers import field_named
 from annotators.agreement.derivations import sheets
 from annotators.agreement.fields import (
     beside,
@@ -17,16 +18,15 @@ from annotators.agreement.fields import (
     ratings_of,
     truth_of,
 )
-from annotators.agreement.ratings import Place, Ratings
-from annotators.agreement.said import field_named
+from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.derived import rubric_score, tdg_derived
 from annotators.settled import settled
-from lab.commands.settling import counted
-from lab.label import Act
-from lab.protocol import Field, Option, Protocol
-from lab.stamp import now, uuid7
-from lab.study import Gold, Target, Unit
-from lab.task import Actor, Tdg, TdgNode
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Gold, Target, Unit
+from lab.core.task import Actor, Tdg, TdgNode
+from lab.studies.settled_runs import counted
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 
@@ -209,7 +209,7 @@ def test_after_derivation_is_what_each_sheet_derives(store: Store) -> None:
         expected = tdg_derived(studied.units[unit], sheet).after
         column = after.raters.index(studied.columns.raters[rater].id)
         for target, word in expected.items():
-            place = Place(studied.units[unit].id, target)
+            place = RatedItem(studied.units[unit].id, target)
             code = by_place[place][column] if place in by_place else -1
             assert (place, column, names[code] if code >= 0 else None) == (
                 place,
@@ -278,7 +278,7 @@ def test_what_was_adjudicated_stands_in_place_of_most(store: Store) -> None:
     for target, value, reason in (("a", "not_completed", None), ("b1", None, "cannot_judge")):
         detail = {"target": target, "field": "state", "by_means": "adjudicator", "value": value, "reason": "seen",
                   "reason_missing": reason}  # fmt: skip
-        store.record_act(
+        store.labels.record_act(
             Act(uuid7(), made.study.id, 1, Actor("human", "A1"), "adjudicated", now(), "u1", detail=detail)
         )
     studied = made.studied()
@@ -302,7 +302,7 @@ def test_after_derivation_what_was_adjudicated_stands_but_where_most_paths_pass_
     }  # fmt: skip
     for unit, target in (("u1", "a"), ("u1", "c"), ("u2", "b1")):
         detail = {"target": target, "field": "state", "by_means": "adjudicator", "value": "completed", "reason": "seen"}
-        store.record_act(
+        store.labels.record_act(
             Act(uuid7(), made.study.id, 1, Actor("human", "A1"), "adjudicated", now(), unit, detail=detail)
         )
     settled_ = rows(truth_of(made.studied(), after))
@@ -348,7 +348,7 @@ def test_numbers_follow_from_sheets(store: Store) -> None:
     found = derived_numbers(studied, "score")
     assert found.raters == ("R1",)
     assert found.values.tolist() == [[pytest.approx(2.5 / 3)]]
-    assert found.places == (Place("u0", ""),)
+    assert found.places == (RatedItem("u0", ""),)
     assert found.reasons == {"not_handed_in": 1, "nothing_follows": 1}  # R2 left one criterion open; and R2's u1
     for at, rater, sheet in sheets(studied, studied.people):
         assert rubric_score(studied.units[at], sheet) in (None, pytest.approx(2.5 / 3))

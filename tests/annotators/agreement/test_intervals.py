@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from math import exp, log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
-from annotators.agreement.additive import Additive, value_of
-from annotators.agreement.alike import apart
+from annotators.agreement import coefficients
+from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
 from annotators.agreement.intervals import difference, draws, estimate, resampled
-from annotators.agreement.judging import judged
+from annotators.agreement.judge_accuracy import judged
 from annotators.agreement.numbers import icc, mean, mse
 from annotators.agreement.ratings import Ratings
-from lab.agreement import How
+from annotators.agreement.similarity import apart
+from lab.core.agreement import How
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 
 BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
@@ -292,7 +296,7 @@ def test_numbers_without_a_bound_are_in_their_own_unit() -> None:
     assert one.high < 1
 
 
-def pair(seed: int) -> tuple[Additive, Additive, Ratings]:
+def pair(seed: int) -> tuple[AdditiveStatistic, AdditiveStatistic, Ratings]:
     """Truth and two judges of whom the second is the first, but for a few."""
     some = drawn(seed, 90, 2, 2, 30, agree=0.7)
     dice = np.random.default_rng(seed)
@@ -349,3 +353,32 @@ def test_no_interval_reaches_beyond_what_a_number_can_be() -> None:
     alike = estimate(icc(numbers([*near, [5.0, 95.0]]), "A,1"), How())
     assert alike.low is not None
     assert alike.low >= -1.0
+
+
+_OF_ANY = (
+    coefficients.percent, coefficients.percent_exact, coefficients.fleiss_kappa, coefficients.conger_kappa,
+    coefficients.light_kappa, coefficients.brennan_prediger, coefficients.gwet_ac, coefficients.krippendorff_alpha,
+    lambda some: coefficients.krippendorff_alpha(some, "ordinal"),
+    lambda some: coefficients.gwet_ac(some, coefficients.quadratic(3)),
+)  # fmt: skip
+_ROWS = st.integers(1, 4).flatmap(
+    lambda raters: st.lists(
+        st.tuples(st.integers(0, 3), st.lists(st.sampled_from([None, 0, 1, 2]), min_size=raters, max_size=raters)),
+        min_size=1, max_size=8,
+    )
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(_ROWS, st.sampled_from(_OF_ANY), st.sampled_from([How(), How("bootstrap", resamples=40, seed=1)]))
+def test_any_small_table_has_an_interval_or_a_sentence(rows: Any, of: Any, how: How) -> None:
+    some = ratings([list(answers) for _, answers in rows], ("a", "b", "c"), [trace for trace, _ in rows])
+    found = estimate(of(some), how)
+    assert (found.value is None) == bool(found.undefined)
+    if found.value is None:
+        return
+    assert np.isfinite(found.value)
+    assert (found.low is None) == bool(found.no_interval)
+    if found.low is not None and found.high is not None:
+        assert np.isfinite([found.low, found.high]).all()
+        assert found.low <= found.high

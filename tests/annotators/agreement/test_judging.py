@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.judging import Box, centre_in_box, iou, judged, same_box
+from annotators.agreement.judge_accuracy import Box, centre_in_box, iou, judged, same_box
 from tests.annotators.agreement.rated import ratings, value, why
 
 ROWS = [[1, 1]] * 6 + [[1, 0]] * 2 + [[0, 1]] * 1 + [[0, 0]] * 3 + [[1, None], [None, 1]]

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from annotators.agreement.additive import Additive
+from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import fleiss_kappa, gwet_ac, quadratic
 from annotators.agreement.linearised import fleiss_error, fleiss_z, gwet_error
 from annotators.agreement.ratings import Floats, Ratings
@@ -17,7 +17,7 @@ from tests.annotators.agreement.rated import drawn, ratings
 _LITTLE = 1e-6
 
 
-def moved(one: Additive) -> float:
+def moved(one: AdditiveStatistic) -> float:
     """The standard error of what each place, a trace of its own, adds: the derivative by its weight."""
     n, whole = len(one.sums), one.sums.sum(axis=0)
     each = np.array([(one.of(whole + _LITTLE * place) - one.of(whole - _LITTLE * place)) for place in one.sums])
@@ -33,7 +33,7 @@ def places(seed: int) -> Ratings:
 @pytest.mark.parametrize("weights", [None, quadratic(3)])
 @pytest.mark.parametrize(("of", "error"), [(fleiss_kappa, fleiss_error), (gwet_ac, gwet_error)])
 def test_a_linearised_error_is_the_spread_of_what_each_place_moves(
-    of: Callable[..., Additive], error: Callable[..., float | None], weights: Floats | None
+    of: Callable[..., AdditiveStatistic], error: Callable[..., float | None], weights: Floats | None
 ) -> None:
     for seed in range(3):
         some = places(seed)

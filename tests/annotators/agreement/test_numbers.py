@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.additive import Additive, value_of
+from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.icc import Icc, icc_a1_interval
 from annotators.agreement.numbers import alpha_numbers, icc, mae, mean, mse, pearson, spearman, within
 from annotators.agreement.ranks import joint, spearman_of
-from annotators.agreement.ratings import Numbers
+from annotators.agreement.ratings import NumericRatings
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
 
 FORMS: tuple[Icc, ...] = get_args(Icc)
-OF_TWO: dict[str, Callable[[Numbers], Additive]] = {
+OF_TWO: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
     "pearson": pearson,
     "spearman": spearman,
     "mse": mse,
@@ -137,8 +137,8 @@ def test_icc_needs_two_items() -> None:
     assert why(icc(numbers([[1.0, 2.0]]), "A,1")) == "fewer than two items that all rated"
     assert why(icc(numbers([[1.0, 2.0], [1.0, None]]), "C,k")) == "fewer than two items that all rated"
     assert why(icc(numbers([[1.0, 2.0]]), "1")) == "fewer than two items that two rated"
-    assert icc_a1_interval(numbers([[1.0, 2.0]])) is None
-    assert icc_a1_interval(numbers([[1.0, 1.0], [2.0, 2.0]])) is None
+    assert icc_a1_interval(numbers([[1.0, 2.0]])) == "fewer than two items that all rated"
+    assert icc_a1_interval(numbers([[1.0, 1.0], [2.0, 2.0]])) == "it is the largest it can be"
 
 
 def test_three_columns_are_no_pair() -> None:
@@ -172,7 +172,7 @@ def test_a_mean_leaves_out_what_is_not_there() -> None:
     assert mean(values, trace, 4).least is None
 
 
-def often(some: Numbers, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Numbers:
+def often(some: NumericRatings, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) -> NumericRatings:
     rows = np.repeat(np.arange(len(some.values)), weights[some.trace])
     return some._replace(
         values=some.values[rows], trace=some.trace[rows], places=tuple(some.places[at] for at in rows)
@@ -183,7 +183,7 @@ def often(some: Numbers, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) ->
 @settings(max_examples=40, deadline=None)
 @given(seed=seeds)
 def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str, seed: int) -> None:
-    def of(some: Numbers) -> Additive:
+    def of(some: NumericRatings) -> AdditiveStatistic:
         if name in OF_TWO:
             return OF_TWO[name](some)
         return alpha_numbers(some, name) if name in ("interval", "ratio") else icc(some, name)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from annotators.agreement.student import binomial_two_sided, f_quantile, t_quantile, wilson
+from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, wilson
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9.5, 30, 99, 999, 100_000])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab.label import Act
-from lab.report import Number, Section, Table
-from lab.study import Study, Unit
-from lab.task import Actor
+from lab.core.label import Act
+from lab.core.report import Number, Section, Table
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
 from store.store import Store
 from tests.studies import label
 
@@ -20,10 +20,10 @@ def say(store: Store, study: Study, unit: Unit, rater: str, said: Mapping[tuple[
     for (target, field), value in said.items():
         what, step = value if isinstance(value, tuple) else (value, None)
         evidence = f"{unit.runs[0]}@{step}" if step else None
-        store.record_label(study, unit, label(study, unit, target, field, what, rater=by, run=run, evidence=evidence))
+        store.labels.record(study, unit, label(study, unit, target, field, what, rater=by, run=run, evidence=evidence))
     if not kind:
         at = "2026-04-01T10:00:00.000000+00:00"
-        store.record_act(Act(f"in-{study.id}-{id}-{unit.id}-{run}", study.id, 1, by, "commit", at, unit.id, run))
+        store.labels.record_act(Act(f"in-{study.id}-{id}-{unit.id}-{run}", study.id, 1, by, "commit", at, unit.id, run))
 
 
 def table(sections: Sequence[Section], id: str) -> Table:

@@ -10,13 +10,13 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotators.agreement.agreements import agreements
-from annotators.report.calibrating import sections
-from annotators.report.planned import with_planned
-from annotators.report.reported import reported
-from lab.agreement import Agreement
-from lab.report import Grid, Number, Section, Table
-from lab.reporting.text import as_text
-from lab.study import Gold, Target, Unit
+from annotators.report.calibration_section import sections
+from annotators.report.planned_section import with_planned
+from annotators.report.report import reported
+from annotators.report.text import as_text
+from lab.core.agreement import Agreement
+from lab.core.report import Grid, Number, Section, Table
+from lab.core.study import Gold, Target, Unit
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 from tests.papers import row, sound, table, value

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotators.report.papers.cells import Item, share, statistic_of
-from lab.study import Unit
+from annotators.papers.cells import UnitValue, share, statistic_of
+from lab.core.study import Unit
 from store.store import Store
 from tests.answered import Answered, protocol
 
@@ -19,8 +19,8 @@ def made(tmp_path: Path) -> Iterator[Answered]:
         yield Answered(store, [Unit("u1", ("run1",))], protocol("success"))
 
 
-def items(*values: float) -> list[Item]:
-    return [Item(f"u{at}", f"run{at}", value) for at, value in enumerate(values)]
+def items(*values: float) -> list[UnitValue]:
+    return [UnitValue(f"u{at}", f"run{at}", value) for at, value in enumerate(values)]
 
 
 def test_ones_and_zeros_that_each_stand_for_themselves_have_wilsons_interval(made: Answered) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotators.report.papers import dac_decisions, dac_demonstrations, dac_steps
-from lab.review import Act, Field, Review
-from lab.study import Target, Unit
-from lab.task import Actor, Branch, Task
-from lab.turn import Action
+from annotators.papers.dac import decision_table, demonstration_table, step_table
+from lab.core.proofreading import Act, Field, Review
+from lab.core.step import Action
+from lab.core.study import Target, Unit
+from lab.core.task import Actor, Branch, Task
 from store.store import Store
 from tests.papers import Rated, column, icc_a1, number, row, run, sound, table, value
 
@@ -53,7 +53,7 @@ def rated(tmp_path: Path) -> Iterator[Rated]:
 
 
 def test_the_dataset_is_counted(rated: Rated) -> None:
-    found = dac_demonstrations.sections(rated.studied())
+    found = demonstration_table.sections(rated.studied())
     sound(found)
     counts = column(table(found, "dac-counts"), "n")
     assert (counts["episodes"], counts["steps"], counts["apps"]) == (3, 11, 3)
@@ -71,7 +71,7 @@ def test_the_dataset_is_counted(rated: Rated) -> None:
 
 
 def test_edit_rates_are_of_annotators_and_of_proofreaders(rated: Rated) -> None:
-    found = dac_demonstrations.sections(rated.studied())
+    found = demonstration_table.sections(rated.studied())
     annotators = table(found, "dac-edits-annotators")
     assert column(annotators, "Looks") == {"A1": 12, "A2": 10, "All": 22}
     assert column(annotators, "Rate") == pytest.approx({"A1": 2 / 12, "A2": 2 / 10, "All": 4 / 22})
@@ -86,7 +86,7 @@ def test_edit_rates_are_of_annotators_and_of_proofreaders(rated: Rated) -> None:
 
 
 def test_reviews_of_the_demonstrations_have_edit_rates_of_their_own(rated: Rated) -> None:
-    proof = rated.store.proof("d3")
+    proof = rated.store.reviews.proof("d3")
 
     def said(n: int, step: int | None, field: Field, act: Act, by: str) -> Review:
         at = f"2026-04-02T09:00:{n:02d}.000000+00:00"
@@ -98,15 +98,15 @@ def test_reviews_of_the_demonstrations_have_edit_rates_of_their_own(rated: Rated
         verdicts: list[tuple[int, Act]] = [(0, "accept"), (1, "reject" if by == "Q1" else "accept")]
         rows = [said(n, step, "step", act, by) for n, (step, act) in enumerate(verdicts)]
         rows += [said(8, None, "whole", "accept", by), said(9, None, "whole", "commit", by)]
-        rated.store.append_reviews(proof, rows)
-    found = dac_demonstrations.sections(rated.studied())
+        rated.store.reviews.append(proof, rows)
+    found = demonstration_table.sections(rated.studied())
     sound(found)
     assert column(table(found, "dac-reviews-annotators"), "Rate") == pytest.approx({"A1": 1 / 4, "All": 1 / 4})
     assert column(table(found, "dac-reviews-proofreaders"), "Rate") == {"Q1": 0.5, "Q2": 0, "All": 0.25}
 
 
 def test_two_recordings_of_a_task_are_laid_beside_each_other(rated: Rated) -> None:
-    found = table(dac_demonstrations.sections(rated.studied()), "dac-doubles")
+    found = table(demonstration_table.sections(rated.studied()), "dac-doubles")
     told = {cells[0]: cells[1] for cells in found.rows}
     assert value(told["action type, steps agree"]) == pytest.approx(3 / 4), "of four places that both have"
     assert value(told["box, IoU at least .5"]) == pytest.approx(1 / 2)
@@ -125,7 +125,7 @@ def test_whether_a_task_is_impossible_is_compared_between_recordings(tmp_path: P
     ]
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "demonstration", [unit(one.id, 2) for one in runs], runs)
-        found = dac_demonstrations.sections(made.studied())
+        found = demonstration_table.sections(made.studied())
     sound(found)
     told = {cells[0]: cells[1] for cells in table(found, "dac-doubles").rows}
     assert value(told["IMPOSSIBLE, recordings agree"]) == pytest.approx(3 / 4)
@@ -137,7 +137,7 @@ def test_the_lengths_of_recordings_are_compared_over_tasks(tmp_path: Path) -> No
     runs = [*RUNS, run("d4", SHOP, "@A2", [FAR, TYPED, DONE], size=SIZE)]
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "demonstration", [*UNITS, unit("d4", 3)], runs)
-        found = dac_demonstrations.sections(made.studied())
+        found = demonstration_table.sections(made.studied())
     sound(found)
     told = column(table(found, "dac-doubles"), "Value")
     assert told["step count, ICC(A,1)"] == pytest.approx(icc_a1([(4, 5), (2, 3)]))
@@ -147,18 +147,18 @@ def test_the_lengths_of_recordings_are_compared_over_tasks(tmp_path: Path) -> No
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "demonstration", UNITS)
-        said = [section.says for section in dac_demonstrations.sections(made.studied())]
+        said = [section.says for section in demonstration_table.sections(made.studied())]
         assert said == [
             ("None of these runs is in this file, so nothing is counted.",),
             ("Nobody has handed in a proofreading yet.",),
             ("No task here was recorded by two people, so recordings cannot be compared.",),
         ]
         steps = Rated(store, "step-correct", [Unit("x@1", runs=("x",), step=0)])
-        assert dac_steps.sections(steps.studied())[0].says == ("No step is settled yet.",)
+        assert step_table.sections(steps.studied())[0].says == ("No step is settled yet.",)
         ways = Rated(
             store, "decision-points", [Unit("x", runs=("x",), targets=(Target("b", "?", options=("p", "q")),))]
         )
-        assert dac_decisions.sections(ways.studied())[0].says == ("No decision is settled yet.",)
+        assert decision_table.sections(ways.studied())[0].says == ("No decision is settled yet.",)
 
 
 # -- decisions -------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_decisions_are_right_by_the_task_or_else_by_its_demonstrations(tmp_path:
         for id, both in said.items():
             for code, words in zip(("R1", "R2"), both, strict=True):
                 made.say(id, code, {(f"b{n}", "taken"): word for n, word in enumerate(words.split(), 1)})
-        found = dac_decisions.sections(made.studied())
+        found = decision_table.sections(made.studied())
     sound(found)
     right = table(found, "dac-decisions")
     assert right.columns == ("Agent", "All", "Depth 1", "Depth 2")
@@ -200,7 +200,7 @@ def test_steps_are_right_by_most_peoples_word_and_clustered_by_run(tmp_path: Pat
         made.all_say("correct", {"x@1": "right right wrong", "y@1": "right right right"})
         for code, error in (("R1", "target"), ("R2", "target"), ("R3", "text")):
             made.say("x@2", code, {"correct": "wrong", "error": error})
-        found = dac_steps.sections(made.studied())
+        found = step_table.sections(made.studied())
     sound(found)
     steps = table(found, "dac-steps")
     assert column(steps, "Right") == pytest.approx({"m1": 1 / 2, "m2": 1, "All": 2 / 3})

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.intervals import wilson
-from annotators.report.papers import dac_failures, memgui_failures
-from lab.adjudication import Adjudicated
-from lab.report import Bars
-from lab.study import Gold, Unit
-from lab.task import Task
+from annotators.papers.dac import failure_table as dac_failures
+from annotators.papers.memgui import failure_table as memgui_failures
+from lab.core.adjudication import Settlement
+from lab.core.report import Bars
+from lab.core.study import Gold, Unit
+from lab.core.task import Task
 from store.store import Store
 from tests.papers import Rated, column, number, row, run, sound, table, value
 
@@ -97,7 +98,7 @@ def test_coders_agree_on_one_mode_or_have_one_in_common(rated: Rated) -> None:
 
 
 def test_what_is_adjudicated_counts_in_place_of_a_tie(rated: Rated) -> None:
-    rated.settle("f5", Adjudicated("", "primary", "adjudicator", PROCESS, reason="it stopped too early"))
+    rated.settle("f5", Settlement("", "primary", "adjudicator", PROCESS, reason="it stopped too early"))
     found = memgui_failures.sections(rated.studied())
     assert value(row(table(found, "memgui-modes"), "process memory hallucination")["n"]) == 2
     assert value(row(table(found, "memgui-coders"), "pairs agree")["Value"]) == 0.5, "what coders said stays"

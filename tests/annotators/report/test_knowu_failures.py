@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from annotators.papers.knowu.failure_table import PAPER, sections
 from annotators.protocols import protocol
-from annotators.report.papers.knowu_failures import PAPER, sections
-from lab.adjudication import Adjudicated
-from lab.gathering import gathered
-from lab.label import Act
-from lab.report import Grid, Number, Section
-from lab.study import Study, Unit
-from lab.task import Actor
-from lab.wire import encode
+from lab.core.adjudication import Settlement
+from lab.core.codec import encode
+from lab.core.label import Act
+from lab.core.report import Grid, Number, Section
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.rated import Answer, rated
 
@@ -34,10 +34,10 @@ def study(store: Store) -> Study:
     }
     said["R1"]["u0"] = {("", "primary"): "clarify", ("", "secondary"): "gui"}
     plan = rated(store, UNITS, protocol("failure-mode-knowu-personalized"), said, id="five-b")
-    what = Adjudicated("", "primary", "adjudicator", value="partial", reason="the main wish was met")
+    what = Settlement("", "primary", "adjudicator", value="partial", reason="the main wish was met")
     detail = msgspec.to_builtins(what)
-    store.record_act(Act("a1", "five-b", 1, Actor("human", "A1"), "adjudicated", "2026-04-02T10:00:00+00:00", "u6",
-                         detail=detail))  # fmt: skip
+    at = "2026-04-02T10:00:00+00:00"
+    store.labels.record_act(Act("a1", "five-b", 1, Actor("human", "A1"), "adjudicated", at, "u6", detail=detail))
     return plan
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from annotators.papers.knowu.judge_table import sections
 from annotators.protocols import protocol
-from annotators.report.papers.knowu_judge import sections
-from lab.agreement import How
-from lab.gathering import gathered
-from lab.records import Imported, Verdict, numbered
-from lab.report import Number, Scatter, Section
-from lab.study import Target, Unit
-from lab.task import Actor
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.turn import Action, Proposed
+from lab.core.agreement import How
+from lab.core.report import Number, Scatter, Section
+from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.step import Action, Proposed
+from lab.core.study import Target, Unit
+from lab.core.task import Actor
+from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.rated import rated
 from tests.studied_runs import BARE
@@ -44,7 +44,7 @@ def run(at: int) -> Imported:
 def store(tmp_path: Path) -> Store:
     store = Store.open(tmp_path / "lab.db")
     for at in range(3):
-        store.import_run(run(at))
+        store.runs.add(run(at))
     said = {
         name: {f"u{at}": {("c", "score"): score, ("", "task_score"): score} for at, score in enumerate(scores)}
         for name, scores in {**EXPERTS, "model:judge": JUDGE}.items()
@@ -54,7 +54,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def told(store: Store, how: How = How()) -> Section:  # noqa: B008  # frozen
-    (section,) = sections(gathered(store, store.study("five-a"), how))
+    (section,) = sections(gathered(store, store.studies.study("five-a"), how))
     return section
 
 
@@ -118,7 +118,7 @@ def test_the_scatter_has_a_point_for_each_evaluator_of_each_run(store: Store) ->
 def test_an_evaluator_that_scored_some_runs_is_compared_on_those_alone(tmp_path: Path) -> None:
     with Store.open(tmp_path / "some.db") as store:
         for at in range(3):
-            store.import_run(run(at))
+            store.runs.add(run(at))
         said = {
             name: {f"u{at}": {("c", "score"): score, ("", "task_score"): score} for at, score in enumerate(scores)}
             for name, scores in {**EXPERTS, "model:judge": JUDGE[:2]}.items()

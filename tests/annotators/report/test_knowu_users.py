@@ -8,19 +8,19 @@ from typing import Literal
 
 import pytest
 
+from annotators.papers.knowu.reply_table import sections as reply_sections
+from annotators.papers.knowu.user_table import sections
 from annotators.protocols import protocol
-from annotators.report.papers.knowu_replies import sections as reply_sections
-from annotators.report.papers.knowu_users import sections
-from annotators.report.planned import with_planned
-from lab.agreement import How
-from lab.gathering import gathered
-from lab.label import Act, ActKind
-from lab.records import Imported, numbered
-from lab.report import Number, Section
-from lab.study import Play, Study, Unit
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Asked, Conditions, Ended, Started, Step
-from lab.turn import Action, Observation, Proposed, Question, Reply
+from annotators.report.planned_section import with_planned
+from lab.core.agreement import How
+from lab.core.label import Act, ActKind
+from lab.core.report import Number, Section
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Observation, Proposed, Question, Reply
+from lab.core.study import Play, Study, Unit
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Asked, Conditions, Ended, Started, Step
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.rated import rated
 
@@ -57,7 +57,9 @@ def played(store: Store, study: Study, by: Actor, unit: str, run: str, status: s
     for hour, said in enumerate(("open", status), 11):
         kind: ActKind = "interrupted" if said == "interrupted" else "played"
         at = f"2026-05-01T{hour}:00:00+00:00"
-        store.record_act(Act(f"{run}-{hour}", study.id, 1, by, kind, at, unit, detail={"run": run, "status": said}))
+        store.labels.record_act(
+            Act(f"{run}-{hour}", study.id, 1, by, kind, at, unit, detail={"run": run, "status": said})
+        )
 
 
 @pytest.fixture
@@ -81,11 +83,11 @@ def section(tmp_path: Path) -> Sequence[Section]:
             ("r5", TEA, MODEL, 1.0, 0, None, "tea-model"),
         ]
         for id, task, by, score, asks, decision, unit in made:
-            store.import_run(run(id, task, by, score, asks, decision))
+            store.runs.add(run(id, task, by, score, asks, decision))
             played(store, study, by, unit, id)
-        store.import_run(run("r4", TEA, P1, 0.0, 1, "reject", acts=0))
+        store.runs.add(run("r4", TEA, P1, 0.0, 1, "reject", acts=0))
         played(store, study, P1, "tea-person", "r4")
-        store.import_run(run("r6", TEA, P2, 1.0))
+        store.runs.add(run("r6", TEA, P2, 1.0))
         played(store, study, P2, "tea-person", "r6", "interrupted")
         return sections(gathered(store, study))
 
@@ -133,7 +135,7 @@ def test_a_difference_stands_with_both_kinds_of_interval_whatever_the_report_is_
         plan = rated(store, units, protocol("play"), {"P1": {}}, id="users", statistics=("paired bootstrap",))
         for at, task in enumerate(tasks):
             for user, by, score in (("person", P1, 0.2 + 0.2 * at), ("model", MODEL, 0.4 + 0.1 * (at % 2))):
-                store.import_run(run(f"{user}{at}", task, by, score))
+                store.runs.add(run(f"{user}{at}", task, by, score))
                 played(store, plan, by, f"{task.id}-{user}", f"{user}{at}")
         assert with_planned(studied := gathered(store, plan), sections(studied))[0].says == sections(studied)[0].says
         told = [sections(gathered(store, plan, how)) for how in (How(seed=7), How("bootstrap", seed=7))]
@@ -184,7 +186,7 @@ def test_replies_against_the_profile_by_who_gave_them(tmp_path: Path) -> None:
         for name, values in (("R1", one), ("R2", two))
     }
     with Store.open(tmp_path / "lab.db") as store:
-        store.import_run(run("r0", LUNCH, P1, 1.0))
+        store.runs.add(run("r0", LUNCH, P1, 1.0))
         plan = rated(store, units, protocol("reply-support"), said, id="replies")
         found = reply_sections(gathered(store, plan))
     told = rows(found, "support")

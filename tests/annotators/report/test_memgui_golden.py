@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from annotators.report.papers.memgui_golden import sections
-from lab.adjudication import Adjudicated
-from lab.study import Unit
-from lab.task import Task
+from annotators.papers.memgui.golden_steps_table import sections
+from lab.core.adjudication import Settlement
+from lab.core.study import Unit
+from lab.core.task import Task
 from store.store import Store
 from tests.papers import Rated, icc_a1, number, row, sound, table, value
 
@@ -61,7 +61,7 @@ def test_an_adjudicated_number_of_steps_stands(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "golden-steps", [unit("t1", 30)], raters=("E2",))
         made.say("t1", "E2", {"executable": "yes", "optimal": "no", "steps": 28})
-        made.settle("t1", Adjudicated("", "steps", "adjudicator", 41, reason="both left out the login"))
+        made.settle("t1", Settlement("", "steps", "adjudicator", 41, reason="both left out the login"))
         found = sections(made.studied())
         sound(found)
     assert value(row(table(found, "memgui-difficulty"), "Hard (41+)")["Tasks"]) == 1

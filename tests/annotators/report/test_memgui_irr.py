@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from annotators.report.papers.memgui_irr import sections
-from lab.design.revision import Design, first_draft, following, subject_of
-from lab.study import Target, Unit
-from lab.task import Actor, InformationUnit, Task
+from annotators.papers.memgui.irr_table import sections
+from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.study import Target, Unit
+from lab.core.task import Actor, InformationUnit, Task
 from store.store import Store
 from tests.papers import Rated, number, row, run, sound, table, value
 
@@ -92,7 +92,7 @@ def test_the_lists_of_units_are_compared_as_first_submitted_and_as_verified(rate
         handed = following(again, "submit", author)
         acts += [objected, again, handed, following(handed, "verify", other)]
         for act in acts:
-            rated.store.append_revision(act)
+            rated.store.designs.append(act)
     lists = row(table(sections(rated.studied()), "memgui-unit-lists"), "units per task")
     assert value(lists["Tasks"]) == 2
     assert value(lists["Number changed"]) == pytest.approx(0.5)

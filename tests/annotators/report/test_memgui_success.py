@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotators.report.papers.memgui_success import sections
+from annotators.papers.memgui.evaluator_table import sections
 from annotators.report.provenance import labels_sha
-from lab.adjudication import Adjudicated, Move
-from lab.study import Unit
-from lab.task import Task
+from lab.core.adjudication import Move, Settlement
+from lab.core.study import Unit
+from lab.core.task import Task
 from store.store import Store
 from tests.papers import Rated, number, row, run, sound, table, value
 
@@ -43,7 +43,7 @@ def rated(tmp_path: Path) -> Iterator[Rated]:
             Move("R2", "success", "failure", "undone"),
         )
         made.settle(
-            "u2", Adjudicated("", "outcome", "discussion", "failure", reason="ordered twice", minutes=12, moves=moves)
+            "u2", Settlement("", "outcome", "discussion", "failure", reason="ordered twice", minutes=12, moves=moves)
         )
         yield made
 
@@ -151,4 +151,4 @@ def test_impossible_is_a_category_of_its_own_with_its_reasons(tmp_path: Path) ->
     sound(found)
     experts = table(found, "memgui-experts")
     assert "Reasons given for impossible: ambiguous 2. Where few tasks are, AC1 is the one to read." in experts.notes
-    assert value(row(table(found, "memgui-table-9"), "All (N=4)")["Accuracy (%)"]) == 0
+    assert value(row(table(found, "memgui-table-9"), "All (N=1)")["Accuracy (%)"]) == 0

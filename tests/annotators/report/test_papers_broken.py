@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from annotators.report.papers import sections_of
-from annotators.report.reported import reported
-from lab.report import Section
-from lab.reporting.html import as_html
-from lab.reporting.markdown import as_markdown
-from lab.reporting.text import as_text
-from lab.study import Given, Target, Unit
-from lab.task import Persona, Task
-from lab.turn import Action
+from annotators.papers.report_tables import sections_of
+from annotators.report.html import as_html
+from annotators.report.markdown import as_markdown
+from annotators.report.report import reported
+from annotators.report.text import as_text
+from lab.core.report import Section
+from lab.core.step import Action
+from lab.core.study import Given, Target, Unit
+from lab.core.task import Persona, Task
 from store.store import Store
 from tests.papers import Rated, run, sound
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.agreements import agreements
+from annotators.papers.pspa.alignment_table import sections
 from annotators.protocols import protocol
-from annotators.report.papers.pspa_alignment import sections
-from lab.gathering import gathered
-from lab.label import Act
-from lab.report import Bars, Section
-from lab.study import Study, Target, Unit
-from lab.task import Actor, Tdg, TdgNode
+from lab.core.label import Act
+from lab.core.report import Bars, Section
+from lab.core.study import Study, Target, Unit
+from lab.core.task import Actor, Tdg, TdgNode
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.studies import frozen
@@ -75,7 +75,7 @@ def study(store: Store) -> Study:
 
 
 def told(store: Store, *beside: str) -> list[Section]:
-    return sections(gathered(store, store.study("e3"), beside=beside))
+    return sections(gathered(store, store.studies.study("e3"), beside=beside))
 
 
 def test_people_agree_as_by_hand_before_and_after_derivation(store: Store, study: Study) -> None:
@@ -178,7 +178,9 @@ def test_runs_of_different_prompts_are_told_from_those_of_one(store: Store, stud
     judge = Actor("model", "judge")
     for at, sha in enumerate(("one", "one", "two")):
         time = f"2026-04-01T11:00:0{at}.000000+00:00"
-        store.record_act(Act(f"sat-{at}", "e3", 1, judge, "sat", time, detail={"config_sha": sha, "config": sha}))
+        store.labels.record_act(
+            Act(f"sat-{at}", "e3", 1, judge, "sat", time, detail={"config_sha": sha, "config": sha})
+        )
         if at == 1:
             assert said() == "3 runs of the judge, all of one prompt and one set of parameters."
     assert "of 2 different prompts or parameters" in said()

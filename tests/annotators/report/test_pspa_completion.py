@@ -11,15 +11,15 @@ import pytest
 from msgspec.structs import replace
 from scipy.stats import pearsonr, spearmanr
 
+from annotators.papers.pspa.completion_table import sections
 from annotators.protocols import protocol
-from annotators.report.papers.pspa_completion import sections
-from lab.gathering import gathered
-from lab.records import Imported, numbered
-from lab.report import Scatter, Section
-from lab.study import Study, Target, Unit
-from lab.task import Actor, Tdg, TdgNode
-from lab.trace import AnyEvent, Ended, Started, Step
-from lab.turn import Action, Proposed
+from lab.core.report import Scatter, Section
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Proposed
+from lab.core.study import Study, Target, Unit
+from lab.core.task import Actor, Tdg, TdgNode
+from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.annotators.report.answered import number, row, say
 from tests.studied_runs import BARE
@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def study(store: Store) -> Study:
     for at, score in enumerate(SCORES):
-        store.import_run(imported(f"run{at}", score, Actor("model", "m3a"), at + 1))
+        store.runs.add(imported(f"run{at}", score, Actor("model", "m3a"), at + 1))
     made = frozen(store, UNITS, protocol("completion-rating"), id="e1")
     for at, unit in enumerate(UNITS):
         for rater, values in RATED.items():
@@ -75,7 +75,7 @@ def graphs(store: Store) -> None:
 
 
 def told(store: Store, *beside: str) -> list[Section]:
-    return sections(gathered(store, store.study("e1"), beside=beside))
+    return sections(gathered(store, store.studies.study("e1"), beside=beside))
 
 
 def test_a_judge_is_held_against_the_people_s_mean(store: Store, study: Study) -> None:
@@ -138,7 +138,7 @@ def test_apr_and_tcr_come_from_a_study_of_graphs_beside_it_and_success_from_the_
 
 
 def test_tcr_is_against_a_demonstration_of_the_task(store: Store, study: Study) -> None:
-    store.import_run(imported("shown", 1.0, Actor("human", "P1"), 5))
+    store.runs.add(imported("shown", 1.0, Actor("human", "P1"), 5))
     tcr = np.array([1, 2, 3, 4, 5, 5]) / 5  # the same taps in the same order, so many of its five
     found = row(told(store), "pspa-e1-metrics", "TCR")
     assert found["MSE"] == pytest.approx(np.mean((np.array(MEAN) / 100 - tcr) ** 2))

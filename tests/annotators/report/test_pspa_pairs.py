@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import binomtest
 
 from annotators.assignment import swapped
+from annotators.papers.pspa.pair_table import sections
 from annotators.protocols import protocol
-from annotators.report.papers.pspa_pairs import sections
-from lab.gathering import gathered
-from lab.report import Section
-from lab.study import Assignment, Study, Unit
+from lab.core.report import Section
+from lab.core.study import Assignment, Study, Unit
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.studies import frozen
@@ -50,7 +50,7 @@ def study(store: Store) -> Study:
 
 
 def told(store: Store) -> list[Section]:
-    return sections(gathered(store, store.study("d2")))
+    return sections(gathered(store, store.studies.study("d2")))
 
 
 def test_methods_win_lose_and_tie_whichever_side_they_stood_on(store: Store, study: Study) -> None:
@@ -108,7 +108,7 @@ def test_a_rater_who_always_takes_the_left_is_seen(store: Store) -> None:
 
 def test_what_is_said_once_more_with_the_sides_turned(store: Store, study: Study) -> None:
     again = {"u0": "A", "u1": "B", "u4": "tie"}  # of R1, who said A, A, tie
-    store.deal(study, [Assignment("d2", 1, "R1", 6 + at, id, "repeat", 2) for at, id in enumerate(again)])
+    store.studies.deal(study, [Assignment("d2", 1, "R1", 6 + at, id, "repeat", 2) for at, id in enumerate(again)])
     for unit in UNITS:
         if unit.id in again:
             say(store, study, unit, "R1", {("", "overall"): again[unit.id]}, run=2)

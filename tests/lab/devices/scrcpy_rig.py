@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from lab.devices.bridge import Server
-from lab.devices.scrcpy import Open, Picture, Scrcpy
-from lab.turn import Action, Point
+from lab.core.step import Action, Point
+from lab.devices.adb_server import Server
+from lab.devices.scrcpy import DecodedFrame, Open, Scrcpy
 from simulators.phone.phone import Phone
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.simulators.phone.served import rig as rigs
@@ -107,7 +107,7 @@ def threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name in ours]
 
 
-def picture(session: Scrcpy, good: Callable[[Picture], bool] = lambda _: True) -> Picture:
+def picture(session: Scrcpy, good: Callable[[DecodedFrame], bool] = lambda _: True) -> DecodedFrame:
     """The first newest picture that is `good`."""
     after, end = -1, time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -119,7 +119,7 @@ def picture(session: Scrcpy, good: Callable[[Picture], bool] = lambda _: True) -
     raise AssertionError("no such picture came")
 
 
-def psnr(picture: Picture, shown: NDArray[np.float64]) -> float:
+def psnr(picture: DecodedFrame, shown: NDArray[np.float64]) -> float:
     """How near a picture is to what was shown, in dB."""
     width, height = picture.size
     got = np.frombuffer(picture.rgb(), np.uint8).reshape(height, width, 3)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from lab.errors import LabError
-from lab.seams import Attached, Device
-from lab.turn import Action, ActionKind
+from lab.core.errors import LabError
+from lab.core.seams import Attached, Device
+from lab.core.step import Action, ActionKind
+from simulators.phone.served.commands.installed import ADB_KEYBOARD, PINYIN_KEYBOARD
+from simulators.phone.served.display import PREVIEW
 from tests.lab.devices.adb_rig import HARD, Attach, new_note, node, tap
 from tests.simulators.phone.served.rig import Rig
 
@@ -139,7 +143,9 @@ def test_a_place_that_is_not_on_the_screen_is_refused(attach: Attach, action: Ac
 
 
 def test_the_first_pixel_is_a_place(rig: Rig, attach: Attach) -> None:
-    attach().perform(Action("click", at=(0, 0)))
+    phone, before = attach(), rig.phone.snapshot()["clock"]
+    phone.perform(Action("click", at=(0, 0)))
+    assert rig.phone.snapshot()["clock"] > before, "a tap takes the phone's time"
 
 
 ASCII = 'it\'s "50%" off; rm -rf $HOME & `id` \\n %s%%s -n *?~#!(x)|<y>'
@@ -162,6 +168,50 @@ def test_any_text_arrives_unchanged_by_scrcpys_clipboard(attach: Attach, scrcpy_
     field = next(n for n in phone.observe().tree.nodes() if n.focused and n.cls.endswith("EditText"))
     assert field.text == HARD
     assert phone.typed_by == "scrcpy clipboard"
+
+
+def test_what_is_pasted_is_not_seen_in_the_clipboards_preview(rig: Rig, attach: Attach, scrcpy_server: Path) -> None:
+    phone = attach()
+    new_note(phone)
+    phone.perform(Action("input_text", text="hünter2"))
+    assert rig.served.display.preview == "hünter2", "Android shows what was put on the clipboard"
+    screen = phone.observe()
+    assert [node.cls for node in screen.tree.find(contains="hünter2")] == ["android.widget.EditText"]
+    with Image.open(io.BytesIO(screen.png)) as picture:
+        assert picture.convert("RGB").crop(PREVIEW).getextrema() == ((96, 96), (96, 96), (96, 96))
+
+
+def pinyin(rig: Rig) -> None:
+    rig.shell(f"ime enable {PINYIN_KEYBOARD}; ime set {PINYIN_KEYBOARD}")
+
+
+def test_a_pinyin_keyboard_is_passed_by(rig: Rig, attach: Attach, scrcpy_server: Path) -> None:
+    pinyin(rig)
+    phone = attach()
+    new_note(phone)
+    phone.perform(Action("input_text", text="hello 12"))
+    assert phone.typed_by == "scrcpy clipboard"
+    assert phone.observe().tree.find(contains="hello 12")
+
+
+def test_words_that_a_pinyin_keyboard_composed_are_not_called_typed(rig: Rig, attach: Attach) -> None:
+    pinyin(rig)
+    phone = attach()
+    new_note(phone)
+    phone.perform(Action("input_text", text="12 + 7"))
+    assert phone.observe().tree.find(contains="12 + 7")
+    with pytest.raises(LabError, match="does not hold what was typed") as refused:
+        phone.perform(Action("input_text", text="hello"))
+    assert "hitlab device scrcpy" in refused.value.hint
+
+
+def test_an_adb_keyboard_types_any_text_once_it_is_enabled_and_set(rig: Rig, attach: Attach) -> None:
+    rig.shell(f"ime enable {ADB_KEYBOARD}; ime set {ADB_KEYBOARD}")
+    phone = attach()
+    new_note(phone)
+    phone.perform(Action("input_text", text=HARD))
+    assert phone.typed_by == "ADB keyboard"
+    assert phone.observe().tree.find(contains=HARD)
 
 
 def test_lines_without_a_clipboard_are_ended_by_enter(attach: Attach) -> None:

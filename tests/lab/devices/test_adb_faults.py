@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
+from lab.core.step import Action
 from lab.devices.adb import AdbPhone
-from lab.devices.bridge import Server
-from lab.devices.found import found
-from lab.errors import LabError
-from lab.seams import Trouble
-from lab.turn import Action
+from lab.devices.adb_server import Server
+from lab.devices.device_list import found
 from tests.lab.devices.adb_rig import Attach, server_of, tap
-from tests.simulators.phone.served.rig import AdbServer, Rig, until
+from tests.simulators.phone.served.rig import AdbServer, Rig, over_adbs, until
 
 TAP = Action("click", at=(540, 1200))
 
@@ -39,6 +39,7 @@ def well(phone: AdbPhone) -> bool:
         return False
 
 
+@over_adbs
 def test_a_phone_that_is_unplugged_says_so_once_and_comes_back(rig: Rig, attach: Attach) -> None:
     phone = attach()
     line = Line(phone)
@@ -55,6 +56,7 @@ def test_a_phone_that_is_unplugged_says_so_once_and_comes_back(rig: Rig, attach:
     assert [told is None for told in line.told] == [False, True]
 
 
+@over_adbs
 def test_a_phone_that_is_let_go_of_elsewhere_is_connected_again(rig: Rig, attach: Attach) -> None:
     phone = attach()
     line = Line(phone)
@@ -64,6 +66,7 @@ def test_a_phone_that_is_let_go_of_elsewhere_is_connected_again(rig: Rig, attach
     assert until(lambda: well(phone))
 
 
+@over_adbs
 def test_an_adb_server_that_is_killed_is_started_again(rig: Rig, attach: Attach) -> None:
     phone = attach()
     line = Line(phone)
@@ -73,6 +76,7 @@ def test_an_adb_server_that_is_killed_is_started_again(rig: Rig, attach: Attach)
     assert until(lambda: well(phone))
 
 
+@over_adbs
 def test_a_phone_that_is_offline_says_so_and_comes_back(rig: Rig, attach: Attach) -> None:
     phone = attach(patience=2)
     line = Line(phone)
@@ -84,6 +88,7 @@ def test_a_phone_that_is_offline_says_so_and_comes_back(rig: Rig, attach: Attach
     assert until(lambda: well(phone))
 
 
+@over_adbs
 def test_who_listens_late_is_told_that_it_is_away(rig: Rig, attach: Attach) -> None:
     phone = attach()
     line = Line(phone)
@@ -95,6 +100,7 @@ def test_who_listens_late_is_told_that_it_is_away(rig: Rig, attach: Attach) -> N
     late.wait(away=False)
 
 
+@over_adbs
 def test_a_phone_that_answers_too_late_is_waited_for_no_longer_than_told(rig: Rig, attach: Attach) -> None:
     phone = attach(patience=0.5)
     rig.faults.turn("slow", 5.0)
@@ -129,8 +135,11 @@ def test_a_screen_without_a_tree_is_observed_without(rig: Rig, attach: Attach) -
         assert not screen.tree.roots
         assert screen.png == rig.phone.observe().png
         assert said in phone.tree_missing
+        assert said in screen.tree_missing
         rig.faults.clear()
-    assert phone.observe().tree.roots
+    screen = phone.observe()
+    assert screen.tree.roots
+    assert not screen.tree_missing
     assert not phone.tree_missing
 
 
@@ -150,6 +159,7 @@ def test_touches_go_on_by_input_when_the_video_has_broken(rig: Rig, attach: Atta
     assert rig.phone.observe().activity.startswith("com.hitlab.notes")
 
 
+@over_adbs
 @pytest.mark.parametrize(
     ("serial", "said"),
     [("nonesuch", "not among"), ("127.0.0.1:1", "cannot connect"), ("", "there are 2 on the line")],
@@ -178,6 +188,7 @@ def test_without_a_phone_it_says_how_to_get_one(adb_environment: AdbServer) -> N
     assert "USB debugging" in refused.value.hint
 
 
+@over_adbs
 def test_a_phone_that_does_not_allow_this_computer_says_so(rig: Rig, attach: Attach) -> None:
     rig.faults.turn("unauthorized", True)
     rig.server.run("disconnect", rig.serial)
@@ -198,8 +209,8 @@ def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environ
 def test_a_harness_of_another_phone_is_refused_before_it_is_touched(
     rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lab.spec import Spec, phone_of
-    from lab.task import Task
+    from lab.core.task import Task
+    from lab.runs.spec import Spec, phone_of
     from tests.simulators.phone.served.rig import serving
 
     spec = Spec(Task("t", "general"), device=rig.serial)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.core.errors import LabError
+from lab.core.seams import Frame, Trouble
+from lab.core.step import Action
 from lab.devices.adb import AdbPhone
-from lab.devices.scrcpy_video import Picture, Scalers
+from lab.devices.scrcpy_video import DecodedFrame, Scalers
 from lab.devices.stream import alike
-from lab.errors import LabError
-from lab.seams import Frame, Trouble
-from lab.turn import Action
 from tests.lab.devices.adb_rig import Attach, tap
 from tests.simulators.phone.served.rig import Rig, until
 
@@ -185,4 +185,4 @@ def test_another_colour_of_the_same_brightness_is_change() -> None:
 def planes(picture: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
     """A picture as a decoder gives it: brightness, then two planes of colour at half the size."""
     frame = av.VideoFrame.from_ndarray(picture, "rgb24").reformat(format="yuv420p")
-    return Picture(frame, Scalers(), 0, 0, 0.0).planes()
+    return DecodedFrame(frame, Scalers(), 0, 0, 0.0).planes()

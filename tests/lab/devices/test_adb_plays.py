@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from lab import cli
-from lab.errors import LabError
-from lab.playing import Part
-from lab.plays import played
-from lab.session import Session
-from lab.stamp import now
-from lab.task import Actor
-from lab.turn import Reply
+from lab.cli import main
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.step import Reply
+from lab.core.task import Actor
+from lab.runs.session import Session
+from lab.studies.play_session import Participation
+from lab.studies.played_runs import played
 from store.store import Store
 from tests.plays import LUNCH, frozen, unit
 from tests.simulators.phone.served.rig import AdbServer, Rig
@@ -29,12 +29,12 @@ HOME = "way_home"
 CUT_OFF = """
 import os, sys
 from pathlib import Path
-from lab.playing import Part
-from lab.task import Actor
+from lab.studies.play_session import Participation
+from lab.core.task import Actor
 from store.store import Store
 
 with Store.open(Path(sys.argv[1])) as store:
-    part = Part(store, store.study("teas"), Actor("human", "P1"))
+    part = Participation(store, store.studies.study("teas"), Actor("human", "P1"))
     session = part.session(part.where(), device=sys.argv[2])
     session.start()
     while session.questions.waiting is None and not session.join(0.01):
@@ -44,7 +44,7 @@ with Store.open(Path(sys.argv[1])) as store:
 """
 
 
-def answered(part: Part, session: Session) -> None:
+def answered(part: Participation, session: Session) -> None:
     """Plays it to its end, and says yes, or mild, to whatever is asked; nobody who looks on meanwhile interrupts it."""
     person = part.person
     session.start()
@@ -78,31 +78,31 @@ def test_a_play_that_was_killed_on_a_phone_is_marked_and_dealt_once_more_at_the_
     person = Actor("human", "P1")
     with Store.open(db) as store:
         study = frozen(store, [unit(LUNCH), unit(HOME)], ("P1",), quiz=0)
-        Part(store, study, person).agree()
+        Participation(store, study, person).agree()
         first = cut_off(db, rig, adb_environment)
-        assert store.trace(first).ended is None
-        assert store.trace(first).device.kind == "adb"
+        assert store.runs.trace(first).ended is None
+        assert store.runs.trace(first).device.kind == "adb"
 
-        part = Part(store, study, person)
+        part = Participation(store, study, person)
         there = part.where()
         assert (there.stage, there.number, there.of) == ("brief", 2, 3)
-        ended = store.trace(first).ended
+        ended = store.runs.trace(first).ended
         assert ended is not None
         assert (ended.status, ended.score) == ("stopped", None)
-        assert [(one.unit, one.run) for one in store.assignments(study, "P1")] == [
+        assert [(one.unit, one.run) for one in store.studies.assignments(study, "P1")] == [
             (f"{LUNCH}-unit", 1), (f"{HOME}-unit", 1), (f"{LUNCH}-unit", 2),
         ]  # fmt: skip
         session = part.session(there, device=rig.serial)
         answered(part, session)
         assert session.failure is None, session.failure
-        again = Part(store, study, person).where()
+        again = Participation(store, study, person).where()
         assert (again.stage, again.trace) == ("questions", session.trace_id)
-        assert store.trace(session.trace_id).device.kind == "adb"
+        assert store.runs.trace(session.trace_id).device.kind == "adb"
         states = {one.unit: one.status for one in played(store, study)}
         assert states[f"{LUNCH}-unit"] == "interrupted"
         assert states[f"{HOME}-unit"] in ("completed", "budget")
     capsys.readouterr()
-    assert cli.main(["study", "runs", "teas", "--json", "--db", str(db)]) == 0
+    assert main.main(["study", "runs", "teas", "--json", "--db", str(db)]) == 0
     told = json.loads(capsys.readouterr().out)["runs"]
     assert [(one["trace"], one["position"], one["play"]) for one in told] == [
         (first, 0, 1), (session.trace_id, 1, 1),
@@ -112,7 +112,7 @@ def test_a_play_that_was_killed_on_a_phone_is_marked_and_dealt_once_more_at_the_
 def test_a_phone_that_is_not_there_leaves_the_play_where_it_was(adb_environment: AdbServer, tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         study = frozen(store, [unit(LUNCH)], ("P1",), quiz=0)
-        part = Part(store, study, Actor("human", "P1"))
+        part = Participation(store, study, Actor("human", "P1"))
         part.agree()
         with pytest.raises(LabError):
             part.session(part.where(), device="nowhere")

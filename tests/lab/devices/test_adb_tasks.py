@@ -1,4 +1,4 @@
-"""Built-in tasks, played whole over adb: the rule agent, the real session, the real adb server, the served phone."""
+"""Built-in tasks, played whole over adb: their playbooks, the real session, the real adb server, the served phone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.session import Session
-from lab.spec import Spec, embedded
-from lab.trace import Acting, Ended, Paused
+from lab.core.trace import Acting, Ended, Paused
+from lab.runs.session import Session
+from lab.runs.spec import Spec, embedded
 from simulators import library
 from store.store import Store
 from tests.lab.devices.adb_rig import Attach
@@ -39,7 +39,7 @@ def test_a_built_in_task_passes_over_adb(
         run = session(rig, attach, store, name)
         run.start()
         assert run.join(300)
-        trace = store.trace(run.trace_id)
+        trace = store.runs.trace(run.trace_id)
     assert trace.ended is not None
     assert (trace.ended.status, trace.ended.score) == ("completed", 1.0), trace.ended.reason
     assert not [step.error for step in trace.steps if step.error]
@@ -65,7 +65,7 @@ def test_a_run_waits_for_its_phone_and_loses_nothing(rig: Rig, attach: Attach, t
         assert not run.over
         rig.faults.plug()
         assert run.join(300)
-        events = list(store.events(run.trace_id))
+        events = list(store.runs.events(run.trace_id))
     ended = events[-1]
     assert isinstance(ended, Ended)
     assert ended.status == "completed"

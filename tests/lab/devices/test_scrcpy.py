@@ -7,12 +7,12 @@ import threading
 import numpy as np
 import pytest
 
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
+from lab.core.step import Action, Point
 from lab.devices.scrcpy import Scrcpy, apps
 from lab.devices.shell import Shell
 from lab.devices.videos import Videos
-from lab.errors import LabError
-from lab.seams import Trouble
-from lab.turn import Action, Point
 from tests.lab.devices.scrcpy_rig import PATIENCE, Mirrored, Start, picture, psnr, until
 
 SIZES = (800, 1200, 0)

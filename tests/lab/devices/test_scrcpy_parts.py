@@ -11,20 +11,20 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from lab.devices.line import Deadline
-from lab.devices.scrcpy_apps import App, listed
-from lab.devices.scrcpy_log import Log
+from lab.core.seams import Trouble
+from lab.core.step import Point
+from lab.devices.scrcpy_apps import InstalledApp, listed
+from lab.devices.scrcpy_codec import speech
+from lab.devices.scrcpy_log import ServerLog
 from lab.devices.scrcpy_push import push
-from lab.devices.scrcpy_video import Decoder, Video
-from lab.devices.scrcpy_wire import speech
-from lab.seams import Trouble
-from lab.turn import Point
-from simulators.phone.served.scrcpy_encoder import Coded, Encoder
+from lab.devices.scrcpy_video import Decoder, VideoSocket
+from lab.devices.socket_io import Deadline
+from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
 
 SIZE = (160, 320)
 
 
-def film(size: Point = SIZE, count: int = 8) -> tuple[bytes, list[Coded]]:
+def film(size: Point = SIZE, count: int = 8) -> tuple[bytes, list[CodedFrame]]:
     """A config packet and so many packets of a picture that moves."""
     encoder = Encoder(size, 2_000_000)
     width, height = size
@@ -74,7 +74,7 @@ def test_video_is_read_however_it_is_cut(ends: tuple[socket.socket, socket.socke
     data = struct.pack(">QI", 1 << 62, len(config)) + config + struct.pack(">III", 1 << 31, *SIZE)
     data += struct.pack(">QI", 1 << 62, len(config)) + config
     data += struct.pack(">QI", 1 << 61 | 77, len(coded[0].data)) + coded[0].data
-    video = Video(here, speech("4.1"), (1, 1))
+    video = VideoSocket(here, speech("4.1"), (1, 1))
     for at in range(0, len(data), 997):
         there.sendall(data[at : at + 997])
     picture = video.newest(-1, 10)
@@ -92,7 +92,7 @@ def test_video_is_read_however_it_is_cut(ends: tuple[socket.socket, socket.socke
 
 def test_a_server_says_why_it_ended(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
-    log = Log(here)
+    log = ServerLog(here)
     there.sendall(b"[server] INFO: Device: [Lantern] (Android 15)\r\n[server] ERROR: The server version (4.0) does not")
     there.sendall(b" match the client (3.3.4)\r\njava.lang.IllegalArgumentException: x\r\n\tat Server.main\r\n")
     there.close()
@@ -105,7 +105,7 @@ def test_a_server_says_why_it_ended(ends: tuple[socket.socket, socket.socket]) -
 
 def test_a_refusal_is_seen_however_it_is_cut(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
-    log = Log(here)
+    log = ServerLog(here)
     for part in (b"[server] ERROR: ... to have the INJECT_", b"EVENTS permission.\n"):
         assert not log.denied.wait(0.02)
         there.sendall(part)
@@ -115,7 +115,7 @@ def test_a_refusal_is_seen_however_it_is_cut(ends: tuple[socket.socket, socket.s
 
 def test_a_log_that_goes_on_is_closed_all_the_same(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
-    log = Log(here)
+    log = ServerLog(here)
     there.sendall(b"x" * 100_000)
     trouble = Trouble("scrcpy", "broke off")
     assert log.explained(trouble, 0.01) is trouble
@@ -134,18 +134,25 @@ APPS = """\
                                    com.example.wide
  - A label that ends in com.like.a.package
                                    com.example.odd
+ - Twenty-nine with an emoji 🙂 .
+                                   com.example.emoji
  - no package here
 [server] INFO: done
 """
 
 
+EMOJI = "Twenty-nine with an emoji 🙂 ."
+"""29 characters, of which Java counts 30."""
+
+
 def test_apps_are_read_from_what_the_server_prints() -> None:
     assert listed(APPS) == [
-        App("Settings", "com.android.settings", True),
-        App("小红书", "com.xingin.xhs", False),
-        App("A label with  two spaces", "org.example.two_words.App2", False),
-        App("Thirty characters are too wide!", "com.example.wide", False),
-        App("A label that ends in com.like.a.package", "com.example.odd", False),
+        InstalledApp("Settings", "com.android.settings", True),
+        InstalledApp("小红书", "com.xingin.xhs", False),
+        InstalledApp("A label with  two spaces", "org.example.two_words.App2", False),
+        InstalledApp("Thirty characters are too wide!", "com.example.wide", False),
+        InstalledApp("A label that ends in com.like.a.package", "com.example.odd", False),
+        InstalledApp(EMOJI, "com.example.emoji", False),
     ]
 
 

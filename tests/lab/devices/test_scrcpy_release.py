@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lab.cli import main
-from lab.commands.scrcpy import ServerFetched
-from lab.devices import scrcpy_release as release
-from lab.devices.scrcpy_server import cache, find
-from lab.errors import LabError
+from lab.cli.devices import ServerFetched
+from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.devices import scrcpy_release
+from lab.devices.scrcpy_server import PINNED, cache, find
 from simulators.phone.served.scrcpy_options import stand_in
 
 JAR = stand_in("3.3.4")
@@ -85,7 +85,9 @@ def refused(handler: BaseHTTPRequestHandler) -> None:
 def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(release, "PINNED", {"3.3.4": hashlib.sha256(JAR).hexdigest()})
+    for version in list(PINNED):
+        monkeypatch.delitem(PINNED, version)
+    monkeypatch.setitem(PINNED, "3.3.4", hashlib.sha256(JAR).hexdigest())
     made = Mirror()
     thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
     thread.start()
@@ -103,24 +105,24 @@ def env(tmp_path: Path) -> dict[str, str]:
 def refusal(mirror: Mirror, env: dict[str, str], seconds: float = 20.0) -> LabError:
     """Why nothing was fetched; nothing at all was left behind."""
     with pytest.raises(LabError) as caught:
-        release.fetch(base=mirror.base, env=env, seconds=seconds)
+        scrcpy_release.fetch(base=mirror.base, env=env, seconds=seconds)
     assert not cache(env).exists() or not list(cache(env).iterdir())
     return caught.value
 
 
 def test_what_is_fetched_is_found_and_is_fetched_once(mirror: Mirror, env: dict[str, str]) -> None:
-    got = release.fetch(base=mirror.base, env=env)
+    got = scrcpy_release.fetch(base=mirror.base, env=env)
     assert got == (cache(env) / "scrcpy-server-v3.3.4", "3.3.4", len(JAR), hashlib.sha256(JAR).hexdigest(), True)
     assert find(env=env).path == got.path
     assert [path.name for path in cache(env).iterdir()] == ["scrcpy-server-v3.3.4"]
-    assert release.fetch(base=mirror.base, env=env) == got._replace(fresh=False)
+    assert scrcpy_release.fetch(base=mirror.base, env=env) == got._replace(fresh=False)
     assert mirror.asked == [NAME]
 
 
 def test_a_damaged_one_in_the_cache_is_fetched_anew(mirror: Mirror, env: dict[str, str]) -> None:
     cache(env).mkdir(parents=True)
     (cache(env) / "scrcpy-server-v3.3.4").write_bytes(JAR[:-1])
-    got = release.fetch(base=mirror.base, env=env)
+    got = scrcpy_release.fetch(base=mirror.base, env=env)
     assert got.fresh
     assert got.path.read_bytes() == JAR
 
@@ -193,7 +195,7 @@ def test_a_drip_is_not_waited_for_without_end(mirror: Mirror, env: dict[str, str
 
 def test_redirects_are_followed_a_few_times_and_to_the_web_only(mirror: Mirror, env: dict[str, str]) -> None:
     mirror.answers |= {NAME: led("/there"), "/there": led(f"{mirror.base}/here"), "/here": whole(JAR)}
-    assert release.fetch(base=mirror.base, env=env).fresh
+    assert scrcpy_release.fetch(base=mirror.base, env=env).fresh
     (cache(env) / "scrcpy-server-v3.3.4").unlink()
     mirror.answers[NAME] = led(NAME)
     assert "answered 302" in refusal(mirror, env).message
@@ -211,14 +213,14 @@ def test_nobody_there_is_a_sentence(mirror: Mirror, env: dict[str, str]) -> None
 
 def test_only_pinned_versions_from_the_web(env: dict[str, str]) -> None:
     with pytest.raises(LabError, match=r"'3\.0' is not pinned"):
-        release.fetch("3.0", env=env)
+        scrcpy_release.fetch("3.0", env=env)
     with pytest.raises(LabError, match="no http"):
-        release.fetch(base="file:///tmp", env=env)
+        scrcpy_release.fetch(base="file:///tmp", env=env)
 
 
 def test_each_pin_is_a_hash_of_a_version_that_is_spoken() -> None:
-    assert release.DEFAULT in release.PINNED
-    assert all(len(bytes.fromhex(pin)) == 32 for pin in release.PINNED.values())
+    assert scrcpy_release.DEFAULT in PINNED
+    assert all(len(bytes.fromhex(pin)) == 32 for pin in PINNED.values())
 
 
 def test_the_command_says_what_it_did(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import zipfile
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.devices.scrcpy_server import cache, command, find, places, version_of
-from lab.devices.scrcpy_wire import speech
-from lab.errors import LabError
+from lab.cli.doctor import _scrcpy
+from lab.core.errors import LabError
+from lab.devices.scrcpy_codec import speech
+from lab.devices.scrcpy_server import PINNED, cache, command, find, places, version_of
 from simulators.phone.served.scrcpy_options import stand_in
 
 Env = dict[str, str]
@@ -99,12 +101,16 @@ def test_a_program_that_is_a_link_leads_to_its_own_server(tmp_path: Path, env: E
     assert find(env=env).path == jar
 
 
-def test_one_that_is_too_old_gives_way_to_a_fetched_one(tmp_path: Path, env: Env) -> None:
+def test_one_that_is_too_old_gives_way_to_a_fetched_one(
+    tmp_path: Path, env: Env, monkeypatch: pytest.MonkeyPatch
+) -> None:
     installed(tmp_path, "1.25")
     with pytest.raises(LabError, match=r"scrcpy-server: its server 1\.25"):
         find(env=env)
     for version in ("3.3.3", "3.3.4", "4.0"):
         laid(cache(env) / f"scrcpy-server-v{version}", version)
+        data = (cache(env) / f"scrcpy-server-v{version}").read_bytes()
+        monkeypatch.setitem(PINNED, version, hashlib.sha256(data).hexdigest())
     assert [path.name[-5:] for path, source in places(env) if source == "fetched"] == ["-v4.0", "3.3.4", "3.3.3"]
     assert find(env=env).speech.version == "4.0"
 
@@ -124,3 +130,34 @@ def test_the_line_that_starts_it() -> None:
     assert "send_codec_meta=true" in line
     assert "send_stream_meta=true" in command("/x", speech("4.0"), 1)
     assert re.fullmatch(r"[\w./= ;-]*", line)
+
+
+def test_one_in_the_cache_that_is_not_what_was_fetched_is_not_taken(
+    tmp_path: Path, env: Env, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cache(env) / "scrcpy-server-v3.3.4"
+    laid(path, "3.3.4")
+    with pytest.raises(LabError, match=r"scrcpy-server-v3\.3\.4 has the SHA-256 [0-9a-f]{64}, not"):
+        find(env=env)
+    monkeypatch.setitem(PINNED, "3.3.4", hashlib.sha256(path.read_bytes()).hexdigest())
+    jar = find(env=env)
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(LabError, match="has the SHA-256"):
+        jar.read()
+
+
+@pytest.mark.parametrize("harm", ["named", "fetched"])
+def test_doctor_ticks_off_no_server_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SCRCPY_SERVER_PATH", raising=False)
+    assert _scrcpy().ok
+    if harm == "named":
+        monkeypatch.setenv("SCRCPY_SERVER_PATH", str(tmp_path / "nowhere"))
+    else:
+        laid(cache() / "scrcpy-server-v3.3.4", "3.3.4")
+    found = _scrcpy()
+    assert not found.ok
+    assert found.do

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from lab.core.seams import Trouble
 from lab.devices import screencap
 from lab.devices.screencap import checked, parsed, png_size
-from lab.seams import Trouble
 from tests.lab.devices.answering import answering
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.devices.strokes import Stroke, stroke
-from lab.errors import LabError
-from lab.turn import Action, ActionKind, Direction
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.errors import LabError
+from lab.core.step import Action, ActionKind, Direction
+from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.devices.gestures import Stroke, stroke
 
 SIZE = (1080, 2400)
 LIST, ROW = Bounds(0, 400, 1080, 2200), Bounds(0, 500, 1080, 800)

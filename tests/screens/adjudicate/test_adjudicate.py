@@ -9,24 +9,24 @@ import pytest
 from textual.binding import Binding
 
 from annotators.protocols import protocol
-from lab.adjudication import Adjudicated
-from lab.errors import LabError
-from lab.label import Act
-from lab.labels import Spot
-from lab.protocol import Field, Protocol
-from lab.settings import Settings
-from lab.stamp import now, uuid7
-from lab.study import Study, Target, Unit
-from lab.task import Actor
+from lab.core.adjudication import Settlement
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.settings import Settings
+from lab.core.study import Study, Target, Unit
+from lab.core.task import Actor
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
-from screens.adjudicate.pane import SettlePane
-from screens.annotate.beside import Beside
+from screens.adjudicate.settlement_pane import SettlePane
+from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
-from screens.rooms import Opening
+from screens.navigation import Opening
 from store.store import Store
 from tests.blind import found
-from tests.screens.annotate.made import press
+from tests.screens.annotate.sample_studies import press
 from tests.screens.annotate.watched import Watched
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import frozen, label
@@ -44,7 +44,7 @@ WORDS = {"c": "completed", "n": "not_completed"}
 def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Study:
     """A locked study of the whole run, rated by three people and a judge."""
     answers = SAID if said is None else said
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     units = [Unit(id, (WHOLE,), targets=TARGETS) for id in answers]
     locked = more.pop("locked", True)
     plan = frozen(store, units, TDG, raters=CODES, id="s", seed=4, **more)
@@ -55,13 +55,13 @@ def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more
                 given |= {"reason_missing": "cannot_judge"} if word == "?" else {}
                 note = f"As {word} says" if target.id == "n1" else ""
                 row = label(plan, one, target.id, "state", WORDS.get(word), note=note, **given)
-                store.record_label(plan, one, row)
+                store.labels.record(plan, one, row)
         judge = Actor("model", "Zjudge")
-        store.record_label(plan, one, label(plan, one, "n1", "state", "not_completed", rater=judge, config_sha="x"))
+        store.labels.record(plan, one, label(plan, one, "n1", "state", "not_completed", rater=judge, config_sha="x"))
         for code in CODES:
-            store.record_act(Act(uuid7(), "s", 1, Actor("human", code), "commit", now(), one.id))
+            store.labels.record_act(Act(uuid7(), "s", 1, Actor("human", code), "commit", now(), one.id))
     if locked:
-        store.record_act(Act(uuid7(), "s", 1, D1, "locked", now()))
+        store.labels.record_act(Act(uuid7(), "s", 1, D1, "locked", now()))
     return plan
 
 
@@ -88,8 +88,8 @@ def seen(app: LabApp, unit: str, target: str) -> bool:
     return room(app).shown == "case" and case is not None and (case.unit.id, case.spot.target) == (unit, target)
 
 
-def stands(store: Store, plan: Study, unit: str, target: str) -> Adjudicated | None:
-    one = store.settled(plan).get((unit, Spot(target, "state")))
+def stands(store: Store, plan: Study, unit: str, target: str) -> Settlement | None:
+    one = store.adjudications.settled(plan).get((unit, FieldReference(target, "state")))
     return one.what if one is not None else None
 
 
@@ -134,7 +134,7 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store
         await until(pilot, lambda: "not completed by the adjudicator" in painted(app))
         await press(pilot, "enter", "enter")
         await until(pilot, lambda: "A reason must be said" in painted(app))
-        assert store.settled(plan) == {}
+        assert store.adjudications.settled(plan) == {}
         await typed(pilot, "It was not")
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n3"))
@@ -151,6 +151,25 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store
         assert (last.value, last.reason_missing) == (None, "cannot_judge")
 
 
+async def test_the_last_reason_stands_ready_and_typing_replaces_it(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begun(pilot, app, until)
+        reasons = ("Most of them", "Most of them", "It was late")
+        for at, reason in enumerate(reasons):
+            await until(pilot, lambda: pane(app).voices.has_focus and not pane(app).typing)
+            await press(pilot, "1", "enter")
+            await until(pilot, lambda: pane(app).typing == "reason")
+            if at:
+                await until(pilot, lambda: "as the last one; typing writes another" in painted(app))
+            if at != 1:
+                await typed(pilot, reason)
+            await press(pilot, "enter")
+            await until(pilot, lambda at=at: f"{at + 1} settled" in painted(app))
+    assert sorted(one.what.reason for one in store.adjudications.settled(plan).values()) == sorted(reasons)
+
+
 async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) -> None:
     plan = studied(store, {"u2": SAID["u2"]})
     app = settling(store, plan)
@@ -163,7 +182,7 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) 
         await press(pilot, "1")
         await until(pilot, lambda: "completed by the adjudicator" in painted(app))
         voices = pane(app).voices
-        movers = [at for at, voice in enumerate(voices.voices) if voice.said.value == "not_completed"]
+        movers = [at for at, voice in enumerate(voices.rows) if voice.said.value == "not_completed"]
         await press(pilot, *(["down"] * movers[0]), "c", "1")
         await typed(pilot, "slip: missed it")
         await press(pilot, "enter", "d", "4", "enter")
@@ -175,7 +194,7 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) 
         what = stands(store, plan, "u2", "n2")
         assert what is not None
         assert (what.by_means, what.minutes, what.value) == ("discussion", 4.0, "completed")
-        moved = voices.voices[movers[0]].said.rater.id
+        moved = voices.rows[movers[0]].said.rater.id
         assert [(one.rater, one.was, one.now, one.code, one.why) for one in what.moves] == [
             (moved, "not_completed", "completed", "slip", "missed it")
         ]
@@ -184,8 +203,8 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) 
 
 async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, until: Until) -> None:
     plan = studied(store)
-    unit = store.unit(plan, "u1")
-    store.settle(plan, unit, Adjudicated("n1", "state", "majority", "completed", reason="most"), D1)
+    unit = store.studies.unit(plan, "u1")
+    store.adjudications.settle(plan, unit, Settlement("n1", "state", "majority", "completed", reason="most"), D1)
     app = settling(store, plan)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: listed(app))
@@ -202,13 +221,13 @@ async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: St
     app = settling(store, studied(store))
     async with app.run_test(size=(120, 40)) as pilot:
         await begun(pilot, app, until)
-        beside = app.screen.query_one(Beside)
-        for at, voice in enumerate(pane(app).voices.voices):
+        beside = app.screen.query_one(UnitPane)
+        for at, voice in enumerate(pane(app).voices.rows):
             await press(pilot, *(["down"] if at else []))
             assert voice.said.label is not None
             await until(pilot, lambda voice=voice: beside.place == voice.said.label.evidence)
         await press(pilot, "left")
-        await until(pilot, lambda: beside.place != pane(app).voices.voices[-1].said.label.evidence)  # type: ignore[union-attr]
+        await until(pilot, lambda: beside.place != pane(app).voices.rows[-1].said.label.evidence)  # type: ignore[union-attr]
 
 
 async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, until: Until) -> None:
@@ -277,7 +296,7 @@ async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, u
         await press(pilot, "1", "m", "enter")
         assert not pane(app).typing
         assert not pane(app).draft.chosen
-    assert store.settled(plan) == {}
+    assert store.adjudications.settled(plan) == {}
 
 
 async def test_who_still_rates_sees_no_answer(store: Store, until: Until) -> None:
@@ -288,7 +307,7 @@ async def test_who_still_rates_sees_no_answer(store: Store, until: Until) -> Non
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "rates in it and is not done" in painted(app))
         assert room(app).disputes.count == 0
-    assert store.settled(plan) == {}
+    assert store.adjudications.settled(plan) == {}
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
@@ -315,7 +334,7 @@ async def test_nobody_is_named_before_it_is_decided(
         assert found(["A  ", "completed"], watched.text)
         assert found(hidden, watched.text) == set()
         await press(pilot, "enter", "1", "enter", "x", "enter")
-        await until(pilot, lambda: bool(store.settled(plan)))
+        await until(pilot, lambda: bool(store.adjudications.settled(plan)))
         watched.look(app)
     assert found(hidden, watched.text) == set()
 
@@ -344,7 +363,7 @@ async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, 
         await until(pilot, lambda: "People differ on nothing that is handed in" in painted(app))
         app.open_numbers(empty, "adjudicate")
         await until(
-            pilot, lambda: "differ on nothing that is handed in" in painted(app) and room(app).chair is not None
+            pilot, lambda: "differ on nothing that is handed in" in painted(app) and room(app).session is not None
         )
         await press(pilot, "enter", "1", "n")
         assert room(app).shown == "queue"
@@ -353,12 +372,12 @@ async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, 
 async def test_a_number_is_typed(store: Store, until: Until) -> None:
     share = Field("share", "How much was done?", "interval", least=0, most=100, step=1)
     plan = frozen(store, [Unit("u1", ("gone",))], Protocol("share", "Share", "run", (share,)), raters=CODES[:2], id="n")
-    unit = store.unit(plan, "u1")
+    unit = store.studies.unit(plan, "u1")
     for code, value in zip(CODES, (40, 90), strict=False):
-        store.record_label(plan, unit, label(plan, unit, "", "share", value, rater=Actor("human", code)))
-    store.record_act(Act(uuid7(), "n", 1, D1, "locked", now()))
+        store.labels.record(plan, unit, label(plan, unit, "", "share", value, rater=Actor("human", code)))
+    store.labels.record_act(Act(uuid7(), "n", 1, D1, "locked", now()))
     for code in CODES[:2]:
-        store.record_act(Act(uuid7(), "n", 1, Actor("human", code), "commit", now(), "u1"))
+        store.labels.record_act(Act(uuid7(), "n", 1, Actor("human", code), "commit", now(), "u1"))
     app = settling(store, plan)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1))
@@ -367,8 +386,8 @@ async def test_a_number_is_typed(store: Store, until: Until) -> None:
         await press(pilot, "backspace", "enter")
         await until(pilot, lambda: "80 by the adjudicator" in painted(app))
         await press(pilot, "enter", "y", "enter")
-        await until(pilot, lambda: bool(store.settled(plan)))
-    assert [one.what.value for one in store.settled(plan).values()] == [80]
+        await until(pilot, lambda: bool(store.adjudications.settled(plan)))
+    assert [one.what.value for one in store.adjudications.settled(plan).values()] == [80]
 
 
 def test_every_key_has_an_id_and_a_tooltip() -> None:

@@ -10,18 +10,18 @@ import pytest
 from textual.binding import Binding
 from textual.widgets import Input
 
-import lab.gathering
-from lab.settings import Settings
-from lab.task import Actor
+import lab.studies.study_data
+from lab.core.settings import Settings
+from lab.core.task import Actor
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
-from screens.home import HomeScreen
+from screens.home.home import HomeScreen
+from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from screens.replay.timeline import Timeline
-from screens.rooms import Opening
 from store.store import Store
 from tests.rated import hand_in
-from tests.screens.agreement.made import NOT, RUNS, made, units
+from tests.screens.agreement.sample_study import NOT, RUNS, made, units
 from tests.screens.runs import painted
 from tests.studies import frozen, label
 
@@ -47,8 +47,8 @@ def ready(app: LabApp) -> bool:
 def replayed(app: LabApp) -> str:
     """The run that is replayed."""
     assert isinstance(app.screen, ReplayScreen)
-    assert app.screen._projector.reel is not None
-    return app.screen._projector.reel.id
+    assert app.screen.footage.run is not None
+    return app.screen.footage.run
 
 
 def at(app: LabApp, statistic: str, part: str = "before") -> int:
@@ -235,7 +235,7 @@ async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(store: Sto
         it = room(app)
         before = it.fields.rows[at(app, "percent exact")].places
         unit = units()[5]
-        store.record_label(study, unit, label(study, unit, "pay", "seen", True, rater=Actor("human", "R3")))
+        store.labels.record(study, unit, label(study, unit, "pay", "seen", True, rater=Actor("human", "R3")))
         hand_in(store, study, "R3", "u5")
         it.reading.look()
         await until(pilot, lambda: "1 newer answer: r recounts" in painted(app))
@@ -253,13 +253,13 @@ async def test_what_was_computed_last_stands_at_once_while_newer_answers_are_cou
     async with first.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(first))
     hand_in(store, study, "R3", "u5")
-    let, agreed = threading.Event(), lab.gathering.agreed
+    let, agreed = threading.Event(), lab.studies.study_data.agreed
 
     def held(*of: Any) -> Any:
         let.wait(60)
         return agreed(*of)
 
-    monkeypatch.setattr(lab.gathering, "agreed", held)
+    monkeypatch.setattr(lab.studies.study_data, "agreed", held)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -278,8 +278,8 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = made(store)
-    let, agreed = threading.Event(), lab.gathering.agreed
-    monkeypatch.setattr(lab.gathering, "agreed", lambda *of: (let.wait(60), agreed(*of))[1])
+    let, agreed = threading.Event(), lab.studies.study_data.agreed
+    monkeypatch.setattr(lab.studies.study_data, "agreed", lambda *of: (let.wait(60), agreed(*of))[1])
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -311,14 +311,14 @@ async def test_where_nothing_can_be_said_a_sentence_names_the_next_step(
 
 
 def made_protocol() -> Any:
-    from tests.screens.agreement.made import STEPS
+    from tests.screens.agreement.sample_study import STEPS
 
     return STEPS
 
 
 async def test_no_overlap_is_a_sentence(store: Store, until: Until) -> None:
     from tests.rated import rated
-    from tests.screens.agreement.made import STEPS, sheet
+    from tests.screens.agreement.sample_study import STEPS, sheet
 
     said = {"R1": {"u0": sheet("R1", 0)}, "R2": {"u1": sheet("R2", 1)}}
     app = opened(store, rated(store, units()[:2], STEPS, said))
@@ -330,7 +330,7 @@ async def test_an_item_without_a_run_says_where_it_is_settled(store: Store, unti
     import msgspec
 
     from tests.rated import rated
-    from tests.screens.agreement.made import STEPS
+    from tests.screens.agreement.sample_study import STEPS
 
     bare = [msgspec.structs.replace(one, runs=(), cluster=one.id) for one in units()[:3]]
     said = {
@@ -357,7 +357,7 @@ async def test_the_room_is_not_there_for_who_rates_or_takes_part(store: Store, u
         await pilot.pause()
         assert not isinstance(app.screen, AgreementScreen)
         assert not any("greement" in one.title for one in app.get_system_commands(app.screen))
-    from lab.errors import LabError
+    from lab.core.errors import LabError
 
     with pytest.raises(LabError, match="is not there for the seat"):
         opened(store, study, Settings(person="R1", seat=seat))  # type: ignore[arg-type]
@@ -402,14 +402,14 @@ async def test_another_study_takes_the_place_of_the_one_before(store: Store, unt
 async def test_answers_are_read_once_for_all_that_is_made_of_them(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, gathered = made(store), lab.gathering.gathered
+    study, gathered = made(store), lab.studies.study_data.gathered
     reads: list[str] = []
 
     def read(*of: Any) -> Any:
         reads.append(of[1].id)
         return gathered(*of)
 
-    monkeypatch.setattr(lab.gathering, "gathered", read)
+    monkeypatch.setattr(lab.studies.study_data, "gathered", read)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
@@ -419,7 +419,7 @@ async def test_answers_are_read_once_for_all_that_is_made_of_them(
         await pilot.press("enter")
         await until(pilot, lambda: room(app).items.count == 3)
         assert reads == [study.id]
-        store.record_label(
+        store.labels.record(
             study, units()[0], label(study, units()[0], "pay", "state", NOT, rater=Actor("model", "new"))
         )
         await pilot.press("escape", "r")

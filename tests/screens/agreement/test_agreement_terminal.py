@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli import main
+from lab.cli.main import main
 from store.store import Store
-from tests.screens.agreement.made import made
+from tests.screens.agreement.sample_study import made
 from tests.screens.test_terminal import painted_in_terminal
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from lab.agreement import Agreement
+from lab.core.agreement import Agreement
+from lab.runs.descriptions import short_id
 from screens.agreement import rows, words
-from screens.agreement.rows import View
-from screens.agreement.table import Fields, Pairs
-from screens.describe import short_id
+from screens.agreement.rows import NumberFilter
+from screens.agreement.table import FieldNumbers, RaterPairs
 
 
 def number(statistic: str = "Fleiss' kappa", value: float | None = 0.72, **changes: object) -> Agreement:
     """A number with an interval, made by leaving runs out."""
     given: dict[str, object] = {
         "low": 0.61, "high": 0.81, "interval": "jackknife-t", "places": 412, "units": 100, "traces": 98, "raters": 3,
-        "missing": 0.021, "reasons": {"cannot_judge": 9, "skipped": 3}, **changes,
+        "missing": 0.021, "reasons": {"cannot_judge": 9, "skipped": 3}, "clusters": "run", **changes,
     }  # fmt: skip
     return Agreement(str(given.pop("field", "state")), statistic, value, **given)  # type: ignore[arg-type]
 
@@ -23,10 +23,9 @@ def number(statistic: str = "Fleiss' kappa", value: float | None = 0.72, **chang
 UNDEFINED = number("Cohen's kappa", None, low=None, high=None, undefined="one category")
 
 
-def line(one: Agreement, width: int, kind: type[Fields] | type[Pairs] = Fields) -> str:
+def line(one: Agreement, width: int, kind: type[FieldNumbers] | type[RaterPairs] = FieldNumbers) -> str:
     table = kind("agreement-fields")
     table.rows, table.ends = [one], rows.ends_of([one])
-    table.measure()
     return table.paint(0, width).plain
 
 
@@ -93,10 +92,9 @@ def test_clusters_that_are_no_runs_are_called_what_they_are() -> None:
 
 @pytest.mark.parametrize("one", ["run", "task", "user"])
 def test_the_column_of_clusters_is_headed_by_what_they_are(one: str) -> None:
-    table = Fields("agreement-fields")
+    table = FieldNumbers("agreement-fields")
     table.rows = [number(clusters=one)]
     table.ends = rows.ends_of(table.rows)
-    table.measure()
     heading = table.heading(196).plain
     assert f" {one}s " in heading
     assert len(heading) <= 196
@@ -124,14 +122,13 @@ JUDGED = [
 
 
 def test_whose_answers_they_are_stands_in_a_second_line_where_there_is_no_room() -> None:
-    table = Fields("agreement-fields")
+    table = FieldNumbers("agreement-fields")
     table.rows = [*JUDGED, number("percent"), *JUDGED[:1]]
-    table.set_reactive(Fields.cursor, 3)
-    table.measure()
-    named = [table.said("name", one, at, 24) for at, one in enumerate(table.rows)]
+    table.set_reactive(FieldNumbers.cursor, 3)
+    named = [table.words_at(at, "name", 24) for at in range(table.count)]
     assert named == ["state (flexible, before)", "  glass", "", "state", "state (flexible, before) · glass"]
-    assert table.said("name", JUDGED[0], 0, 40) == "state (flexible, before) · glass"
-    assert table.said("name", JUDGED[1], 1, 40) == ""
+    assert table.words_at(0, "name", 40) == "state (flexible, before) · glass"
+    assert table.words_at(1, "name", 40) == ""
 
 
 def test_items_are_named_by_as_much_of_an_id_as_tells_them_apart() -> None:
@@ -173,13 +170,13 @@ MANY = [
 
 
 def test_a_view_shows_people_or_judges_one_part_one_statistic() -> None:
-    assert [one.statistic for one in rows.shown(MANY, View("judges"))] == ["F1"]
-    assert len(rows.shown(MANY, View())) == 5
+    assert [one.statistic for one in rows.shown(MANY, NumberFilter("judges"))] == ["F1"]
+    assert len(rows.shown(MANY, NumberFilter())) == 5
     # A number that is of no part stands beside every part.
-    assert [one.part for one in rows.shown(MANY, View(part="after"))] == ["after", "after", ""]
-    assert [one.part for one in rows.shown(MANY, View(statistic="percent"))] == ["before", "after"]
+    assert [one.part for one in rows.shown(MANY, NumberFilter(part="after"))] == ["after", "after", ""]
+    assert [one.part for one in rows.shown(MANY, NumberFilter(statistic="percent"))] == ["before", "after"]
     assert rows.parts(MANY) == ["before", "after"]
-    assert rows.statistics(MANY, View(part="after")) == ["Fleiss' kappa", "percent", "AC1"]
+    assert rows.statistics(MANY, NumberFilter(part="after")) == ["Fleiss' kappa", "percent", "AC1"]
 
 
 def test_whose_answers_a_grid_is_of_follows_from_the_number() -> None:

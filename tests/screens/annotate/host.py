@@ -11,15 +11,15 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from lab.protocol import Field, Option, Protocol, Show, UnitKind
-from lab.records import Imported
-from lab.settings import Settings
-from lab.study import Study, Unit
-from lab.task import Actor, LogEntry, Persona
-from lab.trace import Started
-from screens.annotate.beside import Beside
+from lab.core.protocol import Field, Option, Protocol, Show, UnitKind
+from lab.core.run_records import Imported
+from lab.core.settings import Settings
+from lab.core.study import Study, Unit
+from lab.core.task import Actor, LogEntry, Persona
+from lab.core.trace import Started
+from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
-from screens.window import Window
+from screens.picture_window import PictureWindow
 from store.store import Store
 from tests.screens.runs import whole_run
 
@@ -58,10 +58,10 @@ class Host(App[None]):
     VERTICAL_BREAKPOINTS = LabApp.VERTICAL_BREAKPOINTS
 
     def __init__(
-        self, store: Store, study: Study, unit: Unit, *, swap: bool = False, window: Window | None = None
+        self, store: Store, study: Study, unit: Unit, *, swap: bool = False, window: PictureWindow | None = None
     ) -> None:
         super().__init__()
-        self.beside = Beside(store, Settings())
+        self.beside = UnitPane(store, Settings())
         self.beside.open(study, unit, swap=swap)
         self.window = window
         self.said: list[Message] = []
@@ -73,13 +73,13 @@ class Host(App[None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
-    def on_beside_looked(self, message: Beside.Looked) -> None:
+    def on_beside_looked(self, message: UnitPane.Looked) -> None:
         self.said.append(message)
 
-    def on_beside_closely(self, message: Beside.Closely) -> None:
+    def on_beside_closely(self, message: UnitPane.Closely) -> None:
         self.said.append(message)
 
-    def on_beside_boxed(self, message: Beside.Boxed) -> None:
+    def on_beside_boxed(self, message: UnitPane.Boxed) -> None:
         self.said.append(message)
 
     def of(self, kind: type[Any]) -> list[Any]:

@@ -33,7 +33,7 @@ class Terminal:
         env = {name: value for name, value in os.environ.items() if not name.startswith("HITLAB_")}
         env |= {f"XDG_{kind}_HOME": str(home) for kind in ("DATA", "CONFIG", "CACHE")}
         env |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_BELL": "false"}
-        args = [sys.executable, "-m", "lab.cli", "study", "open", study, "--as", person, "--db", str(db)]
+        args = [sys.executable, "-m", "lab.cli.main", "study", "open", study, "--as", person, "--db", str(db)]
         self.program = subprocess.Popen(args, env=env, stdin=side, stdout=side, stderr=side)
         os.close(side)
         self.seen = b""

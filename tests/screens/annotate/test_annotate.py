@@ -6,26 +6,42 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.binding import Binding
 
-from lab.label import Act, ActKind
-from lab.labels import Spot
-from lab.protocol import Protocol
-from lab.settings import Settings
-from lab.stamp import now, uuid7
-from lab.study import Gold, Study, Unit
-from lab.task import Actor
+from annotators.protocols import protocol
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.protocol import Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.screen_clock import Clock
+from lab.core.settings import Settings
+from lab.core.study import Gold, Study, Unit
+from lab.core.task import Actor
+from lab.studies.rating_pace import Pace
+from lab.studies.rating_session import RatingSession
 from screens.annotate.annotate import AnnotateScreen
-from screens.annotate.desk import Desk
-from screens.annotate.entry import Line
+from screens.annotate.answer_field import AnswerLine
 from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
 from screens.annotate.menu import Menu
-from screens.annotate.pace import Pace
 from screens.app import LabApp
-from screens.clock import Clock
-from screens.rooms import Opening
+from screens.navigation import Opening
+from store.labels import Labels
 from store.store import Store
-from tests.screens.annotate.made import NODES, STARS, desk, nodes, one_field, press, rating, ready, room, sheet, studied
+from tests import studied_runs
+from tests.screens.annotate.sample_studies import (
+    NODES,
+    STARS,
+    nodes,
+    one_field,
+    press,
+    rating,
+    ready,
+    room,
+    session,
+    sheet,
+    studied,
+)
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -33,7 +49,7 @@ Until = Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def run(store: Store) -> Store:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     return store
 
 
@@ -42,11 +58,11 @@ def units(*ids: str, **more: Any) -> list[Unit]:
 
 
 def acts(store: Store, study: Study, rater: str = "R1") -> list[str]:
-    return [act.act for act in store.acts(study, rater)]
+    return [act.act for act in store.labels.acts(study, rater)]
 
 
 def did(store: Store, study: Study, person: str, act: ActKind) -> None:
-    store.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
+    store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
 
 
 async def test_unit_after_unit_and_then_thanks(run: Store, until: Until) -> None:
@@ -61,9 +77,22 @@ async def test_unit_after_unit_and_then_thanks(run: Store, until: Until) -> None
         await press(pilot, "escape")
         await until(pilot, lambda: "2/2" in painted(app) and "done" in painted(app))
     assert acts(run, study)[-1] == "rose"
-    opened = [act for act in run.acts(study, "R1") if act.act == "opened"]
+    opened = [act for act in run.labels.acts(study, "R1") if act.act == "opened"]
     assert opened[0].detail["shows"] == list(study.shown)
     assert (opened[0].detail["position"], opened[0].detail["swap"]) == (0, False)
+
+
+async def test_in_a_run_of_no_steps_nothing_is_completed_and_a_sentence_says_so(run: Store, until: Until) -> None:
+    run.runs.add(studied_runs.run("run-of-none", steps=0))
+    study = studied(run, protocol("tdg"), [Unit("u1", ("run-of-none",), targets=nodes(1))])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "1 of 1" in painted(app))
+        await press(pilot, "1")
+        await until(pilot, lambda: "the run has no steps" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: len(list(run.labels.read(study))) == 1)
+    assert [label.value for label in run.labels.read(study)] == ["not_completed"]
 
 
 async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(run: Store, until: Until) -> None:
@@ -77,8 +106,8 @@ async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(run: Store, 
         await until(pilot, lambda: "1 of 2" in painted(app) and ready(app))
         await press(pilot, "home", "2", "enter")
         await until(pilot, lambda: "2 of 2" in painted(app))
-        assert [label.value for label in run.labels(study, "u1")] == ["4", "2"]
-        assert run.progress(study, "R1").done == 1
+        assert [label.value for label in run.labels.read(study, "u1")] == ["4", "2"]
+        assert run.studies.progress(study, "R1").done == 1
 
 
 async def test_where_there_is_no_going_back_there_is_none(run: Store, until: Until) -> None:
@@ -86,10 +115,12 @@ async def test_where_there_is_no_going_back_there_is_none(run: Store, until: Unt
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "4", "enter")
+        await press(pilot, "4")
+        await until(pilot, lambda: "Enter hands in; there is no going back." in painted(app))
+        await press(pilot, "enter")
         await until(pilot, lambda: "2 of 2" in painted(app))
         await press(pilot, "z")
-        await until(pilot, lambda: "no going back" in painted(app))
+        await until(pilot, lambda: "This study has no going back" in painted(app))
         assert "2 of 2" in painted(app)
 
 
@@ -101,7 +132,7 @@ async def test_hand_in_waits_for_what_is_open(run: Store, until: Until) -> None:
         await press(pilot, "1", "end", "enter")
         await until(pilot, lambda: "2 open: answer or skip them first" in painted(app))
         assert sheet(app).items.cursor == 1
-        assert run.progress(study, "R1").done == 0
+        assert run.studies.progress(study, "R1").done == 0
 
 
 GOLD = (Gold("n1", "completed", "completed", "Step 1 shows it."), Gold("n2", "completed", "completed", "See step 2."))
@@ -128,7 +159,7 @@ async def test_a_pilot_unit_shows_what_is_right_and_why(run: Store, until: Until
         assert "right: completed" in told
         assert "50% right in the pilot" in told
         await press(pilot, "z", "1")
-        assert run.progress(study, "R1").done == 1
+        assert run.studies.progress(study, "R1").done == 1
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and "2 of 2" in painted(app) and "pilot" not in painted(app))
 
@@ -150,27 +181,38 @@ async def test_a_rater_below_the_bar_is_told_and_held_until_released(run: Store,
         await until(pilot, lambda: ready(app))
 
 
-class CutOff(Store):
-    """A file whose program ends as soon as a unit is handed in."""
+class CutOff(Labels):
+    """Labels of a file whose program ends as soon as a unit is handed in."""
 
     def record_act(self, act: Act) -> None:
-        if any(one.act == "commit" for one in self.acts(self.study(act.study), act.rater.id)):
+        if any(one.act == "commit" for one in self.acts(self._studies.study(act.study), act.rater.id)):
             raise SystemExit
         super().record_act(act)
 
 
 def test_whoever_is_cut_off_on_handing_in_is_held_all_the_same(run: Store) -> None:
     study = calibrated(run, 0.9)
-    with CutOff(run.path) as cut_off:
-        here = Desk(cut_off, study, Actor("human", "R1"))
+    with Store(run.path) as cut_off:
+        cut_off.labels = CutOff(cut_off.database, cut_off.studies)
+        here = RatingSession(cut_off, study, Actor("human", "R1"))
         at = here.next_assignment()
         assert at is not None
         here.open(at)
         for target in ("n1", "n2"):
-            here.answer(Spot(target, "completed"), "not_completed")
+            here.answer(FieldReference(target, "completed"), "not_completed")
         assert here.commit().held
-    assert run.held(study, "R1")
-    assert [act.act for act in run.acts(study, "R1")][-3:] == ["commit", "gold", "held"]
+    assert run.studies.held(study, "R1")
+    assert [act.act for act in run.labels.acts(study, "R1")][-3:] == ["commit", "gold", "held"]
+
+
+async def test_in_a_small_terminal_only_the_studys_title_is_cut(store: Store, until: Until) -> None:
+    study = studied(store, one_field(STARS), [Unit(f"u{at}", targets=nodes(1)) for at in range(12)])
+    app = rating(store, replace(study, title="Who does what in which room " * 3))
+    async with app.run_test(size=(64, 18)) as pilot:
+        for size in ((64, 18), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: ready(app) and app.size == size and "R1, rater" in painted(app))
+            assert "1 of 12" in painted(app).split("\n")[0]
 
 
 @pytest.mark.parametrize(("act", "words"), [("locked", "is locked"), (None, "Nothing in this study is dealt to R9")])
@@ -183,7 +225,7 @@ async def test_where_nothing_is_asked_a_sentence_says_why(
     app = rating(run, study, "R1" if act else "R9")
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: words in painted(app))
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
 
 
 async def test_the_shelf_lists_this_person_s_studies(run: Store, until: Until) -> None:
@@ -196,6 +238,27 @@ async def test_the_shelf_lists_this_person_s_studies(run: Store, until: Until) -
         assert len(room(app).shelf.rows) == 1
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app))
+
+
+async def test_enter_goes_on_with_the_study_that_was_left_before_the_shelf_is_read_again(
+    run: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for id in ("one", "other"):
+        studied(run, one_field(STARS), units("u1", "u2"), id=id)
+    app = LabApp(run, Settings(person="R1", seat="rater", bell=False), Opening("annotate"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, AnnotateScreen) and len(room(app).shelf.rows) == 2)
+        assert room(app).shelf.cursor == 0
+        second = room(app).shelf.rows[1].line.id
+        await press(pilot, "down", "enter")
+        await until(pilot, lambda: ready(app))
+        room(app).shelf.go(0)  # where it stands is not what tells which study was left
+        monkeypatch.setattr(AnnotateScreen, "read_shelf", lambda screen: None)
+        await press(pilot, "escape", "enter")
+        await until(pilot, lambda: ready(app))
+        wanted = room(app)._wanted
+        assert wanted is not None
+        assert wanted.id == second
 
 
 async def test_an_empty_shelf_says_what_to_do(store: Store, until: Until) -> None:
@@ -224,7 +287,10 @@ async def test_words_of_the_run_are_searched(run: Store, until: Until) -> None:
         await press(pilot, "slash", *"pay", "enter")
         await until(pilot, lambda: sheet(app).place.endswith("@5"))
         await press(pilot, "escape", "1")
-        await until(pilot, lambda: bool(list(run.labels(study))))
+        await until(pilot, lambda: bool(list(run.labels.read(study))))
+    (label,) = run.labels.read(study)
+    assert label.evidence is not None
+    assert label.evidence.endswith("@5")
 
 
 async def test_six_verbs_and_help_are_in_the_footer(run: Store, until: Until) -> None:
@@ -234,7 +300,7 @@ async def test_six_verbs_and_help_are_in_the_footer(run: Store, until: Until) ->
         await until(pilot, lambda: ready(app))
         shown = {binding.action for _, binding, on, _ in app.screen.active_bindings.values() if binding.show and on}
         assert len(shown) <= 8  # the palette's own is not painted
-    for key in [*SHEET_KEYS, *ROOM_KEYS, *Menu.BINDINGS, *Line.BINDINGS]:
+    for key in [*SHEET_KEYS, *ROOM_KEYS, *Menu.BINDINGS, *AnswerLine.BINDINGS]:
         assert isinstance(key, Binding)
         assert key.id
         assert key.tooltip
@@ -301,7 +367,7 @@ async def test_idle_time_breaks_and_the_reminder(run: Store, until: Until) -> No
         await pilot.pause()
         await until(pilot, lambda: sheet(app).items.has_focus)
         await press(pilot, "1")
-        (label,) = run.labels(study)
+        (label,) = run.labels.read(study)
         assert label.idle_ms == pytest.approx(60_000)
         await until(pilot, lambda: "idle" in acts(run, study))
         for clock.at in (140.0, 190.0, 215.0):
@@ -318,7 +384,7 @@ async def test_a_person_is_shown_by_code_and_seat(run: Store, until: Until) -> N
     app = rating(run, study)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "R1, rater" in painted(app))
-        assert desk(app).person == Actor("human", "R1")
+        assert session(app).person == Actor("human", "R1")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (64, 18), (70, 50), (200, 60)])
@@ -346,8 +412,8 @@ async def test_the_last_unit_is_taken_back_from_the_thanks(run: Store, until: Un
         await until(pilot, lambda: ready(app))
         await press(pilot, "home", "2", "enter")
         await until(pilot, lambda: "All 1 are handed in" in painted(app))
-        assert [label.value for label in run.labels(study, "u1")] == ["4", "2"]
-        assert run.progress(study, "R1").done == 1
-        run.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
+        assert [label.value for label in run.labels.read(study, "u1")] == ["4", "2"]
+        assert run.studies.progress(study, "R1").done == 1
+        run.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
         await press(pilot, "z")
         await until(pilot, lambda: "locked" in painted(app))

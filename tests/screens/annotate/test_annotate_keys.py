@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from annotators.protocols import protocol, protocols
-from lab.protocol import Protocol
-from lab.study import Given, Target, Unit
-from screens.annotate.items import Item, digits_of, way_of
+from lab.core.protocol import Protocol
+from lab.core.study import Given, Target, Unit
+from lab.studies.scale_entry import top
+from lab.studies.sheet_items import SheetItem, by_digits, way_of
 from store.store import Store
-from tests.screens.annotate.made import nodes, press, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import nodes, press, rating, ready, sheet, studied
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -32,14 +33,14 @@ def unit_for(asks: Protocol) -> Unit:
     return Unit("u1", runs, step=0 if asks.unit == "step" else None, targets=targets, given=given)
 
 
-def keys_for(app: Any, item: Item) -> list[str]:
+def keys_for(app: Any, item: SheetItem) -> list[str]:
     """What answers an item: its first option, the middle of its scale, a few words."""
     pane = sheet(app)
     match way_of(item):
         case "choice":
             return list(pane.way.choices(item)[0].key)
         case "scale":
-            return ["5", "0"] if digits_of(item) == 2 else ["1"]
+            return ["5", "0"] if by_digits(item) and top(item.field) > 9 else ["1"]
         case "step":
             return ["enter"]
     return [*("9" if item.field.kind == "interval" else WORDS), "enter"]
@@ -47,8 +48,8 @@ def keys_for(app: Any, item: Item) -> list[str]:
 
 @pytest.mark.parametrize("id", RATED)
 async def test_a_sheet_takes_no_more_keys_than_it_may(store: Store, until: Until, id: str) -> None:
-    store.import_run(whole_run())
-    store.import_run(bare_run())
+    store.runs.add(whole_run())
+    store.runs.add(bare_run())
     asks = protocol(id)
     study = studied(store, asks, [unit_for(asks)])
     app = rating(store, study)
@@ -65,11 +66,11 @@ async def test_a_sheet_takes_no_more_keys_than_it_may(store: Store, until: Until
             await press(pilot, *keys)
             assert sheet(app).sheet.head(item.spot) is not None, (item, keys)
         await press(pilot, "enter")
-        assert store.progress(study, "R1").done == 1
+        assert store.studies.progress(study, "R1").done == 1
         assert all(count == 1 for count in counts.get("choice", []))
         assert all(count <= 2 for count in counts.get("scale", []))
         if set(counts) <= {"choice"}:
             assert pressed + 1 <= sum(map(len, counts.values())) + 2
-        given = list(store.labels(study))
+        given = list(store.labels.read(study))
         assert all(label.shown_at and label.first_key_at for label in given)
         assert len({(label.target, label.field) for label in given}) == len(given)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from lab.study import Given, Unit
-from lab.task import Criterion, GoldenStep, Rubric, Task
-from lab.trace import AnyEvent
-from screens.annotate.beside import Beside, Evidence
-from screens.annotate.blinded import Blinded
-from screens.phone.mirror import Mirror
-from screens.window import Window
-from store.importing import import_paths
+from lab.core.study import Given, Unit
+from lab.core.task import Criterion, GoldenStep, Rubric, Task
+from lab.core.trace import AnyEvent
+from lab.studies.blinded_runs import Blinded
+from screens.annotate.unit_pane import Evidence, UnitPane
+from screens.mirror.mirror import Mirror
+from screens.picture_window import PictureWindow
+from store.run_import import import_paths
 from store.store import Store
 from tests.screens.annotate.host import AGENT, ALL, FACT, MINIMAL, OTHER, Host, laid, lunch, study
 from tests.screens.resting import rests
@@ -29,9 +29,9 @@ TALL, LOW = (120, 40), (80, 18)
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_run(lunch(WHOLE))
-    store.import_run(lunch(OTHER, "other-method-9"))
-    store.import_run(bare_run())
+    store.runs.add(lunch(WHOLE))
+    store.runs.add(lunch(OTHER, "other-method-9"))
+    store.runs.add(bare_run())
     return store
 
 
@@ -69,7 +69,7 @@ async def test_a_run_without_screens_is_all_words(filled: Store, until: Until) -
         app.beside.turn_view()
         app.beside.look_closely()
         assert not side.shows_phone
-        assert app.of(Beside.Closely) == []
+        assert app.of(UnitPane.Closely) == []
         assert app.beside.step == 4
 
 
@@ -101,7 +101,7 @@ async def test_hidden_words_are_not_painted_and_shown_ones_are(filled: Store, un
 
 async def test_a_proactive_run_says_that_nothing_was_asked_for(store: Store, until: Until) -> None:
     for event in waiting_run():
-        store.append_event(WAITING, event)
+        store.runs.append_event(WAITING, event)
     app = Host(store, study(), unit(WAITING))
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, lambda: "nothing was asked for" in painted(app))
@@ -156,7 +156,7 @@ async def test_a_place_is_told_at_once_and_its_step_counted_from_nought(filled: 
         assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@1", 0, "step 1 of 6")
         app.beside.move(2)
         assert (app.beside.place, app.beside.step) == (f"{WHOLE}@3", 2)
-        await until(pilot, lambda: app.of(Beside.Looked)[-1].place == f"{WHOLE}@3")
+        await until(pilot, lambda: app.of(UnitPane.Looked)[-1].place == f"{WHOLE}@3")
         app.beside.edge(-1)
         assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@7", None, "the end")
         assert app.beside.question(-1)
@@ -177,7 +177,7 @@ async def test_a_search_does_not_come_upon_what_is_hidden(filled: Store, until: 
 
 
 async def test_it_goes_to_a_place_also_before_the_run_is_read(store: Store, until: Until) -> None:
-    store.import_run(long_run(300))
+    store.runs.add(long_run(300))
     app = Host(store, study(), unit(LONG))
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, laid(app))
@@ -198,7 +198,7 @@ async def test_it_goes_to_a_place_also_before_the_run_is_read(store: Store, unti
 async def test_nothing_is_read_where_keys_are_heard(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.import_run(long_run(60))
+    store.runs.add(long_run(60))
     threads: set[threading.Thread] = set()
     events = Blinded.events
 
@@ -227,7 +227,7 @@ async def test_a_question_s_unit_opens_at_its_question_with_the_facts_beside(fil
 async def test_a_step_s_unit_opens_at_its_step(filled: Store, until: Until) -> None:
     app = Host(filled, study("step"), unit(WHOLE, step=3))
     async with app.run_test(size=TALL) as pilot:
-        await until(pilot, lambda: laid(app)() and bool(app.of(Beside.Looked)))
+        await until(pilot, lambda: laid(app)() and bool(app.of(UnitPane.Looked)))
         assert app.beside.step == 3
 
 
@@ -334,8 +334,8 @@ async def test_a_region_is_drawn_by_a_drag_and_shown_again(filled: Store, until:
         await pilot.mouse_down(offset=end)
         await pilot.hover(offset=start)
         await pilot.mouse_up(offset=start)
-        await until(pilot, lambda: len(app.of(Beside.Boxed)) == 1)
-        box = app.of(Beside.Boxed)[0]
+        await until(pilot, lambda: len(app.of(UnitPane.Boxed)) == 1)
+        box = app.of(UnitPane.Boxed)[0]
         assert box.place == f"{WHOLE}@1"
         assert all(abs(a - b) < 60 for a, b in zip(box.region, (100, 200, 400, 700), strict=True))
         assert box.region[0] < box.region[2]
@@ -355,9 +355,9 @@ async def test_a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(f
         await pilot.click(offset=spot)
         app.beside.draw_region()
         await pilot.click(offset=spot)
-        await until(pilot, lambda: bool(app.of(Beside.Boxed)))
-        assert len(app.of(Beside.Boxed)) == 1
-        left, top, right, bottom = app.of(Beside.Boxed)[0].region
+        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
+        assert len(app.of(UnitPane.Boxed)) == 1
+        left, top, right, bottom = app.of(UnitPane.Boxed)[0].region
         assert left < 270 < right
         assert top < 220 < bottom
         assert (right - left) * (bottom - top) < 540 * 300
@@ -382,12 +382,35 @@ async def test_a_region_is_framed_by_keys_thing_after_thing(filled: Store, until
         assert box not in phone.frame.things
         assert (box.width - thing.width, box.height - thing.height) != (0, 0)
         await pilot.press("enter")
-        await until(pilot, lambda: bool(app.of(Beside.Boxed)))
-        assert app.of(Beside.Boxed)[0].region == box
-        assert app.of(Beside.Boxed)[0].place == f"{WHOLE}@1"
+        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
+        assert app.of(UnitPane.Boxed)[0].region == box
+        assert app.of(UnitPane.Boxed)[0].place == f"{WHOLE}@1"
         assert not app.beside.drawing
         assert not phone.can_focus
         await until(pilot, lambda: painted(app).count("┄") == plain.count("┄"))
+
+
+async def test_of_an_enlarged_phone_the_part_is_seen_that_is_framed(filled: Store, until: Until) -> None:
+    app = Host(filled, study(), unit(WHOLE))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await rests(pilot, laid(app))
+        app.beside.draw_region()
+        phone = app.beside.sides[0].phone
+        await until(pilot, lambda: phone.mirror.fit is not None)
+        phone.mirror.enlarge((0, 0))
+
+        def seen() -> bool:
+            fit = phone.mirror.fit
+            assert fit is not None
+            assert phone.frame is not None
+            x, y = phone.frame.box.center
+            return phone.mirror.zoom == "2x" and fit.x0 <= x < fit.x1 and fit.y0 <= y < fit.y1
+
+        await until(pilot, lambda: phone.mirror.settled and phone.mirror.zoom == "2x")
+        await pilot.press(*["ctrl+down"] * 40)
+        await until(pilot, seen)
+        await pilot.press("tab")
+        await until(pilot, seen)
 
 
 async def test_another_screen_is_framed_anew_while_a_region_is_drawn(filled: Store, until: Until) -> None:
@@ -423,8 +446,8 @@ async def test_of_two_phones_the_one_that_is_dragged_on_is_meant(filled: Store, 
         app.beside.draw_region()
         other = app.beside.sides[1].phone.mirror
         app.beside.post_message(Mirror.Dragged(other, (10, 20), (300, 400), 5))
-        await until(pilot, lambda: bool(app.of(Beside.Boxed)))
-        assert app.of(Beside.Boxed)[0].place == f"{OTHER}@1"
+        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
+        assert app.of(UnitPane.Boxed)[0].place == f"{OTHER}@1"
 
 
 async def test_a_picture_in_full_is_told_of_and_so_is_every_further_one(filled: Store, until: Until) -> None:
@@ -432,20 +455,20 @@ async def test_a_picture_in_full_is_told_of_and_so_is_every_further_one(filled: 
     async with app.run_test(size=TALL) as pilot:
         await rests(pilot, laid(app))
         app.beside.look_closely()
-        await until(pilot, lambda: [one.place for one in app.of(Beside.Closely)] == [f"{WHOLE}@1"])
+        await until(pilot, lambda: [one.place for one in app.of(UnitPane.Closely)] == [f"{WHOLE}@1"])
         side = app.beside.sides[0]
         await until(pilot, lambda: side.phone.region.width > 100 and not side.timeline.display)
         app.beside.move(1)
-        await until(pilot, lambda: [one.place for one in app.of(Beside.Closely)] == [f"{WHOLE}@1", f"{WHOLE}@2"])
+        await until(pilot, lambda: [one.place for one in app.of(UnitPane.Closely)] == [f"{WHOLE}@1", f"{WHOLE}@2"])
         app.beside.look_closely()
         await until(pilot, lambda: bool(side.timeline.display))
         app.beside.move(1)
         await until(pilot, laid(app))
-        assert len(app.of(Beside.Closely)) == 2
+        assert len(app.of(UnitPane.Closely)) == 2
 
 
 async def test_the_page_of_pictures_follows_the_side_that_keys_move(filled: Store, until: Until) -> None:
-    window = Window()
+    window = PictureWindow()
     try:
         app = Host(filled, study("pair of runs", sided=True), unit(WHOLE, OTHER), window=window)
         async with app.run_test(size=TALL) as pilot:
@@ -465,7 +488,7 @@ async def test_the_page_of_pictures_follows_the_side_that_keys_move(filled: Stor
 @pytest.mark.skipif(not RUNS.is_dir(), reason="MobileWorld's runs in ../shared/traces are not here")
 async def test_published_runs_are_read_by_words_alone(store: Store, until: Until) -> None:
     import_paths(store, [RUNS])
-    runs = sorted(store.summaries(), key=lambda run: -run.questions)[:4]
+    runs = sorted(store.runs.summaries(), key=lambda run: -run.questions)[:4]
     assert runs
     for run in runs:
         app = Host(store, study(), unit(run.id))

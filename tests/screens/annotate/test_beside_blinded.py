@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lab.errors import LabError
-from lab.study import Unit
-from lab.trace import Ended, Step
-from lab.wire import encode
-from screens.annotate.blinded import Blinded, RaterReel
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.study import Unit
+from lab.core.trace import Ended, Step
+from lab.studies.blinded_runs import Blinded, RaterReel
 from store.store import Store
 from tests.screens.annotate.host import AGENT, ALL, FACT, MINIMAL, OTHER, lunch, study
 from tests.screens.runs import WHOLE, bare_run
@@ -22,9 +22,9 @@ SHOWN = ["Order my usual lunch", "Small or large?", "Large, and no coriander ple
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_run(lunch(WHOLE))
-    store.import_run(lunch(OTHER))
-    store.import_run(bare_run())
+    store.runs.add(lunch(WHOLE))
+    store.runs.add(lunch(OTHER))
+    store.runs.add(bare_run())
     return store
 
 
@@ -60,7 +60,7 @@ def test_a_run_of_another_unit_is_not_there(filled: Store) -> None:
 
 
 def test_a_picture_is_given_out_only_where_a_shown_event_names_it(filled: Store) -> None:
-    pictures = {e.before.image for e in filled.events(WHOLE) if isinstance(e, Step) and e.before.image}
+    pictures = {e.before.image for e in filled.runs.events(WHOLE) if isinstance(e, Step) and e.before.image}
     assert pictures
     unit = Unit("u", runs=(WHOLE,))
     runs = Blinded(filled, study(), unit)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.turn import Observation
-from lab.uitree import Bounds, Node, UiTree
-from screens.annotate.framing import Frame, framed
+from lab.core.step import Observation
+from lab.core.ui_tree import Bounds, Node, UiTree
+from screens.annotate.region import RegionFrame, framed
 
 SIZE = (1000, 2000)
 TOP, LEFT, RIGHT, LOW = (
@@ -20,7 +20,7 @@ def seen(*boxes: Bounds) -> Observation:
     return Observation(size=SIZE, tree=UiTree(tuple(Node(box, text="x") for box in boxes)))
 
 
-def frame() -> Frame:
+def frame() -> RegionFrame:
     return framed(seen(LOW, RIGHT, Bounds(0, 0, 1000, 2000), TOP, LEFT), (1, 1))
 
 

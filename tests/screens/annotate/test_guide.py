@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 from textual.app import App
 
-from lab.clauses import clause_of, clauses
-from lab.protocol import Field, Option, Protocol
+from lab.core.guideline import clause_of, clauses
+from lab.core.protocol import Field, Option, Protocol
 from screens.annotate.guide import GuideScreen, guide_of
 from tests.screens.runs import HOSTILE, painted
 

@@ -10,14 +10,14 @@ import pytest
 from textual import events
 
 from annotators.protocols import protocol
-from lab.digits import factor
-from lab.labels import Spot
-from lab.study import Study, Unit
-from screens.annotate.items import Choice, Item, digits_of, way_of
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Study, Unit
+from lab.studies.scale_entry import factor, top
+from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.made import NODES, nodes, press, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, press, rating, ready, sheet, studied
 from tests.screens.annotate.terminal import ENTER, opened
 from tests.screens.annotate.test_annotate_keys import RATED, unit_for
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
@@ -28,8 +28,8 @@ SHEET_KEYS = {*"0123456789", "enter"}
 
 @pytest.fixture
 def runs(store: Store) -> Store:
-    store.import_run(whole_run())
-    store.import_run(bare_run())
+    store.runs.add(whole_run())
+    store.runs.add(bare_run())
     return store
 
 
@@ -39,7 +39,7 @@ class Hands:
     def __init__(self, app: LabApp, pilot: Any) -> None:
         self.app = app
         self.pilot = pilot
-        self.pressed: list[tuple[Spot | None, str]] = []
+        self.pressed: list[tuple[FieldReference | None, str]] = []
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -47,27 +47,27 @@ class Hands:
             self.pressed.append((item.spot if item is not None else None, key))
             await press(self.pilot, key)
 
-    def of(self, spot: Spot) -> list[str]:
+    def of(self, spot: FieldReference) -> list[str]:
         """The keys that were pressed on an item."""
         return [key for at, key in self.pressed if at == spot]
 
 
-def meant(app: LabApp, item: Item, turn: int) -> tuple[list[str], Any]:
+def meant(app: LabApp, item: SheetItem, turn: int) -> tuple[list[str], Any]:
     """An answer, another each turn, and the keys that give it."""
     pane = sheet(app)
     match way_of(item):
         case "choice":
-            choices: list[Choice] = pane.way.choices(item)
+            choices: list[AnswerChoice] = pane.way.choices(item)
             if item.field.after:  # a later reason than the first
-                earlier = pane.sheet.value(Spot(item.spot.target, item.field.after))
+                earlier = pane.sheet.value(FieldReference(item.spot.target, item.field.after))
                 order = [option.id for option in item.field.options]
                 choices = [one for one in choices if earlier not in order[order.index(one.value) :]] or choices
             choice = choices[turn % len(choices)]
             return list(choice.key), choice.value
         case "scale":
-            by, digits = factor(item.field), digits_of(item)
-            number = round((item.field.least or 0) * by) + (5 if digits == 2 else 1)
-            return list(f"{number:0{digits}d}"), number / by if by > 1 else number
+            by, large = factor(item.field), top(item.field) > 9
+            number = round((item.field.least or 0) * by) + (5 if large else 1)
+            return list(f"{number:02d}" if large else str(number)), number / by if by > 1 else number
         case "step":
             return ["enter"], None
     if item.field.kind == "interval":
@@ -75,10 +75,10 @@ def meant(app: LabApp, item: Item, turn: int) -> tuple[list[str], Any]:
     return ["enter", *"tea", "enter"], "tea"
 
 
-async def filled(hands: Hands) -> dict[Spot, Any]:
+async def filled(hands: Hands) -> dict[FieldReference, Any]:
     """Answers all that a sheet asks, optional places too, and gives what was meant by each answer."""
     app = hands.app
-    said: dict[Spot, Any] = {}
+    said: dict[FieldReference, Any] = {}
     for turn in range(100):
         item = sheet(app).item
         if item is None:
@@ -101,7 +101,7 @@ async def test_keys_are_few_and_say_what_was_meant(runs: Store, tmp_path: Path, 
         said = await filled(hands)
         items = {item.spot: item for item in sheet(app).items.items}
         await hands.press("enter")
-        await until(pilot, lambda: runs.progress(study, "R1").done == 1)
+        await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
     for spot in said:
         keys, way = hands.of(spot), way_of(items[spot])
         most = {"choice": 1, "scale": 2, "step": 1}.get(way, len("tea") + 2)
@@ -111,10 +111,10 @@ async def test_keys_are_few_and_say_what_was_meant(runs: Store, tmp_path: Path, 
     if all(way_of(items[spot]) == "choice" for spot in said):
         assert len(hands.pressed) <= len(said) + 2
     with Store.open(runs.path) as again:  # as another program finds it on the disk
-        kept = again.sheet(study, again.unit(study, "u1"), "R1")
+        kept = again.labels.sheet(study, again.studies.unit(study, "u1"), "R1")
         assert kept.committed
         assert {spot: kept.value(spot) for spot in said} == said
-        assert len(list(again.labels(study))) == len(said)
+        assert len(list(again.labels.read(study))) == len(said)
 
 
 @pytest.mark.parametrize("id", RATED)
@@ -131,14 +131,14 @@ async def test_digits_and_enter_alone_say_that_there_is_no_answer(runs: Store, u
             await without_answer(hands, item, said[-1])
             assert sheet(app).item != item
         await hands.press("enter")
-        await until(pilot, lambda: runs.progress(study, "R1").done == 1)
+        await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
     assert {key for _, key in hands.pressed} <= SHEET_KEYS
-    kept = runs.sheet(study, runs.unit(study, "u1"), "R1")
+    kept = runs.labels.sheet(study, runs.studies.unit(study, "u1"), "R1")
     assert [row.reason_missing for row in kept.rows] == said
     assert kept.committed
 
 
-async def without_answer(hands: Hands, item: Item, reason: str) -> None:
+async def without_answer(hands: Hands, item: SheetItem, reason: str) -> None:
     """Opens the other answers by a digit or Enter and chooses that one by its digit."""
     menu = sheet(hands.app).query_one(Menu)
     for key in ("0",) if way_of(item) != "scale" else ("enter", "enter"):
@@ -156,8 +156,8 @@ async def test_a_habit_of_enter_after_each_digit_answers_nothing_else(runs: Stor
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "enter", "2", "enter", "1", "enter")
-        await until(pilot, lambda: runs.progress(study, "R1").done == 1)
-    given = [(label.target, label.value, label.reason_missing) for label in runs.labels(study)]
+        await until(pilot, lambda: runs.studies.progress(study, "R1").done == 1)
+    given = [(label.target, label.value, label.reason_missing) for label in runs.labels.read(study)]
     assert given == [("n1", "completed", None), ("n2", "not_completed", None), ("n3", "completed", None)]
 
 
@@ -174,14 +174,14 @@ async def test_what_is_pasted_or_composed_fires_no_key(runs: Store, until: Until
         await press(pilot, "down", "up")
         assert sheet(app).item == before
         assert not sheet(app).menu.display
-        assert list(runs.labels(study)) == []
+        assert list(runs.labels.read(study)) == []
 
 
 def test_a_paste_in_a_real_terminal_answers_nothing(runs: Store, tmp_path: Path) -> None:
     study = studied(runs, NODES, [Unit("u1", (WHOLE,), targets=nodes(3))])
 
     def labels(study: Study = study) -> list[Any]:
-        return [(label.target, label.value) for label in runs.labels(study)]
+        return [(label.target, label.value) for label in runs.labels.read(study)]
 
     with opened(runs.path, tmp_path, study.id, "R1") as terminal:
         terminal.see("Hand in")
@@ -189,8 +189,8 @@ def test_a_paste_in_a_real_terminal_answers_nothing(runs: Store, tmp_path: Path)
         terminal.until(lambda: len(labels()) > 0, "the key after it")
         assert labels() == [("n1", "not_completed")]
         terminal.press("１".encode(), b"1", ENTER)  # a digit is one in whatever width it is written
-        terminal.until(lambda: runs.progress(study, "R1").done == 1, "handed in")
+        terminal.until(lambda: runs.studies.progress(study, "R1").done == 1, "handed in")
     assert labels() == [("n1", "not_completed"), ("n2", "completed"), ("n3", "completed")]
-    first = [label.first_key_at for label in runs.labels(study)]
+    first = [label.first_key_at for label in runs.labels.read(study)]
     assert first[0] is not None
     assert first[1] is None  # composed: no key tells when it began

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from lab.study import Unit
-from store.kits import make_kit
+from lab.core.study import Unit
+from store.kit_export import make_kit
+from store.kit_import import take_kit
 from store.store import Store
-from store.taking import take_kit
-from tests.screens.annotate.made import STARS, one_field, press, rating, ready, studied
+from tests.screens.annotate.sample_studies import STARS, one_field, press, rating, ready, studied
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
 
 
 async def test_a_kit_is_rated_by_keys_and_comes_back(store: Store, until: Until, tmp_path: Path) -> None:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     study = studied(store, one_field(STARS), [Unit("u1", (WHOLE,)), Unit("u2", (WHOLE,))], ("R1", "R2"))
     make_kit(store, study, "R1", tmp_path / "R1.db")
     with Store.open(tmp_path / "R1.db") as kit:
-        app = rating(kit, kit.study(study.id))
+        app = rating(kit, kit.studies.study(study.id))
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: ready(app) and "1 of 2" in painted(app))
             asked = whole_run().events[0].task.instruction[:20]  # type: ignore[union-attr]
@@ -29,5 +29,5 @@ async def test_a_kit_is_rated_by_keys_and_comes_back(store: Store, until: Until,
             await until(pilot, lambda: "2 of 2" in painted(app))
     taken = take_kit(store, tmp_path / "R1.db")
     assert taken.labels == 1
-    assert [(label.unit, label.value) for label in store.labels(study)] == [("u1", "4")]
-    assert store.progress(study, "R1").done == 1
+    assert [(label.unit, label.value) for label in store.labels.read(study)] == [("u1", "4")]
+    assert store.studies.progress(study, "R1").done == 1

@@ -8,13 +8,13 @@ import pytest
 
 from annotators.protocols import protocol
 from annotators.units import units_for
-from lab.labels import MISSING
-from lab.protocol import Field, Option, Protocol
-from lab.sheet_words import IN, SAID
-from lab.study import Given, Unit
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.rating_sheet import MISSING
+from lab.core.sheet_words import IN, SAID
+from lab.core.study import Given, Unit
 from screens.annotate.guide import guide_of
 from store.store import Store
-from tests.screens.annotate.made import nodes, press, rating, ready, studied
+from tests.screens.annotate.sample_studies import nodes, press, rating, ready, studied
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -23,7 +23,7 @@ SETS = (Given("", "", ("One",), "A"), Given("", "", ("Two",), "B"))
 
 @pytest.fixture
 def run(store: Store) -> Store:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     return store
 
 
@@ -100,8 +100,8 @@ async def test_sides_in_chinese(run: Store, until: Until, swap: bool) -> None:
         assert seen.index("1 左") < seen.index("2 右")
         assert not any(word in seen.casefold() for word in ("left", "right"))
         await press(pilot, "1")
-        await until(pilot, lambda: list(run.labels(study)) != [])
-        assert next(iter(run.labels(study))).value == ("B" if swap else "A")
+        await until(pilot, lambda: list(run.labels.read(study)) != [])
+        assert next(iter(run.labels.read(study))).value == ("B" if swap else "A")
 
 
 @pytest.mark.parametrize(("locale", "left", "right"), [("en", "left", "right"), ("zh", "左", "右")])

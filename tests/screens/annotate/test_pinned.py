@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotators.protocols import protocol
-from lab.study import Given, Study, Unit
-from screens.annotate.pinned import columns_of, names_of
+from lab.core.study import Given, Study, Unit
+from screens.annotate.unit_plan import columns_of, names_of
 
 GIVEN = (Given("Question", "Which colour?"), Given("Reply", "Blue."), Given("Profile", "likes: blue"))
 

@@ -7,18 +7,30 @@ from typing import Any
 
 import pytest
 
-from lab.label import Act, Label
-from lab.labels import Spot
-from lab.protocol import Field, Protocol
-from lab.settings import Settings
-from lab.stamp import now, uuid7
-from lab.study import Study, Unit
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
+from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.settings import Settings
+from lab.core.study import Study, Unit
+from lab.studies.rating_session import RatingSession
 from screens.annotate.menu import Menu
 from screens.app import LabApp
-from screens.studies import Studies
+from screens.home.studies import StudyTable
 from store.labels import insert_label
 from store.store import Store
-from tests.screens.annotate.made import NODES, STARS, desk, nodes, one_field, press, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import (
+    NODES,
+    STARS,
+    nodes,
+    one_field,
+    press,
+    rating,
+    ready,
+    session,
+    sheet,
+    studied,
+)
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import R1, label
 
@@ -28,23 +40,25 @@ HOSTILE = "\x1b[31m[red]late[/red]‮"
 
 @pytest.fixture
 def run(store: Store) -> Store:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     return store
 
 
-def two_words(store: Store, study: Study, unit: Unit, spot: Spot, *values: Any, hand_in: bool = True) -> list[Label]:
+def two_words(
+    store: Store, study: Study, unit: Unit, spot: FieldReference, *values: Any, hand_in: bool = True
+) -> list[Label]:
     """Both words as a merge leaves them, and the unit handed in."""
     words = [label(study, unit, *spot, value, note=f"note {n} {HOSTILE}") for n, value in enumerate(values)]
-    with store._writing() as db:
+    with store.database.writing() as db:
         for one in words:
             insert_label(db, one)
     if hand_in:
-        store.record_act(Act(uuid7(), study.id, study.version, R1, "commit", now(), unit.id))
+        store.labels.record_act(Act(uuid7(), study.id, study.version, R1, "commit", now(), unit.id))
     return words
 
 
-def stands(store: Store, study: Study, unit: str, spot: Spot) -> Any:
-    return store.sheet(study, store.unit(study, unit), "R1").value(spot)
+def stands(store: Store, study: Study, unit: str, spot: FieldReference) -> Any:
+    return store.labels.sheet(study, store.studies.unit(study, unit), "R1").value(spot)
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -53,7 +67,7 @@ async def test_what_is_handed_in_comes_first_says_both_and_a_digit_settles_it(
 ) -> None:
     units = [Unit("u1", (WHOLE,)), Unit("u2", (WHOLE,))]
     study = studied(run, one_field(STARS, forward=forward), units)
-    spot = Spot("", "personal")
+    spot = FieldReference("", "personal")
     two_words(run, study, units[0], spot, "4", "2")
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -67,7 +81,7 @@ async def test_what_is_handed_in_comes_first_says_both_and_a_digit_settles_it(
         await until(pilot, lambda: "one is settled on" in " ".join(painted(app).split()))
         await press(pilot, "2")
         await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
-        head = run.sheet(study, units[0], "R1").heads[spot]
+        head = run.labels.sheet(study, units[0], "R1").heads[spot]
         assert (head.value, head.source, head.shown_at is not None) == ("2", "keys", True)
         assert head.note.startswith("note 1")
         await press(pilot, "3", "enter")
@@ -78,7 +92,7 @@ async def test_enter_lists_the_words_of_what_is_typed_and_a_line_settles_it(run:
     words = Field("why", "Why?", "text")
     units = [Unit("u1", (WHOLE,))]
     study = studied(run, Protocol("p", "P", "run", (words,)), units)
-    two_words(run, study, units[0], Spot("", "why"), f"slow {HOSTILE}", "unclear")
+    two_words(run, study, units[0], FieldReference("", "why"), f"slow {HOSTILE}", "unclear")
     app = rating(run, study)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "to settle" in painted(app))
@@ -86,21 +100,21 @@ async def test_enter_lists_the_words_of_what_is_typed_and_a_line_settles_it(run:
         app.screen.query_one(Menu)
         await press(pilot, "x", "enter")
         await until(pilot, lambda: "2 answers of yours" in painted(app) and sheet(app).items.has_focus)
-        assert run.sheet(study, units[0], "R1").clashes
+        assert run.labels.sheet(study, units[0], "R1").clashes
         await press(pilot, "enter")
         await until(pilot, lambda: app.screen.query_one(Menu).display)
         assert "unclear" in painted(app)
         await press(pilot, "2")
         await until(pilot, lambda: "All 1 are handed in" in painted(app))
-    assert stands(run, study, "u1", Spot("", "why")) == "unclear"
+    assert stands(run, study, "u1", FieldReference("", "why")) == "unclear"
 
 
 async def test_a_flag_that_clashes_is_settled_at_its_item(run: Store, until: Until) -> None:
     unit = Unit("u1", (WHOLE,), targets=nodes(2))
     study = studied(run, NODES, [unit])
     for target in ("n1", "n2"):
-        run.record_label(study, unit, label(study, unit, target, "completed", "completed"))
-    spot = Spot("n2", "partial")
+        run.labels.record(study, unit, label(study, unit, target, "completed", "completed"))
+    spot = FieldReference("n2", "partial")
     two_words(run, study, unit, spot, True, False)
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -114,7 +128,7 @@ async def test_a_flag_that_clashes_is_settled_at_its_item(run: Store, until: Unt
 async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, until: Until) -> None:
     units = [Unit("u1", (WHOLE,)), Unit("u2", (WHOLE,))]
     study = studied(run, one_field(STARS), units)
-    two_words(run, study, units[0], Spot("", "personal"), "4", "2")
+    two_words(run, study, units[0], FieldReference("", "personal"), "4", "2")
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "to settle" in painted(app))
@@ -122,39 +136,90 @@ async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, until: 
         await until(pilot, lambda: "Enter goes on." in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
-        at = desk(app).assignment
+        at = session(app).assignment
         assert at is not None
         assert at.unit == "u2"
-    assert run.to_settle(study, "R1")
+    assert run.labels.to_settle(study, "R1")
 
 
 async def test_on_an_open_sheet_any_answer_settles_it_and_takes_no_note_of_either(run: Store, until: Until) -> None:
     unit = Unit("u1", (WHOLE,))
     study = studied(run, one_field(STARS), [unit])
-    two_words(run, study, unit, Spot("", "personal"), "4", "2", hand_in=False)
+    two_words(run, study, unit, FieldReference("", "personal"), "4", "2", hand_in=False)
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 answers of yours stand here" in painted(app))
         await press(pilot, "5")
-        await until(pilot, lambda: stands(run, study, "u1", Spot("", "personal")) == "5")
-    head = run.sheet(study, unit, "R1").heads[Spot("", "personal")]
+        await until(pilot, lambda: stands(run, study, "u1", FieldReference("", "personal")) == "5")
+    head = run.labels.sheet(study, unit, "R1").heads[FieldReference("", "personal")]
     assert (head.note, len(head.replaces)) == ("", 2)
 
 
 async def test_home_leads_there_and_a_locked_study_does_not(run: Store, until: Until) -> None:
     unit = Unit("u1", (WHOLE,))
     study = studied(run, one_field(STARS), [unit])
-    two_words(run, study, unit, Spot("", "personal"), "4", "2")
+    two_words(run, study, unit, FieldReference("", "personal"), "4", "2")
     for seat in ("rater", "developer"):
         app = LabApp(run, Settings(person="R1", seat=seat))
         async with app.run_test(size=(120, 40)) as pilot:
-            studies = app.screen.query_one(Studies)
+            studies = app.screen.query_one(StudyTable)
             await until(pilot, lambda studies=studies: studies.count == 1 and studies.rows[0].state == "settle 1")
             studies.focus()
             await until(pilot, lambda app=app: "settle which of your two answers stands in an item" in painted(app))
             await pilot.press("enter")
             await until(pilot, lambda app=app: ready(app) and "to settle" in painted(app))
-    run.record_act(Act(uuid7(), study.id, 1, R1, "locked", now()))
+    run.labels.record_act(Act(uuid7(), study.id, 1, R1, "locked", now()))
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "This study is locked" in painted(app))
+
+
+async def test_what_another_window_kept_is_shown_and_said_and_then_it_works(run: Store, until: Until) -> None:
+    """The same person in two terminals: the one that is behind takes up what the other kept, at the first key."""
+    units = [Unit("u1", (WHOLE,), targets=nodes(3)), Unit("u2", (WHOLE,), targets=nodes(1))]
+    study = studied(run, NODES, units)
+    app = rating(run, study)
+    with Store.open(run.path) as beside:
+        other = RatingSession(beside, study, R1)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: ready(app))
+            at = other.next_assignment()
+            assert at is not None
+            other.open(at)
+            other.answer(FieldReference("n1", "completed"), "completed")
+            other.answer(FieldReference("n2", "completed"), "completed")
+            await press(pilot, "2")
+            await until(pilot, lambda: "Another window answered here" in painted(app) and "2 of 3" in painted(app))
+            assert stands(run, study, "u1", FieldReference("n1", "completed")) == "completed"
+            await press(pilot, "2")  # said again it is this window's answer
+            await until(pilot, lambda: stands(run, study, "u1", FieldReference("n1", "completed")) == "not_completed")
+            assert "Another window" not in painted(app)
+            await press(pilot, "1")  # the next that is open: the third
+            await until(pilot, lambda: sheet(app).item is None)
+            assert run.labels.sheet(study, units[0], "R1").clashes == {}
+            other.take_up()
+            other.commit()
+            await press(pilot, "enter")
+            await until(pilot, lambda: "Another window handed it in" in painted(app))
+            await press(pilot, "enter")
+            await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
+
+
+async def test_coming_back_to_a_window_shows_what_the_other_kept(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [Unit("u1", (WHOLE,), targets=nodes(3))])
+    app = rating(run, study)
+    with Store.open(run.path) as beside:
+        other = RatingSession(beside, study, R1)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: ready(app))
+            app.app_focus = False
+            at = other.next_assignment()
+            assert at is not None
+            other.open(at)
+            other.answer(FieldReference("n2", "completed"), "not_completed")
+            await pilot.pause()
+            app.app_focus = True
+            await until(pilot, lambda: "1 of 3" in painted(app) and "Another window" in painted(app))
+            await until(pilot, lambda: sheet(app).items.has_focus)
+            await press(pilot, "1")
+            await until(pilot, lambda: sheet(app).items.cursor == 2)

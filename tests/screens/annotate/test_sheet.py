@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from textual import events
 
-from lab.labels import Spot
-from lab.protocol import Field, Option, Protocol
-from lab.study import Target, Unit
-from screens.annotate.beside import Beside
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Target, Unit
+from screens.annotate.unit_pane import UnitPane
 from store.store import Store
-from tests.screens.annotate.made import NODES, STARS, nodes, one_field, press, rating, ready, room, sheet, studied
+from tests.screens.annotate.sample_studies import (
+    NODES,
+    STARS,
+    nodes,
+    one_field,
+    press,
+    rating,
+    ready,
+    room,
+    sheet,
+    studied,
+)
+from tests.screens.annotate.terminal import ENTER, opened
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
 PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
+TEN = Field("ten", "Of ten?", "interval", least=0, most=10, step=1)
 SCORE = Field("score", "How well?", "interval", least=0, most=1, step=0.05)
 WORDS = Field("guess", "What do they want?", "text")
 
 
 @pytest.fixture
 def run(store: Store) -> Store:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     return store
 
 
@@ -35,7 +50,7 @@ def unit(count: int = 3, id: str = "u1", **more: Any) -> Unit:
 
 def rests_on(app: Any, target: str) -> str | None:
     """What the answer of a node rests on."""
-    head = sheet(app).sheet.head(Spot(target, "completed"))
+    head = sheet(app).sheet.head(FieldReference(target, "completed"))
     return head.evidence if head is not None else None
 
 
@@ -51,12 +66,12 @@ async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, until: Until
         await until(pilot, lambda: ready(app))
         keys = [*"121121", "enter"]
         await press(pilot, *keys)
-        await until(pilot, lambda: run.progress(study, "R1").done == 1)
+        await until(pilot, lambda: run.studies.progress(study, "R1").done == 1)
         assert len(keys) == 6 + 1
         if room(app).shown == "told":
             await press(pilot, "enter")
         await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
-        given = list(run.labels(study, "u1"))
+        given = list(run.labels.read(study, "u1"))
         assert [label.value for label in given] == ["completed", "not_completed", "completed"] * 2
         assert all(label.evidence == f"{WHOLE}@1" for label in given)
         assert all(label.shown_at and label.first_key_at and label.shown_at <= label.first_key_at for label in given)
@@ -77,34 +92,94 @@ async def test_arrows_move_the_run_and_never_the_items(run: Store, until: Until)
         assert rests_on(app, "n2") == f"{WHOLE}@1"
 
 
-@pytest.mark.parametrize(
-    ("field", "keys", "value"),
-    [
-        (PERCENT, "85", 85),
-        (PERCENT, ["7", "enter"], 7),
-        (PERCENT, "00", 100),
-        (PERCENT, ["enter", "1"], 100),
-        (PERCENT, ["f"], 100),
-        (PERCENT, ["0", "enter"], 0),
-        (PERCENT, ["4", "backspace", "9", "1"], 91),
-        (SCORE, "85", 0.85),
-        (SCORE, ["5", "enter"], 0.05),
-        (SCORE, "00", 1.0),
-        (SCORE, ["f"], 1.0),
-        (STARS, "4", "4"),
-    ],
-)
-async def test_a_rating_takes_two_keys(run: Store, until: Until, field: Field, keys: Any, value: Any) -> None:
-    app = rating(run, studied(run, one_field(field), [unit(0)]))
+NUMBERS: list[tuple[Field, list[tuple[Any, Any]]]] = [
+    (PERCENT, [
+        (["enter", "1"], 100), ("85", 85), (["7", "enter"], 7), ("00", 0), ("100", 100), (["1", "0", "enter"], 10),
+        ("07", 7), (["f"], 100), (["0", "enter"], 0), (["4", "backspace", "9", "1"], 91),
+    ]),
+    (TEN, [("7", 7), ("10", 10), (["1", "enter"], 1)]),
+    (SCORE, [
+        ("85", 0.85), (["5", "enter"], 0.05), ("00", 0.0), ("100", 1.0), (["1", "0", "enter"], 0.1), (["f"], 1.0),
+    ]),
+    (STARS, [("4", "4")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "typed"), NUMBERS, ids=[field.id for field, _ in NUMBERS])
+async def test_a_number_is_what_was_typed(run: Store, until: Until, field: Field, typed: list[tuple[Any, Any]]) -> None:
+    """Each is asked of a target of its own: the next line is reached by what was typed, and by nothing else."""
+    app = rating(run, studied(run, one_field(replace(field, per="target"), targets="tdg nodes"), [unit(len(typed))]))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, *keys)
-        await until(pilot, lambda: said(app) == [value])
+        for at, (keys, value) in enumerate(typed):
+            assert sheet(app).items.cursor == at
+            await press(pilot, *keys)
+            await until(pilot, lambda at=at, value=value: said(app)[: at + 1] == [*(v for _, v in typed[:at]), value])
+            assert sheet(app).item is None or sheet(app).items.cursor == at + 1
         assert sheet(app).item is None
 
 
+async def test_every_number_typed_and_ended_is_that_number(run: Store, until: Until) -> None:
+    """One unit after the other by its digits and Enter, as a person does who does not know which need it."""
+    targets = tuple(Target(f"n{n}", f"Node {n}") for n in range(101))
+    protocol = Protocol("p", "P", "run", (replace(PERCENT, per="target"),), "tdg nodes")
+    app = rating(run, studied(run, protocol, [Unit("u1", (WHOLE,), targets=targets)]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        for number in (*range(12), 20, 99, 100):
+            item = sheet(app).item
+            assert item is not None
+            await press(pilot, *str(number), "enter")
+            assert sheet(app).sheet.value(item.spot) == number
+        assert not sheet(app).menu.display
+
+
+async def test_digits_that_wait_are_shown_and_say_what_enter_keeps(run: Store, until: Until) -> None:
+    study = studied(run, one_field(SCORE), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app) and "0-100 in steps of 5" in " ".join(painted(app).split()))
+        await press(pilot, "1", "0")
+        await until(pilot, lambda: "10_" in painted(app) and "Enter: 0.1 it is; or one more digit." in painted(app))
+        await press(pilot, "escape")  # what was typed goes, and no more
+        await until(pilot, lambda: "10_" not in painted(app) and "m: other answers" in painted(app))
+        await press(pilot, "8")
+        await until(pilot, lambda: "8_" in painted(app) and "One more digit." in painted(app))
+        await press(pilot, "7")
+        await until(pilot, lambda: "87 is not on this scale" in painted(app))
+        assert "it is" not in painted(app)
+        await press(pilot, "1", "down")  # on another line they wait
+        await until(pilot, lambda: "Hand in" in painted(app) and sheet(app).item is None)
+        await press(pilot, "up")
+        await until(pilot, lambda: "1_" in painted(app))
+    again = rating(run, study)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(again) and "1_" in painted(again))
+        assert list(run.labels.read(study)) == []
+        await press(pilot, "0", "0")
+        await until(pilot, lambda: said(again) == [1.0])
+
+
+HINTS = {
+    "en": "two digits: 85 is 85, 07 is 7; 0 and Enter is 0; 00 is 100",
+    "zh": "两位数字：85 即 85，07 即 7；0 加回车即 0；00 即 100",
+}
+
+
+@pytest.mark.parametrize("locale", ["en", "zh"])
+async def test_a_study_of_an_earlier_version_does_not_say_how_numbers_were_typed_then(
+    run: Store, until: Until, locale: str
+) -> None:
+    protocol = one_field(replace(PERCENT, hint=HINTS["en"]), words={"zh": {"completion.hint": HINTS["zh"]}})
+    app = rating(run, studied(run, protocol, [unit(0)], locale=locale))
+    async with app.run_test(size=(120, 40)) as pilot:
+        words = "type the number" if locale == "en" else "键入数字"
+        await until(pilot, lambda: ready(app) and words in painted(app))
+        assert not any(hint.split()[0] in painted(app) for hint in HINTS.values())
+
+
 @pytest.mark.parametrize(("field", "keys", "words"), [
-    (SCORE, "83", "in steps of 5"), (STARS, "9", "no answer 9"), (SCORE, ["3", "enter"], "not on this scale"),
+    (SCORE, "83", "83 is not on this scale"), (STARS, "9", "no answer 9"), (SCORE, ["3", "enter"], "not on this scale"),
 ])  # fmt: skip
 async def test_what_does_not_fit_is_refused_inline(
     run: Store, until: Until, field: Field, keys: Any, words: str
@@ -116,25 +191,29 @@ async def test_what_does_not_fit_is_refused_inline(
         await press(pilot, *keys)
         await until(pilot, lambda: words in painted(app))
         assert sheet(app).items.cursor == 0
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
 
 
-@pytest.mark.parametrize(("keys", "missing"), [
+MISSING = [
     (["enter", "1"], "skipped"), (["enter", "2"], "not_reached"), (["enter", "3"], "not_applicable"),
     (["enter", "4"], "cannot_judge"), (["s"], "skipped"), (["c"], "cannot_judge"), (["0", "2"], "not_reached"),
     (["m", "down", "enter"], "not_reached"),
-])  # fmt: skip
-async def test_other_answers_are_a_numbered_menu(run: Store, until: Until, keys: list[str], missing: str) -> None:
-    study = studied(run, NODES, [unit()])
+]  # fmt: skip
+
+
+async def test_other_answers_are_a_numbered_menu(run: Store, until: Until) -> None:
+    """One node after the other, each by other keys."""
+    study = studied(run, NODES, [unit(len(MISSING) + 1)])
     app = rating(run, study)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, *keys)
-        await until(pilot, lambda: bool(list(run.labels(study))))
-        (label,) = run.labels(study)
-        assert (label.value, label.reason_missing) == (None, missing)
-        assert sheet(app).items.cursor == 1
-        await until(pilot, lambda: sheet(app).items.has_focus)
+        for at, (keys, missing) in enumerate(MISSING, 1):
+            await press(pilot, *keys)
+            await until(pilot, lambda at=at: len(list(run.labels.read(study))) == at)
+            label = list(run.labels.read(study))[-1]
+            assert (label.target, label.value, label.reason_missing) == (f"n{at}", None, missing), keys
+            assert sheet(app).items.cursor == at
+            await until(pilot, lambda: sheet(app).items.has_focus)
 
 
 async def test_wide_digits_answer_and_tell_no_key(run: Store, until: Until) -> None:
@@ -144,7 +223,7 @@ async def test_wide_digits_answer_and_tell_no_key(run: Store, until: Until) -> N
         await until(pilot, lambda: ready(app))
         await press(pilot, "１", "2")
         await until(pilot, lambda: said(app)[:2] == ["completed", "not_completed"])
-        first, second = run.labels(study)
+        first, second = run.labels.read(study)
         assert first.first_key_at is None
         assert second.first_key_at is not None
 
@@ -156,10 +235,10 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
         await until(pilot, lambda: ready(app))
         await press(pilot, "n", *"odd", "enter", "C", "4")
         await until(pilot, lambda: "odd" in painted(app) and "sure" in painted(app))
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
         await press(pilot, "1", "k", "m", "5")
         await until(pilot, lambda: "+partial" in painted(app))
-        head = sheet(app).sheet.head(Spot("n1", "completed"))
+        head = sheet(app).sheet.head(FieldReference("n1", "completed"))
         assert head is not None
         assert (head.note, head.confidence) == ("odd", 0.75)
         await press(pilot, "n", *" one", "enter")
@@ -183,17 +262,17 @@ async def test_an_answer_cites_a_line_of_the_guide_given_before_or_after_and_tak
         await until(pilot, lambda: "The guide has lines 1 to 2." in painted(app))
         await press(pilot, "backspace", "2", "enter")
         await until(pilot, lambda: "§2" in painted(app))
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
         await press(pilot, "1", "2")
         await until(pilot, lambda: said(app)[:2] == ["completed", "not_completed"])
-        assert [label.cites for label in run.labels(study)] == ["§2", ""]
+        assert [label.cites for label in run.labels.read(study)] == ["§2", ""]
         await press(pilot, "k", "T", "1", "enter")
-        await until(pilot, lambda: [label.cites for label in run.labels(study)] == ["§2", "", "§1"])
+        await until(pilot, lambda: [label.cites for label in run.labels.read(study)] == ["§2", "", "§1"])
         await press(pilot, "1")
-        await until(pilot, lambda: [label.cites for label in run.labels(study)] == ["§2", "", "§1", "§1"])
+        await until(pilot, lambda: [label.cites for label in run.labels.read(study)] == ["§2", "", "§1", "§1"])
         await press(pilot, "k", "k", "T", "backspace", "enter")
-        await until(pilot, lambda: [label.cites for label in run.labels(study)][-1] == "")
-        assert [label.value for label in run.labels(study)][-1] == "completed"
+        await until(pilot, lambda: [label.cites for label in run.labels.read(study)][-1] == "")
+        assert [label.value for label in run.labels.read(study)][-1] == "completed"
 
 
 async def test_a_step_chosen_before_the_answer_is_what_the_answer_rests_on(run: Store, until: Until) -> None:
@@ -211,22 +290,19 @@ SIDED = Field("overall", "Which is better?", "nominal",
               (Option("A", key="1"), Option("B", key="2"), Option("tie", key="3")), sided=True)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("swap", "key", "value"),
-    [((), "1", "A"), ((), "2", "B"), ((), "3", "tie"), (("u1",), "1", "B"), (("u1",), "2", "A"), (("u1",), "3", "tie")],
-)
+@pytest.mark.parametrize(("swap", "values"), [((), ("A", "B", "tie")), (("u1",), ("B", "A", "tie"))])
 async def test_sides_are_answered_as_they_are_shown(
-    run: Store, until: Until, swap: tuple[str, ...], key: str, value: str
+    run: Store, until: Until, swap: tuple[str, ...], values: tuple[str, ...]
 ) -> None:
     pair = Protocol("pair", "Pair", "pair of runs", (SIDED,))
     app = rating(run, studied(run, pair, [Unit("u1", (WHOLE, WHOLE))], swap=swap))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "2 right" in painted(app))
-        await press(pilot, key)
-        await until(pilot, lambda: said(app) == [value])
-        await press(pilot, "k")
-        words = ("left", "right", "tie")[int(key) - 1]
-        await until(pilot, lambda: f"● {key} {words}" in painted(app))
+        for key, value, words in zip("123", values, ("left", "right", "tie"), strict=True):
+            await press(pilot, key)
+            await until(pilot, lambda value=value: said(app) == [value])
+            await press(pilot, "k")
+            await until(pilot, lambda key=key, words=words: f"● {key} {words}" in painted(app))
 
 
 async def test_words_are_typed_and_letters_are_letters(run: Store, until: Until) -> None:
@@ -236,9 +312,26 @@ async def test_words_are_typed_and_letters_are_letters(run: Store, until: Until)
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter", *"scenzt", "space", "1", "2", "enter")
         await until(pilot, lambda: said(app) == ["scenzt 12"])
-        (label,) = run.labels(study)
+        (label,) = run.labels.read(study)
         assert label.first_key_at is not None
         assert sheet(app).item is None
+
+
+async def test_first_key_stays_known_while_another_line_is_answered(run: Store, until: Until) -> None:
+    protocol = Protocol("two", "Two", "run", (WORDS, STARS))
+    study = studied(run, protocol, [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter", *"tax", "escape", "down", "4")
+        await until(pilot, lambda: said(app)[1] == "4")
+        await press(pilot, "home", "enter", "i", "enter")
+        await until(pilot, lambda: said(app) == ["taxi", "4"])
+    other, words = sorted(run.labels.read(study), key=lambda label: label.field, reverse=True)
+    assert words.first_key_at is not None
+    assert other.first_key_at is not None
+    assert words.first_key_at < other.first_key_at < words.at
+    assert words.idle_ms > 0
 
 
 async def test_pasted_words_tell_no_first_key(run: Store, until: Until) -> None:
@@ -250,7 +343,7 @@ async def test_pasted_words_tell_no_first_key(run: Store, until: Until) -> None:
         app.post_message(events.Paste("a taxi\x1b[31m home"))
         await press(pilot, "!", "enter")
         await until(pilot, lambda: bool(said(app)[0]))
-        (label,) = run.labels(study)
+        (label,) = run.labels.read(study)
         assert label.first_key_at is None
         assert "\x1b" not in label.value
 
@@ -266,9 +359,42 @@ async def test_what_was_typed_survives_leaving_and_a_new_start(run: Store, until
     again = rating(run, study)
     async with again.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(again) and "taxi ho" in painted(again))
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
         await press(pilot, "enter", *"me", "enter")
         await until(pilot, lambda: said(again) == ["taxi home"])
+
+
+def test_an_answer_that_was_begun_before_a_kill_says_since_when_and_how_long_nobody_was_there(
+    run: Store, tmp_path: Path
+) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+
+    def drafts() -> list[Any]:
+        return [act for act in run.labels.acts(study, "R1") if act.act == "looked" and "taxi" in str(act.detail)]
+
+    with opened(run.path, tmp_path, study.id, "R1") as terminal:
+        terminal.see("Hand in")
+        terminal.press(ENTER)
+        terminal.see("our words")  # the line is open: the first letter is no command
+        terminal.press(b"taxi")
+        terminal.until(lambda: bool(drafts()), "what is typed is kept")
+        terminal.kill()
+    killed = datetime.now(UTC)
+    with opened(run.path, tmp_path, study.id, "R1") as terminal:
+        terminal.see("not yet given")
+        terminal.press(ENTER)
+        terminal.see("leaves it")
+        terminal.press(b"!", ENTER)
+        terminal.until(lambda: bool(list(run.labels.read(study))), "the answer")
+    (label,) = run.labels.read(study)
+    assert label.value == "taxi!"
+    assert label.shown_at is not None
+    assert label.first_key_at is not None
+    assert label.shown_at < label.first_key_at < drafts()[0].at < killed.isoformat() < label.at
+    waited = datetime.fromisoformat(label.at) - datetime.fromisoformat(label.shown_at)
+    again = [act for act in run.labels.acts(study, "R1") if act.act == "opened"][-1]
+    gone = datetime.fromisoformat(again.at) - killed
+    assert gone.total_seconds() * 1000 <= label.idle_ms < waited.total_seconds() * 1000
 
 
 async def test_typing_is_kept_without_leaving(run: Store, until: Until) -> None:
@@ -279,7 +405,7 @@ async def test_typing_is_kept_without_leaving(run: Store, until: Until) -> None:
         await press(pilot, "enter", *"taxi")
 
         def kept() -> bool:
-            return any("taxi" in str(act.detail) for act in run.acts(study, "R1") if act.act == "looked")
+            return any("taxi" in str(act.detail) for act in run.labels.acts(study, "R1") if act.act == "looked")
 
         await until(pilot, kept)
 
@@ -303,7 +429,7 @@ async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(run
         await until(pilot, lambda: said(again)[0] is None and sheet(again).items.cursor == 0)
         await press(pilot, "z")
         await until(pilot, lambda: "nothing to take back" in painted(again))
-        assert [label.act for label in run.labels(study)] == ["answer"] * 3 + ["undo"] * 3
+        assert [label.act for label in run.labels.read(study)] == ["answer"] * 3 + ["undo"] * 3
 
 
 async def test_it_reopens_at_the_exact_item_and_step(run: Store, until: Until) -> None:
@@ -346,7 +472,7 @@ async def test_steps_and_boxes(run: Store, until: Until) -> None:
         await until(pilot, lambda: said(app)[0] == 3)
         await press(pilot, "enter", "1")
         await until(pilot, lambda: sheet(app).drawing == "answer")
-        room(app).query_one(Beside).post_message(Beside.Boxed(f"{WHOLE}@3", (1, 2, 30, 40)))
+        room(app).query_one(UnitPane).post_message(UnitPane.Boxed(f"{WHOLE}@3", (1, 2, 30, 40)))
         await until(pilot, lambda: said(app)[1] == [1, 2, 30, 40])
         await press(pilot, "home", "5", "enter")
         await until(pilot, lambda: said(app)[0] == 5)
@@ -361,10 +487,10 @@ async def test_a_region_goes_with_the_answer(run: Store, until: Until) -> None:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1", "k", "r")
         await until(pilot, lambda: sheet(app).drawing == "region")
-        room(app).query_one(Beside).post_message(Beside.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
+        room(app).query_one(UnitPane).post_message(UnitPane.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
 
         def drawn() -> bool:
-            head = sheet(app).sheet.head(Spot("n1", "completed"))
+            head = sheet(app).sheet.head(FieldReference("n1", "completed"))
             return head is not None and head.region == (1, 2, 30, 40)
 
         await until(pilot, drawn)
@@ -374,11 +500,11 @@ async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, un
     app = rating(run, studied(run, NODES, [unit()]))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        beside = room(app).query_one(Beside)
+        beside = room(app).query_one(UnitPane)
         phone = beside.sides[0].phone
 
         def drawn() -> Any:
-            head = sheet(app).sheet.head(Spot("n1", "completed"))
+            head = sheet(app).sheet.head(FieldReference("n1", "completed"))
             return head is not None and head.region
 
         await press(pilot, "1", "k", "r")
@@ -396,7 +522,40 @@ async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, un
         await until(pilot, lambda: app.focused is sheet(app).items)
         assert sheet(app).items.cursor == 0
         await press(pilot, "down", "1")
-        await until(pilot, lambda: sheet(app).sheet.value(Spot("n2", "completed")) == "completed")
+        await until(pilot, lambda: sheet(app).sheet.value(FieldReference("n2", "completed")) == "completed")
+
+
+async def test_a_region_is_drawn_as_soon_as_it_is_framed(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and sheet(app).place != "")
+        phone = room(app).query_one(UnitPane).sides[0].phone
+        await until(pilot, lambda: phone.display and "Before" in painted(app))
+        await press(pilot, "r")
+        await until(pilot, lambda: app.focused is phone)
+        await press(pilot, "tab", "enter")
+        await until(pilot, lambda: app.focused is sheet(app).items and "═" in painted(app))
+        assert list(run.labels.read(study)) == []
+
+
+async def test_escape_goes_back_one_step_and_never_out_of_a_study_by_surprise(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit()]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "Step 1" in painted(app))
+        await press(pilot, "o")
+        await until(pilot, lambda: "Step 1" not in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: "Step 1" in painted(app))
+        await press(pilot, "w")
+        await until(pilot, lambda: "What was asked" in painted(app))
+        await press(pilot, "m", "escape")
+        await until(pilot, lambda: sheet(app).items.has_focus and "What was asked" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: "What was asked" not in painted(app))
+        assert room(app).shown == "open"
+        await press(pilot, "escape")
+        await until(pilot, lambda: room(app).shown == "shelf")
 
 
 async def test_the_list_stands_still_and_turns_before_the_next_item_is_out_of_sight(run: Store, until: Until) -> None:
@@ -413,6 +572,43 @@ async def test_the_list_stands_still_and_turns_before_the_next_item_is_out_of_si
             assert items.scroll_offset.y <= at
             tops.append(round(items.scroll_offset.y))
         assert 1 < len(set(tops)) <= 2 + 40 // (height // 2)
+
+
+REMARK = Field("remark", "Anything else you saw?", "text", required=False)
+
+
+async def test_a_question_that_may_stay_open_is_come_by_and_named_where_it_is_handed_in(
+    run: Store, until: Until
+) -> None:
+    study = studied(run, Protocol("p", "P", "run", (STARS, REMARK)), [unit(0), unit(0, "u2")])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "4")
+        await until(pilot, lambda: "Enter: type it; it may stay open" in " ".join(painted(app).split()))
+        await press(pilot, "enter", *"odd", "enter")
+        await until(pilot, lambda: "Everything is answered." in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "2 of 2" in painted(app))
+        await press(pilot, "3", "enter", "enter")  # the line is opened, and left empty
+        words = "All that must be answered is. Left open: Anything else you saw?"
+        await until(pilot, lambda: all(word in painted(app) for word in words.split()) and sheet(app).item is None)
+        assert "1 left open" in painted(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: run.studies.progress(study, "R1").done == 2)
+    assert [(label.field, label.value) for label in run.labels.read(study)] == [
+        ("personal", "4"), ("remark", "odd"), ("personal", "3")
+    ]  # fmt: skip
+
+
+async def test_handing_in_leads_to_what_must_be_answered_and_not_to_what_may_stay_open(
+    run: Store, until: Until
+) -> None:
+    app = rating(run, studied(run, Protocol("p", "P", "run", (REMARK, STARS)), [unit(0)]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "end", "enter")
+        await until(pilot, lambda: "1 open: answer or skip it first" in painted(app) and sheet(app).items.cursor == 1)
 
 
 async def test_more_options_than_digits_take_two(run: Store, until: Until) -> None:
@@ -448,16 +644,16 @@ async def test_the_mouse_does_what_keys_do(run: Store, until: Until) -> None:
 
 
 async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(run: Store, until: Until) -> None:
-    from lab.label import Act
-    from lab.stamp import now, uuid7
-    from lab.task import Actor
+    from lab.core.ids_and_clock import now, uuid7
+    from lab.core.label import Act
+    from lab.core.task import Actor
 
     study = studied(run, NODES, [unit()])
     app = rating(run, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        run.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
+        run.labels.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
         await press(pilot, "1")
         await until(pilot, lambda: "locked" in painted(app))
-        assert list(run.labels(study)) == []
+        assert list(run.labels.read(study)) == []
         assert sheet(app).items.cursor == 0

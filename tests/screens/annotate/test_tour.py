@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli import main
-from lab.label import Label
-from lab.study import Study
+from lab.cli.main import main
+from lab.core.label import Label
+from lab.core.study import Study
 from store.store import Store
 from tests.lab.programs import program
 from tests.screens.annotate.terminal import DOWN, ENTER, ESC, RIGHT, Terminal, opened
@@ -51,16 +51,16 @@ def worked(folder: Path) -> Path:
 
 
 def of(store: Store, study: Study, rater: str) -> list[Label]:
-    return list(store.labels(study, rater=rater))
+    return list(store.labels.read(study, rater=rater))
 
 
 def done(store: Store, study: Study, rater: str) -> int:
-    return store.progress(study, rater).done
+    return store.studies.progress(study, rater).done
 
 
 def looked_at(store: Store, study: Study, rater: str) -> str:
     """The place beside the sheet when it was kept last."""
-    places = [str(act.detail.get("place", "")) for act in store.acts(study, rater) if act.act == "looked"]
+    places = [str(act.detail.get("place", "")) for act in store.labels.acts(study, rater) if act.act == "looked"]
     return places[-1] if places else ""
 
 
@@ -73,15 +73,18 @@ def answered(terminal: Terminal, store: Store, study: Study, rater: str, key: by
 
 def rated(terminal: Terminal, store: Store, study: Study, rater: str, key: bytes) -> None:
     """All that is left to this rater, each item by the same key, each unit handed in by Enter."""
-    while (left := store.next_assignment(study, rater, -1)) is not None:
-        while store.sheet(study, store.unit(study, left.unit), rater).unanswered:
+    while (left := store.studies.next_assignment(study, rater, -1)) is not None:
+        while store.labels.sheet(study, store.studies.unit(study, left.unit), rater).unanswered:
             answered(terminal, store, study, rater, key)
+        if any(not field.required and field.kind != "flag" for field in study.protocol.fields):
+            terminal.press(ENTER)  # the question that may stay open is come by, and left open
+            terminal.see("Left open")
         handed = done(store, study, rater)
         terminal.give(ENTER, lambda handed=handed: done(store, study, rater) == handed + 1)  # type: ignore[misc]
         if study.protocol.id == "tdg":
             terminal.see("What follows")
             terminal.press(ENTER)
-        terminal.see("Hand in" if store.next_assignment(study, rater, -1) else "Thank you")
+        terminal.see("Hand in" if store.studies.next_assignment(study, rater, -1) else "Thank you")
 
 
 def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
@@ -93,25 +96,25 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
     hitlab("study", "deal", "memgui-failures", "--db", str(db))
     assert "left" in hitlab("study", "lock", "graphs", "--db", str(db), code=1)
     with Store.open(db) as store:
-        graphs, failures = store.study("graphs"), store.study("memgui-failures")
+        graphs, failures = store.studies.study("graphs"), store.studies.study("memgui-failures")
         assert graphs.units == 3
         killed_and_resumed(store, graphs, folder)
         for rater, key in (("R1", b"1"), ("R2", b"1"), ("R3", b"2")):
             with opened(db, folder, "graphs", rater) as terminal:
                 terminal.see("Hand in")
                 rated(terminal, store, graphs, rater, key)
-                left = store.progress(failures, rater).dealt
+                left = store.studies.progress(failures, rater).dealt
                 terminal.press(ESC)  # the shelf, whose cursor is on the study with something left
                 terminal.see(f"{left} left", "Enter: rate in this study")
                 terminal.press(ENTER)
                 terminal.see("Hand in")
                 rated(terminal, store, failures, rater, key)
                 assert terminal.leave() == 0
-            assert store.next_assignment(failures, rater, -1) is None
+            assert store.studies.next_assignment(failures, rater, -1) is None
         as_meant(store, graphs)
-        reasons = [label.value for label in store.labels(failures)]
+        reasons = [label.value for label in store.labels.read(failures)]
         assert set(reasons) == {"intent_misunderstanding", "knowledge_deficiency"}
-        assert len(reasons) == 3 * len({label.unit for label in store.labels(failures)}) >= 3
+        assert len(reasons) == 3 * len({label.unit for label in store.labels.read(failures)}) >= 3
     for id in ("graphs", "memgui-failures"):
         hitlab("study", "lock", id, "--db", str(db))
     locked(db, folder)
@@ -119,9 +122,9 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
 
 def killed_and_resumed(store: Store, study: Study, folder: Path) -> None:
     """R1's first unit is cut off in the middle, and goes on at the same item, beside the same step."""
-    first = store.next_assignment(study, "R1", -1)
+    first = store.studies.next_assignment(study, "R1", -1)
     assert first is not None
-    nodes = [target.id for target in store.unit(study, first.unit).targets]
+    nodes = [target.id for target in store.studies.unit(study, first.unit).targets]
     with opened(store.path, folder, study.id, "R1") as terminal:
         terminal.see("Hand in")
         kept = [answered(terminal, store, study, "R1", b"1")]
@@ -152,8 +155,8 @@ def killed_and_resumed(store: Store, study: Study, folder: Path) -> None:
 def as_meant(store: Store, study: Study) -> None:
     """Each rater has said of every node of every run what their keys said, and R1's two first stand as they were."""
     for rater, value in (("R1", "completed"), ("R2", "completed"), ("R3", "not_completed")):
-        for unit in store.units(study):
-            sheet = store.sheet(study, unit, rater)
+        for unit in store.studies.units(study):
+            sheet = store.labels.sheet(study, unit, rater)
             assert sheet.committed
             said = [sheet.value(spot) for spot in sheet.spots if spot.field == "state"]
             assert len(said) == len(unit.targets)
@@ -168,10 +171,10 @@ def locked(db: Path, folder: Path) -> None:
     )
     line = folder / "more.jsonl"
     with Store.open(db) as store:
-        study = store.study("graphs")
-        unit, before = next(iter(store.units(study))), list(store.labels(study))
+        study = store.studies.study("graphs")
+        unit, before = next(iter(store.studies.units(study))), list(store.labels.read(study))
     line.write_text(json.dumps({"unit": unit.id, "target": unit.targets[0].id, "field": "state", "value": "completed"}))
     said = hitlab("label", "graphs", str(line), "--as", "R1", "--db", str(db), code=1)
     assert "locked" in said
     with Store.open(db) as store:
-        assert list(store.labels(study)) == before
+        assert list(store.labels.read(study)) == before

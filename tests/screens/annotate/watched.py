@@ -10,7 +10,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.drivers.headless_driver import HeadlessDriver
 
 from screens.app import LabApp
-from screens.window import Window
+from screens.picture_window import PictureWindow
 from tests.screens.runs import painted
 
 
@@ -20,7 +20,7 @@ class Watched:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._seen: dict[str, None] = {}
         self._page = ""
-        display, write, put = LabApp._display, HeadlessDriver.write, Window._put
+        display, write, put = LabApp._display, HeadlessDriver.write, PictureWindow._put
         watched = self
 
         def displayed(app: LabApp, screen: Any, renderable: Any) -> None:
@@ -36,14 +36,14 @@ class Watched:
             watched.keep(data)
             write(driver, data)
 
-        def shown(window: Window, *told: Any) -> None:
+        def shown(window: PictureWindow, *told: Any) -> None:
             put(window, *told)
             now = window.newer(-1)
             watched.keep(f"{now['caption']} {' '.join(mark['label'] for mark in now['marks'])}")
 
         monkeypatch.setattr(LabApp, "_display", displayed)
         monkeypatch.setattr(HeadlessDriver, "write", written)
-        monkeypatch.setattr(Window, "_put", shown)
+        monkeypatch.setattr(PictureWindow, "_put", shown)
 
     @property
     def text(self) -> str:

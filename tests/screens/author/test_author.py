@@ -10,33 +10,32 @@ from typing import Any
 import pytest
 from textual import events
 
-from lab.design.drafting import chained, shipped
-from lab.design.parts import as_yaml
-from lab.design.revision import Design, first_draft, following, subject_of
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import Spec
-from lab.task import Actor, InformationUnit, Task, TdgNode, load_task
+from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.settings import Settings
+from lab.core.task import Actor, InformationUnit, Task, TdgNode, load_task
+from lab.runs.session import Session
+from lab.runs.spec import Spec
+from lab.studies.design_drafts import chained, shipped
+from lab.studies.design_files import as_yaml
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
-from screens.author.form import Line
-from screens.phone.mirror import Mirror
-from screens.rooms import Opening
+from screens.author.form import FormLine
+from screens.dialogs import AskScreen
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
 from simulators import library
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.screens.resting import rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
 RUNS = Path(__file__).parents[3].parent / "shared" / "traces" / "mobileworld" / "runs"
-_HOPS = 4
-"""Widgets that a message passes on its way from a field to the screen, and back."""
 BO = Actor("human", "P02")
 
 
 def author(store: Store, run: str | None, task: Task | None = None, person: str = "P01") -> LabApp:
-    asked = task or store.asked_in(run or "")
+    asked = task or store.runs.task(run or "")
     return LabApp(store, Settings(person=person, bell=False), Opening("author", run, task=asked))
 
 
@@ -47,41 +46,41 @@ def room(app: LabApp) -> AuthorScreen:
 
 def ready(app: LabApp) -> bool:
     """Whether the run is read and the design shown."""
-    if not isinstance(app.screen, AuthorScreen) or app.screen.desk is None:
+    if not isinstance(app.screen, AuthorScreen) or app.screen.session is None:
         return False
     footage = app.screen.footage
-    return footage.run is None or (footage.view is not None and bool(footage._apps))
+    return footage.run is None or (footage.view is not None and bool(app.screen.apps._apps))
 
 
 def design(app: LabApp) -> Design:
-    desk = room(app).desk
-    assert desk is not None
-    return desk.design
+    session = room(app).session
+    assert session is not None
+    return session.design
 
 
 async def press(pilot: Any, *keys: str) -> None:
     """As `pilot.press`, which waits for an idle processor after each key; here each is waited for by itself."""
     for key in keys:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
-        for _ in range(_HOPS):
+        while pilot.app.is_running and not (pilot.app._message_queue.empty() and pilot.app.typed_out):
+            await asyncio.sleep(0)
+        for _ in range(2):
             await pilot._wait_for_screen()
-        while pilot.app.is_running and not pilot.app.typed_out:
-            await asyncio.sleep(0.005)
 
 
 async def typed(pilot: Any, text: str) -> None:
     """As keys would, all at once; that letters in a field are no commands is a test of its own."""
     field = pilot.app.focused
-    assert isinstance(field, Line)
+    assert isinstance(field, FormLine)
     field.insert_text_at_cursor(text)
 
 
 def kept(store: Store, task: Task) -> Design:
-    return store.design_heads(subject_of(task))[-1].design
+    return store.designs.heads(subject_of(task))[-1].design
 
 
 async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(full: Store, until: Until) -> None:
-    app, task = author(full, WHOLE), full.asked_in(WHOLE)
+    app, task = author(full, WHOLE), full.runs.task(WHOLE)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         assert "Enter: begin from the run's steps" in painted(app)
@@ -146,8 +145,8 @@ async def test_editing_moving_nesting_deleting_and_taking_back(full: Store, unti
             await press(pilot, "z")
         await press(pilot, "z", "z")
         assert design(app) == Design()
-        assert "There is nothing to take back." in painted(app)
-    assert len(full.design_history(subject_of(full.asked_in(WHOLE)))) > 12
+        await until(pilot, lambda: "There is nothing to take back." in painted(app))
+    assert len(full.designs.history(subject_of(full.runs.task(WHOLE)))) > 12
 
 
 async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(full: Store, until: Until) -> None:
@@ -178,10 +177,10 @@ async def test_fields_say_what_does_not_fit_and_edges_are_typed_as_numbers(full:
 
 
 async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(full: Store, until: Until) -> None:
-    task = full.asked_in(WHOLE)
+    task = full.runs.task(WHOLE)
     made = Design(shipped(library.task("poster_kit")).tdg, units=(InformationUnit("u", "U", "7", "Lab", "answer"),))
-    full.append_revision(row := first_draft(subject_of(task), Actor("human", "P01"), made))
-    full.append_revision(following(row, "submit", Actor("human", "P01")))
+    full.designs.append(row := first_draft(subject_of(task), Actor("human", "P01"), made))
+    full.designs.append(following(row, "submit", Actor("human", "P01")))
     app = author(full, WHOLE, person="P02")
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
@@ -216,25 +215,29 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(ful
     async with last.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(last))
         # Only what was changed is to be looked at again; its id is new, and so are the edge and the paths behind it.
-        desk = room(last).desk
-        assert desk is not None
-        assert 0 < len(desk.unseen) < count
-        for _ in desk.unseen:
+        session = room(last).session
+        assert session is not None
+        assert 0 < len(session.unseen) < count
+        for _ in session.unseen:
             await press(pilot, "a")
-        room(last).show_item(desk.unseen[0]) if desk.unseen else None
-        while desk.unseen:
+        room(last).show_item(session.unseen[0]) if session.unseen else None
+        while session.unseen:
             await press(pilot, "a")
         await press(pilot, "F")
+        await until(pilot, lambda: isinstance(last.screen, AskScreen) and "Freeze it?" in painted(last))
+        await press(pilot, "escape")
+        assert full.designs.frozen(subject_of(task)) is None
+        await press(pilot, "F", "enter")
         await until(pilot, lambda: "Version 1 is frozen: verified by P02" in painted(last))
         await press(pilot, "a", "d", "z", "x", "S")
         assert design(last) == kept(full, task)
-        frozen = full.frozen_design(subject_of(task))
+        frozen = full.designs.frozen(subject_of(task))
         assert frozen is not None
         await press(pilot, "R")
         await until(pilot, lambda: "Version 2, draft" in painted(last))
         await press(pilot, "d")
-        assert full.frozen_design(subject_of(task)) == frozen
-        assert full.design_heads(subject_of(task))[-1].version == 2
+        assert full.designs.frozen(subject_of(task)) == frozen
+        assert full.designs.heads(subject_of(task))[-1].version == 2
 
 
 async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_file(
@@ -260,9 +263,9 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
         assert "which is not there" not in painted(app)
         await press(pilot, "d", "S")
         await until(pilot, lambda: "is submitted" in painted(app))
-    head = store.design_heads(subject_of(task))[0]
-    store.append_revision(following(head, "verify", BO))
-    frozen = store.frozen_design(subject_of(task))
+    head = store.designs.heads(subject_of(task))[0]
+    store.designs.append(following(head, "verify", BO))
+    frozen = store.designs.frozen(subject_of(task))
     assert frozen is not None
     path = tmp_path / "own.yaml"
     path.write_text("kind: general\ninstruction: Do it.\n" + as_yaml(frozen.design), encoding="utf-8")
@@ -273,8 +276,8 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_published_run_gets_its_design_by_keys(store: Store, until: Until, size: tuple[int, int]) -> None:
     import_paths(store, [sorted((RUNS / "claude-opus-4.6").iterdir())[0]])
-    run = store.summaries(1)[0].id
-    app, task = author(store, run), store.asked_in(run)
+    run = store.runs.summaries(1)[0].id
+    app, task = author(store, run), store.runs.task(run)
     async with app.run_test(size=size) as pilot:
         # No picture was published: the words stand in its place.
         await until(pilot, lambda: isinstance(app.screen, AuthorScreen) and "Thought" in painted(app))
@@ -295,45 +298,45 @@ async def test_a_published_run_gets_its_design_by_keys(store: Store, until: Unti
         assert "✓ sound" in painted(app)
         await press(pilot, "S")
         await until(pilot, lambda: "submitted" in painted(app))
-    store.append_revision(following(store.design_heads(subject_of(task))[0], "verify", BO))
-    frozen = store.frozen_design(subject_of(task))
+    store.designs.append(following(store.designs.heads(subject_of(task))[0], "verify", BO))
+    frozen = store.designs.frozen(subject_of(task))
     assert frozen is not None
     assert frozen.design.units == (InformationUnit("what_was_found", "What was found", "42", "Mail", "answer"),)
 
 
 async def test_two_people_at_once_are_told_and_one_settles(full: Store, until: Until) -> None:
-    task = full.asked_in(WHOLE)
+    task = full.runs.task(WHOLE)
     app = author(full, WHOLE)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         theirs = first_draft(subject_of(task), BO, Design())
-        full.append_revision(theirs)
+        full.designs.append(theirs)
         await press(pilot, "a")
         await until(pilot, lambda: "nothing of them is lost" in painted(app))
         mine = design(app)
         assert len(mine.tdg.nodes) == 2
         await press(pilot, "S")
-        assert full.design_heads(subject_of(task))[-1].state == "draft"
-        await press(pilot, "M")
+        assert full.designs.heads(subject_of(task))[-1].state == "draft"
+        await press(pilot, "M", "enter")
         await until(pilot, lambda: "✓ sound" in painted(app))
         assert kept(full, task) == mine
 
 
 async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(full: Store, until: Until) -> None:
-    task = full.asked_in(WHOLE)
+    task = full.runs.task(WHOLE)
     app = author(full, WHOLE)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         theirs = first_draft(subject_of(task), BO, Design())
-        full.append_revision(theirs)
+        full.designs.append(theirs)
         await press(pilot, "a")
         await until(pilot, lambda: "nothing of them is lost" in painted(app))
-        full.append_revision(following(theirs, "draft", BO, design=Design(chained([TdgNode("later", "Later")]))))
-        await press(pilot, "M")
-        assert len(full.design_heads(subject_of(task))) == 2
-        await press(pilot, "M")
+        full.designs.append(following(theirs, "draft", BO, design=Design(chained([TdgNode("later", "Later")]))))
+        await press(pilot, "M", "enter")
+        assert len(full.designs.heads(subject_of(task))) == 2
+        await press(pilot, "M", "enter")
         await until(pilot, lambda: "✓ sound" in painted(app))
         assert kept(full, task) == design(app)
 
@@ -341,20 +344,20 @@ async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(f
 async def test_what_was_frozen_meanwhile_refuses_and_what_was_typed_goes_into_the_next_version(
     full: Store, until: Until
 ) -> None:
-    task = full.asked_in(WHOLE)
+    task = full.runs.task(WHOLE)
     app = author(full, WHOLE)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
-        head = full.design_heads(subject_of(task))[0]
-        full.append_revision(sent := following(head, "submit", Actor("human", "P01")))
-        full.append_revision(following(sent, "verify", BO))
+        head = full.designs.heads(subject_of(task))[0]
+        full.designs.append(sent := following(head, "submit", Actor("human", "P01")))
+        full.designs.append(following(sent, "verify", BO))
         await press(pilot, "f")
         await until(pilot, lambda: "Not in the file" in painted(app))
         assert design(app).tdg.nodes[0].kind == "flexible"
         await press(pilot, "R")
         await until(pilot, lambda: "Version 2, draft" in painted(app))
-        frozen = full.frozen_design(subject_of(task))
+        frozen = full.designs.frozen(subject_of(task))
         assert frozen is not None
         assert frozen.design.tdg.nodes[0].kind == "fixed"
         assert kept(full, task).tdg.nodes[0].kind == "flexible"
@@ -367,7 +370,7 @@ async def test_what_is_typed_when_the_app_is_left_is_kept(full: Store, until: Un
         await press(pilot, "A")
         await typed(pilot, "Half a na")
         await press(pilot, "ctrl+q")
-    assert kept(full, full.asked_in(WHOLE)).tdg.nodes == (TdgNode("half_a_na", "Half a na"),)
+    assert kept(full, full.runs.task(WHOLE)).tdg.nodes == (TdgNode("half_a_na", "Half a na"),)
 
 
 async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(full: Store, until: Until) -> None:
@@ -377,7 +380,7 @@ async def test_letters_typed_in_a_field_are_no_commands_and_pastes_are_plain(ful
         await press(pilot, "A")
         await press(pilot, *"adzvSR?/1", "space", *"打开")
         field = app.focused
-        assert isinstance(field, Line)
+        assert isinstance(field, FormLine)
         assert field.value == "adzvSR?/1 打开"
         field.post_message(events.Paste("x\x1b[31my\nz"))
         await until(pilot, lambda: field.value.endswith("x\\x1b[31my⏎z"))
@@ -404,15 +407,15 @@ async def test_a_click_on_the_phone_takes_a_text_into_a_unit(full: Store, until:
 
 
 async def test_the_palette_reaches_what_may_be_done_and_no_more(full: Store, until: Until) -> None:
-    app, task = author(full, WHOLE), full.asked_in(WHOLE)
+    app, task = author(full, WHOLE), full.runs.task(WHOLE)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         titles = {command.title for command in app.get_system_commands(app.screen)}
         assert {"Add", "Add empty", "Delete", "Undo", "Submit", "Into alternatives", "Evidence", "Units"} <= titles
         assert not {"Accept", "Freeze", "Reopen", "Keep mine"} & titles
-        head = full.design_heads(subject_of(task))[0]
-        full.append_revision(following(head, "submit", Actor("human", "P01")))
+        head = full.designs.heads(subject_of(task))[0]
+        full.designs.append(following(head, "submit", Actor("human", "P01")))
         await press(pilot, "S")
         await until(pilot, lambda: "is submitted" in painted(app))
         titles = {command.title for command in app.get_system_commands(app.screen)}
@@ -421,7 +424,7 @@ async def test_the_palette_reaches_what_may_be_done_and_no_more(full: Store, unt
 
 
 async def test_strangers_words_are_painted_as_characters(store: Store, until: Until) -> None:
-    store.import_run(whole_run(hostile=True))
+    store.runs.add(whole_run(hostile=True))
     app = author(store, WHOLE)
     shown = HOSTILE.replace("\x1b", "\\x1b").replace("\x07", "\\x07")
     async with app.run_test(size=(200, 50)) as pilot:
@@ -455,9 +458,16 @@ async def test_home_opens_the_design_of_a_run_and_of_a_task(full: Store, until: 
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Runs  3" in painted(app) and "Tasks  " in painted(app))
         await press(pilot, "end", "a")
+        await until(pilot, lambda: "Who are you?" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: "Runs  3" in painted(app))
+        await press(pilot, "a", "D", "space", "1", "enter")
+        await until(pilot, lambda: "is no study code" in painted(app))
+        await press(pilot, "backspace", "backspace", "1", "enter")
         await until(pilot, lambda: app.current_mode == "author" and ready(app))
-        desk = room(app).desk
-        assert desk is not None
+        session = room(app).session
+        assert session is not None
+        assert session.person == Actor("human", "D1")
         assert room(app).footage.run in (WHOLE, BARE)
         await press(pilot, "f2", "tab")
         await until(pilot, lambda: app.current_mode == "home")
@@ -478,7 +488,7 @@ async def test_other_seats_have_no_such_room(full: Store, seat: Any) -> None:
 @pytest.mark.parametrize(("size", "keys"), [((80, 24), ["enter", "v"]), ((120, 40), ["enter", "down", "e"])])
 def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int, int], keys: list[str]) -> None:
     app = author(full, WHOLE)
-    app.settings = Settings(overlay=False, bell=False)
+    app.settings = Settings(person="P01", overlay=False, bell=False)
 
     async def drive(pilot: Any) -> None:
         await rests(pilot, lambda: ready(app))
@@ -487,3 +497,19 @@ def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int,
         await rests(pilot, lambda: ready(app))
 
     assert snap_compare(app, terminal_size=size, run_before=drive)
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+async def test_no_toast_covers_a_form_or_the_line_that_says_what_is_next(
+    full: Store, until: Until, size: tuple[int, int]
+) -> None:
+    app = author(full, WHOLE)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "a", "enter")
+        await until(pilot, lambda: room(app).form.is_open)
+        app.notify("Something was done.", markup=False)
+        await until(pilot, lambda: bool(app.screen.query("Toast")) and app.screen.query_one("Toast").region.height > 0)
+        toast = app.screen.query_one("Toast").region
+        for kept in ("#form", "#author-state", "#author-title", "Footer"):
+            assert not toast.overlaps(app.screen.query_one(kept).region), kept

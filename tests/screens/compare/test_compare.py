@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from textual.binding import Binding
 
-from lab.records import Imported, numbered
-from lab.settings import Settings
-from lab.task import Actor, Task
-from lab.trace import Ended, Started
+from lab.core.run_records import Imported, numbered
+from lab.core.settings import Settings
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started
+from lab.runs.comparison import compare, sign_of
 from screens.app import LabApp
+from screens.compare.compare import CompareScreen, shared
 from screens.compare.keys import KEYS
-from screens.compare.pairs import Pairs
-from screens.compare.room import CompareScreen, shared
-from screens.compare.sides import compare, sign_of
-from screens.phone.mirror import Mirror
+from screens.compare.step_pairs import StepPairs
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
-from screens.rooms import Opening
-from screens.runs.room import RunsScreen
+from screens.runs.runs import RunsScreen
 from store.store import Store
-from tests.screens.compare.made import ONE, OTHER, THIRD, bare, one, other
+from tests.screens.compare.sample_pair import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.resting import rests
 from tests.screens.runs import painted
 
@@ -34,7 +34,7 @@ Until = Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_runs([one(), other(), bare()])
+    store.runs.add_all([one(), other(), bare()])
     return store
 
 
@@ -189,7 +189,7 @@ async def test_two_tasks_hostile_names_and_no_screens(filled: Store, until: Unti
 
 async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, until: Until) -> None:
     started = Started(trace="e", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
-    filled.import_run(Imported(numbered([started]), {}, []))
+    filled.runs.add(Imported(numbered([started]), {}, []))
     app = Compare(filled, "e", "e")
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: "Neither run has a step." in painted(app))
@@ -216,7 +216,7 @@ async def test_without_two_runs_it_names_the_key(filled: Store, until: Until) ->
 async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> None:
     task = Task("t", "general", instruction="x")
     events = [Started(trace="f", task=task, agent=Actor("script", "a")), Ended(status="failed", reason="crashed")]
-    filled.import_run(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
+    filled.runs.add(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
     app = Compare(filled, "f", ONE)
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
@@ -233,7 +233,7 @@ async def test_the_footer_has_seven_verbs_and_help_says_what_is_the_same(filled:
         await until(pilot, lambda: all(verb in painted(app).splitlines()[-1] for verb in verbs))
         titles = {command.title for command in app.get_system_commands(app.screen)}
         assert {"Replay left", "First difference", "Text on phones", "Back"} <= titles
-        assert "4 % of the screen" in Pairs.HELP
+        assert "4 % of the screen" in StepPairs.HELP
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

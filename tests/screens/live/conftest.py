@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 from textual.screen import Screen as TextualScreen
 
-from lab.seams import Agent, Brief, Device, Frame, Screen
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import Spec
-from lab.task import Actor, Check, LogEntry, Persona, Task
-from lab.trace import DeviceInfo, Step, Trace
-from lab.turn import Action, Prompt, Proposed, Usage
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.screen_clock import Clock
+from lab.core.seams import Agent, Brief, Device, Frame, Screen
+from lab.core.settings import Settings
+from lab.core.step import Action, Prompt, Proposed, Usage
+from lab.core.task import Actor, Check, LogEntry, Persona, Task
+from lab.core.trace import DeviceInfo, Step, Trace
+from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.runs.session import Session
+from lab.runs.spec import Spec
 from screens.app import LabApp
-from screens.clock import Clock
 from screens.live.gate import GatePanel, GateRow
 from screens.live.live import LiveScreen
 from screens.live.reply import DecisionRow, OpenQuestion
-from screens.rooms import Opening
+from screens.navigation import Opening
 from store.store import Store
 
 TAP = Action("click", at=(138, 1900))
@@ -199,11 +199,11 @@ class Stage(LabApp):
     def events(self, kind: type[Any]) -> list[Any]:
         """What the file holds of this run, of one kind."""
         run = self.run_under_test.trace_id
-        return [event for event in self.store.events(run) if isinstance(event, kind)]
+        return [event for event in self.store.runs.events(run) if isinstance(event, kind)]
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.store.trace(self.run_under_test.trace_id).steps
+        return self.store.runs.trace(self.run_under_test.trace_id).steps
 
 
 @pytest.fixture

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 
-from lab.task import Actor
-from lab.trace import Answered, AnyEvent, Asked, Step
-from lab.turn import Action, Decision, Proposed, Question, Reply
-from screens.clock import Clock, span
+from lab.core.screen_clock import Clock, span
+from lab.core.step import Action, Decision, Proposed, Question, Reply
+from lab.core.task import Actor
+from lab.core.trace import Answered, AnyEvent, Asked, Step
 from screens.live.choices import Choice, Choices, picks
 from screens.live.dialogue import Dialogue
 from screens.live.field import ReplyText
-from screens.live.keystrokes import Typing
+from screens.live.keystrokes import ReplyTyping
 from screens.live.reply import OpenQuestion
-from screens.live.seat import facts
+from screens.live.seat_pane import facts
 
 PERSON = Actor("human", "P01")
 AT = "2026-03-10T08:50:00.000000+00:00"
@@ -46,8 +46,8 @@ class Parts(App[None]):
         return [strip.text.rstrip() for strip in self.screen._compositor.render_strips()]
 
 
-def typed(*texts: str, before: str = "") -> Typing:
-    typing = Typing(before)
+def typed(*texts: str, before: str = "") -> ReplyTyping:
+    typing = ReplyTyping(before)
     for number, text in enumerate(texts):
         typing.change(text, f"at {number}")
     return typing
@@ -127,7 +127,7 @@ async def test_thoughts_and_decisions_are_for_those_who_may_know(until: Any, kno
         await until(pilot, lambda: any("you accepted" in line for line in app.lines()))
         await pilot.pause()
         text = "\n".join(app.lines())
-    assert "agent proposes" in text
+    assert "agent says" in text
     assert "08:50:00" in text
     for word in ("It depends.", "Now.", "tap (1, 2)", "rejected by P01, not done: too early", "2.5 s"):
         assert (word in text) is knows
@@ -146,13 +146,12 @@ def test_a_persona_reads_as_an_outline() -> None:
         console.print(facts(profile))
     lines = [line.rstrip() for line in capture.get().splitlines()]
     assert lines == [
-        "identity",
+        "Identity",
         "  full name: Ines",
         "  tags: a, b",
-        "friends",
-        "  1",
-        "    name: [b]Bo[/]\\x1b[31m",
-        "none: {}",
+        "Friends",
+        "  [b]Bo[/]\\x1b[31m",
+        "None: {}",
     ]
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.breakpoints import parse
-from lab.session import Session
-from lab.spec import Spec
-from lab.trace import Paused, Started
-from lab.turn import Action
+from lab.core.step import Action
+from lab.core.trace import Paused, Started
+from lab.runs.breakpoints import parse
+from lab.runs.session import Session
+from lab.runs.spec import Spec
 from screens.app import LabApp
-from screens.live.debug import Been, BreaksPanel, Points, RewindPanel
+from screens.live.debug_panes import BreakpointList, BreaksPanel, RewindPanel, StepsDone
 from screens.live.live import LiveScreen
 from simulators import library
 
@@ -31,7 +31,7 @@ async def test_a_run_stands_at_a_breakpoint_and_one_turn_passes(live: Any, until
         assert [paused.reason for paused in app.events(Paused)] == ["breakpoint action:input_text"]
         assert device.did == [cast.TAP]
         await pilot.press("s")
-        await until(pilot, lambda: len(app.events(Paused)) == 2)
+        await until(pilot, lambda: len(app.events(Paused)) == 2 and app.live.has_class("-paused"))
         assert device.did == [cast.TAP, TYPE]
         assert app.session.control.paused
         await pilot.press("ctrl+r")
@@ -60,7 +60,7 @@ async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goe
         app.live.query_one("#point", Input).clear()
         await pilot.press(*"action:input_text", "enter")
         await until(pilot, lambda: points.all == (parse("action:input_text"),))
-        await until(pilot, lambda: app.live.query_one(Points).has_focus)
+        await until(pilot, lambda: app.live.query_one(BreakpointList).has_focus)
         await pilot.press("a", *"ask", "enter")
         await until(pilot, lambda: len(points.all) == 2)
         await pilot.press("enter")
@@ -89,22 +89,31 @@ async def test_a_run_is_rewound_and_goes_on_as_another(store: Any, settings: Any
         for steps in (1, 2):
             await until(pilot, lambda: first.decisions.waiting is not None)
             first.gate.approve(first.decisions.waiting)
-            await until(pilot, lambda: len(store.trace(first.trace_id).steps) == steps)  # noqa: B023
+            await until(pilot, lambda: len(store.runs.trace(first.trace_id).steps) == steps)  # noqa: B023
         await until(pilot, lambda: first.decisions.waiting is not None)
         room = app.screen
-        await until(pilot, lambda: len(room._done) == 2)
+        await until(pilot, lambda: len(room._debugging.steps) == 2)
         await pilot.press("r")
-        await until(pilot, lambda: room.query_one(Been).has_focus)
+        await until(pilot, lambda: room.query_one(StepsDone).has_focus)
         assert room.query_one(RewindPanel).display
         await pilot.press("enter")
         await until(pilot, lambda: app.session is not first and app.screen is not room)
         again = app.session
+        await until(pilot, lambda: "paused" in str(app.screen.query_one("Banner").left))
+        assert [(type(event), getattr(event, "reason", "")) for event in store.runs.events(again.trace_id)][-1] == (
+            Paused, "rewound",
+        )  # fmt: skip
+        assert again.decisions.waiting is None  # it stands still, and can be changed, until it is told to go on
+        line = app.screen.query_one("#hands-state")
+        await pilot.press("t")  # whoever takes over now is told what brings the phone, for no turn ends by itself
+        await until(pilot, lambda: str(line.content) == "The phone will be yours as soon as the run goes on: ctrl+r.")
+        await pilot.press("t", "ctrl+r")
         await until(pilot, lambda: again.decisions.waiting is not None)
         assert again.gate.asking
-        await until(pilot, lambda: len(app.screen._done) == 1)
-        old = store.trace(first.trace_id)
+        await until(pilot, lambda: len(app.screen._debugging.steps) == 1)
+        old = store.runs.trace(first.trace_id)
         assert (old.status, old.ended.reason) == ("stopped", f"rewound to step 2 as run {again.trace_id}")
-        begun = next(iter(store.events(again.trace_id)))
+        begun = next(iter(store.runs.events(again.trace_id)))
         assert isinstance(begun, Started)
         assert begun.forked is not None
         assert (begun.parent, begun.forked.index) == (first.trace_id, 1)

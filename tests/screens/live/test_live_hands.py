@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.trace import Acting, Paused
-from lab.turn import Action
-from screens.live.hands import HandsPanel
-from screens.near import NearList
-from screens.phone.canvas import Canvas
-from screens.phone.mirror import Mirror
+from lab.core.step import Action
+from lab.core.trace import Acting, Paused
+from screens.live.takeover import HandsPanel
+from screens.mirror.canvas import Canvas
+from screens.mirror.mirror import Mirror
+from screens.widgets.tap_choices import NearList
 
 TYPE = Action("input_text", text="milc")
 
@@ -185,7 +185,7 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
         await pilot.press("b")
         await until(pilot, lambda: len(device.did) == 3)
         await until(pilot, lambda: app.session.turns.waiting is not None)
-        await pilot.press("g")
+        await pilot.press("5")
         await until(pilot, lambda: app.gated)
         assert not app.live.query_one(HandsPanel).has_class("-open")
         await pilot.press("a")
@@ -197,3 +197,65 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
     assert app.steps[0].decision.note == "took over"
     assert [step.proposed.by for step in app.steps[1:4]] == [app.session.person] * 3
     assert app.steps[-1].proposed.by is None
+
+
+def footer(app: Any) -> str:
+    """The line of keys."""
+    return str(list(app.screen._compositor.render_strips())[-1].text)
+
+
+async def test_while_letters_are_the_phones_no_other_key_is_promised(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((cast.TAP, ""), gate="ask", device=device)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("t")
+        await until(pilot, lambda: app.session.turns.waiting is not None and "g Gate" in footer(app))
+        mirror = app.live.query_one(Mirror)
+        for part in (mirror, app.live.query_one("#hands-text")):
+            part.focus()
+            await until(pilot, lambda: "g Gate" not in footer(app) and "f1 Help" in footer(app))
+            assert "Take over" not in footer(app)
+            assert " o Words" not in footer(app)
+        await pilot.press("g", "t", "escape")
+        assert app.session.control.taken_over
+        assert app.session.gate.asking
+        assert app.live.query_one("#hands-row").has_focus
+        await until(pilot, lambda: app.shows("5 give back (t)"))
+        await pilot.press("t")
+        await until(pilot, lambda: not app.session.control.taken_over)
+        app.session.stop()
+    assert not device.did
+
+
+async def test_by_keys_alone_a_person_taps_in_the_agents_place(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, ""), gate="ask", embedded=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("t")
+        await until(pilot, lambda: app.session.turns.waiting is not None)
+        await pilot.press("slash", *"settings")
+        await until(pilot, lambda: app.shows("1› Settings"))
+        await pilot.press("escape", "slash", *"settings", "enter")
+        await until(pilot, lambda: len(app.steps) == 2)
+        app.session.stop()
+    assert app.steps[1].proposed.by == app.session.person
+    assert app.steps[1].action.kind == "click"
+
+
+@pytest.mark.parametrize("size", [(64, 18), (120, 40)])
+async def test_by_keys_alone_the_waiting_action_goes_elsewhere(live: Any, until: Any, cast: Any, size: Any) -> None:
+    app = live((cast.TAP, ""), gate="ask", embedded=True)
+    async with app.run_test(size=size) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("slash", *"settings")
+        await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.shows("1 approve"))
+        await pilot.press("slash", *"settings", "enter")
+        await until(pilot, lambda: app.steps)
+        app.session.stop()
+    decision = app.steps[0].decision
+    assert decision.verdict == "amend"
+    assert decision.action.kind == "click"
+    assert decision.action.at != cast.TAP.at

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from lab.trace import Ended
-from lab.turn import Action
+from lab.core.step import Action
+from lab.core.trace import Ended
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
 from screens.sent.sent import SentScreen
@@ -57,7 +57,7 @@ async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any
         assert word not in painted
     for shown in ("Shall I go on?", "working ...", "Ines Varga", "Say yes to what saves you effort", "Eats everything"):
         assert shown in painted
-    assert len(app.session.store.trace(app.run_under_test.trace_id).steps) == 4
+    assert len(app.session.store.runs.trace(app.run_under_test.trace_id).steps) == 4
 
 
 async def test_a_developer_sees_all_of_it(live: Any, until: Any, cast: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lab.turn import Action
-from screens.phone.mirror import Mirror
+from lab.core.step import Action
+from screens.mirror.mirror import Mirror
 from tests.screens.resting import rests
 
 SIZES = [(80, 24), (120, 40)]
@@ -22,7 +22,7 @@ WHY = "The alarms are on the first page."
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time passes, no cursor blinks, and the picture is as old as it will ever be."""
     monkeypatch.setattr(Mirror, "age_text", "live")
-    monkeypatch.setattr("screens.phone.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
+    monkeypatch.setattr("screens.mirror.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
 
 
 def when(app: Any, ready: Callable[[], bool]) -> Callable[[Any], Awaitable[None]]:

@@ -8,9 +8,9 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
-from lab.settings import Settings
-from lab.trace import Answered, Ended, Paused
-from lab.turn import Action
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.core.trace import Answered, Ended, Paused
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion
@@ -72,7 +72,7 @@ async def test_one_key_sends_a_decision(live: Any, until: Any, key: str, decisio
         assert isinstance(app.focused, DecisionRow)
         assert hint(app) == "One key sends · tab: a remark first"
         await pilot.press("enter")
-        assert "Nothing is decided yet: 1 accept" in hint(app)
+        assert "Nothing is decided yet: 1 accept it" in hint(app)
         assert not app.events(Answered)
         await pilot.press(key)
         reply = await answered(app, pilot, until)
@@ -90,7 +90,7 @@ async def test_a_remark_never_decides_and_goes_with_the_key_that_does(live: Any,
         assert isinstance(app.focused, DecisionRow)
         assert app.focused.chosen is None
         assert "your remark goes too" in hint(app)
-        await pilot.press("down")
+        await pilot.press("tab")
         assert isinstance(app.focused, ReplyText)
         await pilot.press("escape", "2")
         reply = await answered(app, pilot, until)
@@ -139,10 +139,10 @@ async def test_other_keys_are_the_ones_that_are_shown(live: Any, until: Any) -> 
     keymap = {"reply.accept": "f5", "run.pause": "f6", "run.end": "f6", "run.resume": "f7"}
     app = live((OFFER, ""), kind="proactive", settings=Settings(keymap=keymap))
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.asked and app.shows("○ f5 accept"))
-        assert app.shows("f5 accept")
+        await until(pilot, lambda: app.asked and app.shows("○ F5 accept"))
+        assert app.shows("F5 accept")
         await pilot.press("f6")
-        await until(pilot, lambda: app.shows("paused: f6 again ends the run, f7 goes on"))
+        await until(pilot, lambda: app.shows("paused: F6 again ends the run, F7 goes on"))
         await pilot.press("1", "a", "f5")
         reply = await answered(app, pilot, until)
     assert reply.decision == "accept"
@@ -153,26 +153,29 @@ async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.asked)
         row = app.live.query_one(DecisionRow)
-        await until(pilot, lambda: row.size.height == 1 and app.shows("only a question"))
-        await pilot.click(row, offset=(16, 0))
+        await until(pilot, lambda: row.size.height == 1 and app.shows("no offer: answer"))
+        await pilot.click(row, offset=(18, 0))
         reply = await answered(app, pilot, until)
     assert reply.decision == "reject"
 
 
-async def test_esc_leaves_the_field_then_the_room_and_loses_nothing(live: Any, until: Any) -> None:
+async def test_esc_leaves_the_field_and_leads_back_to_it_and_loses_nothing(live: Any, until: Any) -> None:
     app = live((ASK, ""))
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
         await pilot.press("7", "escape")
         assert not isinstance(app.focused, ReplyText)
         await until(pilot, lambda: app.session.draft(app.session.questions.waiting) == "7")
+        await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
         await pilot.press("escape")
+        assert isinstance(app.focused, ReplyText)
+        await pilot.press("f2")
         await until(pilot, lambda: app.current_mode == "home")
         assert app.session.questions.waiting is not None
         assert not app.events(Paused)
         assert not app.events(Ended)
         await pilot.press("f3")
-        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "live")
         assert app.live.query_one(ReplyText).text == "7"
         assert isinstance(app.focused, ReplyText)
 
@@ -182,7 +185,7 @@ async def test_a_draft_comes_back_with_the_run(live: Any, until: Any, cast: Any)
     async with first.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: first.asked)
         await pilot.press("h")
-    trace = first.store.trace(first.session.trace_id)
+    trace = first.store.runs.trace(first.session.trace_id)
     assert trace.paused
     second = live(resume=trace, agent=cast.Cast((ASK, "Two times.")))
     async with second.run_test(size=(100, 30)) as pilot:
@@ -234,3 +237,122 @@ async def test_the_row_of_choices_moves_by_arrows_and_stacks_where_it_is_narrow(
         assert row.chosen == "reject"
         assert isinstance(row, Choices)
         assert app.live.query_one(OpenQuestion).question.kind == "propose"
+
+
+@pytest.mark.parametrize("seat", ["participant", "developer"])
+async def test_esc_never_leaves_what_is_asked(live: Any, until: Any, seat: str) -> None:
+    app = live((OFFER, ""), kind="proactive", seat=seat)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("escape", "escape")
+        assert app.current_mode == "live"
+        assert isinstance(app.focused, DecisionRow)
+        assert "The agent waits for your answer." in hint(app)
+        assert ("F2 leaves it waiting" in hint(app)) is (seat == "developer")
+        app.live.query("Fold").first().focus()
+        await until(pilot, lambda: app.shows("the agent waits for your answer: Esc goes there"))
+        await pilot.press("escape")
+        assert isinstance(app.focused, DecisionRow)
+        assert not app.events(Answered)
+
+
+async def test_arrows_go_from_part_to_part_of_what_is_pinned(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive", seat="participant")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.asked)
+        parts = list(app.live.query("Fold").results())
+        parts[0].focus()
+        await pilot.press("down")
+        assert app.focused is parts[1]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.shows("anything that costs money"))
+        await pilot.press("k", "k")
+        assert app.focused is parts[0]
+
+
+async def test_a_participant_has_no_home_to_go_to_and_is_promised_none(live: Any, until: Any, cast: Any) -> None:
+    agent = cast.Cast((OFFER, ""), held=True)
+    app = live(agent=agent, kind="proactive", seat="participant")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.shows("working ..."))
+        await pilot.press("escape", "escape")
+        assert app.current_mode == "live"
+        await pilot.press("f2")
+        await until(pilot, lambda: app.shows("Your run is open."))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "live")
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.shows("Quit?"))
+        assert not app.shows("Home")
+        await pilot.press("escape")
+        app.session.stop()
+
+
+async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive", seat="participant", settings=Settings(seat="participant", locale="zh"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.asked and app.shows("助手说"))
+        assert app.shows("○ 1 接受提议")
+        assert app.shows("○ 3 没有提议：我来回答")
+        assert app.live.query_one(DecisionRow).chosen is None
+        await pilot.press("3", "1", "enter")
+        reply = await answered(app, pilot, until)
+    assert (reply.decision, reply.text) == (None, "1")
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24)])
+async def test_help_is_read_to_its_end_by_keys_and_tells_what_matters_in_the_field(
+    live: Any, until: Any, size: Any
+) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("f1")
+        await until(pilot, lambda: app.shows("Your answer."))
+        seen: set[str] = set()
+        for _ in range(30):
+            seen |= {strip.text[-32:] for strip in app.screen._compositor.render_strips()}
+            await pilot.press("pagedown")
+        told = " ".join(seen)
+        for word in ("Send", "Quit", "Pause"):
+            assert word in told
+        assert "Delete" not in told
+        assert "Move cursor" not in told
+        await pilot.press(*["pageup"] * 30)
+        await until(pilot, lambda: app.shows("Your answer."))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.screen.query("HelpPanel"))
+        assert isinstance(app.focused, ReplyText)
+
+
+async def test_a_toast_covers_neither_the_question_nor_the_line_above(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: app.asked)
+        app.notify("TOASTWORD " * 12, markup=False)
+        await until(pilot, lambda: app.shows("TOASTWORD"))
+        assert app.shows("the agent waits for your answer")
+        assert app.shows("06:30 or 07:45?")
+        assert app.shows("Enter sends your answer")
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+async def test_of_many_toasts_the_newest_is_seen(live: Any, until: Any, size: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: app.asked)
+        for number in range(12):
+            app.notify(f"TOAST{number} " + "word " * 20, timeout=60, markup=False)
+            await until(pilot, lambda number=number: app.shows(f"TOAST{number}"))
+        assert app.shows("Enter sends your answer")
+
+
+async def test_the_footer_says_what_enter_does_in_the_field(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked and app.shows(" Send "))
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("tab")
+        await until(pilot, lambda: app.shows(" Choices ") and not app.shows(" Send "))

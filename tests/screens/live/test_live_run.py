@@ -10,14 +10,21 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.seams import Frame
-from lab.trace import Acting, Ended, Paused, Resumed, Started
-from lab.turn import Action
+from lab.core.errors import LabError
+from lab.core.seams import Frame, Trouble
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.core.trace import Acting, Ended, Paused, Resumed, Started
+from lab.runs.spec import Spec
+from lab.studies.seats import Seat
+from screens.app import LabApp
 from screens.live.dialogue import Transcript
 from screens.live.field import ReplyText
 from screens.live.live import LiveScreen
 from screens.live.result import THANKS, Result
+from screens.navigation import Opening
+from simulators import library
+from tests.screens.runs import painted
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 
@@ -46,6 +53,24 @@ async def test_ctrl_x_pauses_at_an_open_question_and_again_ends_the_run(live: An
     assert app.events(Ended)[0].status == "stopped"
 
 
+async def test_where_the_screen_says_that_the_phone_is_away_ctrl_x_ends_the_run(
+    live: Any, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The phone is told to be away before the pause has come that follows from it: the key does what is painted."""
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        away = Trouble("phone R58", "is gone.")
+        monkeypatch.setattr(app.session.device, "trouble", away)
+        await until(pilot, lambda: "phone R58: is gone." in state(app))
+        assert app.live.check_action("end", ())
+        assert not app.live.check_action("pause", ())
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Ended))
+    assert app.events(Ended)[0].status == "stopped"
+    assert not app.events(Paused)
+
+
 async def test_ctrl_r_goes_on_and_the_phone_moves_only_then(live: Any, until: Any, cast: Any) -> None:
     app = live((ASK, ""), (cast.TAP, ""))
     async with app.run_test(size=(100, 30)) as pilot:
@@ -63,7 +88,7 @@ async def test_ctrl_r_goes_on_and_the_phone_moves_only_then(live: Any, until: An
 
 async def test_the_run_starts_after_the_first_paint(live: Any, until: Any) -> None:
     app = live((ASK, ""), records=True)
-    assert not app.store.holds(app.session.trace_id)
+    assert not app.store.runs.holds(app.session.trace_id)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.events(Started))
         assert any("Nothing was said yet" in line for line in app.painted)
@@ -78,7 +103,7 @@ async def test_quitting_never_waits_for_an_agent_that_sleeps(live: Any, until: A
         await pilot.press("ctrl+q", "enter")
     assert time.monotonic() - left < 5
     assert [event.reason for event in app.events(Paused)] == ["left"]
-    assert app.store.trace(app.run_under_test.trace_id).status == "open"
+    assert app.store.runs.trace(app.run_under_test.trace_id).status == "open"
 
 
 async def test_a_developer_reads_the_end_and_enter_replays_it(live: Any, until: Any, cast: Any) -> None:
@@ -86,6 +111,7 @@ async def test_a_developer_reads_the_end_and_enter_replays_it(live: Any, until: 
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.live.query_one(Result).has_class("-open"))
         await until(pilot, lambda: app.shows("score 0.00") and app.shows("FAIL  dark theme is on"))
+        await until(pilot, lambda: app.shows("the last picture") and not app.shows(" fps") and not app.shows("stale"))
         await pilot.press("enter")
         await until(pilot, lambda: app.current_mode == "replay")
 
@@ -175,3 +201,68 @@ async def test_a_run_that_is_over_before_a_picture_came_shows_what_the_agent_saw
         await until(pilot, lambda: app.shows("The run is over"))
         await until(pilot, lambda: app.shows("06:30 evaporation"))
         assert not app.shows("waiting for a picture")
+
+
+def friday() -> Spec:
+    """A proactive task as a participant is given it."""
+    task = library.task("friday_reorder")
+    return Spec(task, library.persona(task.persona, task.log), person="P07", seat="participant")
+
+
+@pytest.mark.parametrize("size", [(64, 18), (120, 40)])
+async def test_a_participant_reads_their_part_before_anything_happens(store: Any, until: Any, size: Any) -> None:
+    settings = Settings(seat="participant", person="P07", bell=False, pace=0.0)
+    spec = friday()
+    app: Any = LabApp(store, settings, Opening("live", spec=spec))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "Before it begins" in painted(app) and "Enter begins" in painted(app))
+        await pilot.press("ctrl+x", "escape", "escape")
+        assert not store.runs.summaries()
+        folds = list(app.screen.query("Fold").results())
+        folds[0].focus()
+        await until(pilot, lambda: "not begun yet: Esc goes there" in painted(app))
+        await pilot.press("escape", "enter")
+        await until(pilot, lambda: bool(store.runs.summaries()))
+        begun = next(iter(store.runs.events(store.runs.summaries()[0].id)))
+        assert begun.conditions.read_ms is not None
+        await until(pilot, lambda: "The agent says" in painted(app))
+        app.session.stop()
+
+
+@pytest.mark.parametrize(("locale", "last"), [("en", "begin. "), ("zh", "进行。")])
+async def test_what_is_to_be_read_first_stands_whole_in_a_usual_terminal(
+    store: Any, until: Any, locale: str, last: str
+) -> None:
+    settings = Settings(seat="participant", person="P07", locale=locale, bell=False, pace=0.0)
+    app: Any = LabApp(store, settings, Opening("live", spec=friday()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: last in painted(app))
+
+
+async def test_help_offers_a_participant_no_room_that_is_not_theirs(store: Any, until: Any) -> None:
+    seats: list[tuple[Seat, bool]] = [("participant", False), ("developer", True)]
+    for seat, there in seats:
+        settings = Settings(seat=seat, person="P07", bell=False, pace=0.0)
+        app: Any = LabApp(store, settings, Opening("live", spec=friday()._replace(seat=seat)))
+        async with app.run_test(size=(120, 90)) as pilot:
+            await until(pilot, lambda app=app: app.screen.query("Transcript") and "Help" in painted(app))
+            await pilot.press("f1")
+            await until(pilot, lambda app=app: bool(app.screen.query("HelpPanel")) and "Leave hitlab" in painted(app))
+            assert ("Runs, tasks, devices" in painted(app)) is there
+            assert ("The run under way" in painted(app)) is there
+            app.session.leave()
+
+
+async def test_a_run_that_was_left_before_it_began_leaves_nothing(store: Any, until: Any) -> None:
+    spec = friday()
+    app: Any = LabApp(store, Settings(seat="participant", person="P07", bell=False), Opening("live", spec=spec))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Before it begins" in painted(app))
+        await pilot.press("f2")
+        await until(pilot, lambda: "Your run is open." in painted(app))  # not under way: nothing has begun
+        await pilot.press("enter")
+        await until(pilot, lambda: "Before it begins" in painted(app))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: "Quit?" in painted(app))
+        await pilot.press("enter")
+    assert not store.runs.summaries()

@@ -13,15 +13,18 @@ import termios
 import time
 from pathlib import Path
 
+from store.store import Store
+
+ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from lab.session import Session
-from lab.spec import Spec
-from lab.settings import Settings
-from lab.task import Actor, Task
+from lab.runs.session import Session
+from lab.runs.spec import Spec
+from lab.core.settings import Settings
+from lab.core.task import Actor, Task
 from screens.app import LabApp
-from screens.rooms import Opening
+from screens.navigation import Opening
 from screens.live.live import LiveScreen
 from store.store import Store
 
@@ -39,7 +42,7 @@ with Store.open(Path(sys.argv[1])) as store:
     app = Stage(store, Settings(), Opening("live"))
     app.session = Session(store, Spec(Task("t", "general", instruction="Do it.")), agent=Sleeper())
     app.run()
-    print("the run is", store.summaries()[0].status)
+    print("the run is", store.runs.summaries()[0].status)
 """
 
 
@@ -56,18 +59,39 @@ def read_until(fd: int, wanted: bytes, seconds: float) -> bytes:
     return seen
 
 
-def test_quitting_ends_the_program_at_once(tmp_path: Path) -> None:
+def started(args: list[str], home: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """The program in a terminal of its own, and the terminal's end that is read and written here."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "lab.db")],
-        cwd=Path(__file__).parents[3],
-        env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
-        stdin=side,
-        stdout=side,
-        stderr=side,
-    )
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HITLAB_")}
+    env |= {f"XDG_{kind}_HOME": str(home) for kind in ("DATA", "CONFIG", "CACHE")}
+    env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
+    program = subprocess.Popen([sys.executable, *args], cwd=ROOT, env=env, stdin=side, stdout=side, stderr=side)
     os.close(side)
+    return program, main
+
+
+def test_quitting_says_which_run_was_left_and_the_command_that_goes_on(tmp_path: Path) -> None:
+    db = tmp_path / "a b.db"
+    program, main = started(["-m", "lab.cli.main", "live", "flight_alarm", "--gate", "ask", "--db", str(db)], tmp_path)
+    try:
+        read_until(main, b"The agent waits for you", 60)
+        os.write(main, b"\x11")
+        read_until(main, b"leave it open and quit", 30)
+        os.write(main, b"\r")
+        told = read_until(main, b".db'", 30).decode()
+        assert program.wait(30) == 0
+    finally:
+        program.kill()
+        os.close(main)
+    with Store.open(db) as store:
+        (left,) = store.runs.summaries()
+    assert f"Run {left.id} is left open." in told
+    assert f"hitlab live --resume {left.id} --db '{db}'" in told
+
+
+def test_quitting_ends_the_program_at_once(tmp_path: Path) -> None:
+    program, main = started(["-c", PROGRAM, str(tmp_path / "lab.db")], tmp_path)
     try:
         read_until(main, b"thinking ...", 30)
         os.write(main, b"\x11")

@@ -8,27 +8,29 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from textual._compositor import ChopsUpdate
 from textual.screen import Screen as TextualScreen
 from textual.widgets import Static
 
-from annotators.quiz import Asked, quiz
-from lab.labels import current
-from lab.playing import Part
-from lab.plays import played
-from lab.settings import Settings
-from lab.study import Study
-from lab.task import Actor
-from lab.trace import Answered
-from lab.turn import Question
+from annotators.quiz import QuizItem, quiz
+from lab.core.rating_sheet import current
+from lab.core.settings import Settings
+from lab.core.step import Question
+from lab.core.study import Study
+from lab.core.task import Actor
+from lab.core.trace import Answered
+from lab.studies.play_session import Participation
+from lab.studies.played_runs import played
 from screens.annotate.guide import GuideScreen
 from screens.annotate.sheet import SheetPane
 from screens.app import LabApp
-from screens.frame import LobbyScreen
 from screens.live.live import LiveScreen
 from screens.live.reply import DecisionRow, OpenQuestion
+from screens.navigation import Opening
 from screens.play.answers import Answers
+from screens.play.lobby import LobbyScreen
+from screens.play.pages import asked_words
 from screens.play.play import PlayScreen
-from screens.rooms import Opening
 from store.store import Store
 from tests.plays import COFFEE, LUNCH, frozen, unit
 
@@ -46,7 +48,10 @@ class Stage(LabApp):
 
     def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
         if renderable is not None and screen.is_attached:
-            self.painted.update(strip.text for strip in screen._compositor.render_strips())
+            height = screen._compositor.size.height
+            rows = {y for y, _, _ in renderable.spans} if isinstance(renderable, ChopsUpdate) else set(range(height))
+            chops = screen._compositor._render_chops(screen._compositor.size.region, rows.__contains__)
+            self.painted.update("".join(strip.text for strip in chops[y].values() if strip) for y in rows)
         super()._display(screen, renderable)
 
     @property
@@ -56,7 +61,7 @@ class Stage(LabApp):
         return room
 
     @property
-    def part(self) -> Part:
+    def part(self) -> Participation:
         assert self.room.part is not None
         return self.room.part
 
@@ -72,9 +77,9 @@ class Stage(LabApp):
     def body(self) -> str:
         return str(self.room.query_one("#play-body", Static).render())
 
-    def asks(self, item: Asked) -> bool:
+    def asks(self, item: QuizItem) -> bool:
         """Whether this question is the one that is read."""
-        return self.heading == "What do you remember?" and " · ".join(item.place) in self.body
+        return self.heading == "What do you remember?" and asked_words(item) in self.body
 
     @property
     def answers(self) -> Answers:
@@ -160,7 +165,7 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
     """Three ratings, no remark, handed in."""
     for number, key in enumerate(keys, 1):
         await pilot.press(key)
-        await until(pilot, lambda count=number: len(current(app.store.labels(app.study))) % 3 == count % 3)
+        await until(pilot, lambda count=number: len(current(app.store.labels.read(app.study))) % 3 == count % 3)
     sheet = app.sheet
     while sheet.item is not None:
         before = sheet.item
@@ -189,24 +194,24 @@ async def test_two_participants_play_their_part_by_keys_alone(store: Store, unti
         (LUNCH, "person", "P1", "completed"), (LUNCH, "person", "P2", "completed"),
     ]  # fmt: skip
     for one in found:
-        trace = store.trace(one.trace)
+        trace = store.runs.trace(one.trace)
         assert trace.user == Actor("human", one.by.id)
         assert trace.conditions.seat == "participant"
         assert trace.conditions.mirror == (one.task == LUNCH)
     decisions = {one.by.id: _decisions(store, one.trace) for one in found if one.task == COFFEE}
     assert decisions == {"P1": ["accept"], "P2": ["reject"]}
-    labels = list(current(store.labels(study)))
+    labels = list(current(store.labels.read(study)))
     assert len(labels) == 2 * 2 * 3
     runs = {one.trace for one in found}
     assert {str(label.evidence).partition("@")[0] for label in labels} == runs
-    acts = store.acts(study)
+    acts = store.labels.acts(study)
     assert len({act.detail["sha"] for act in acts if act.act == "consent"}) == 1
     tries = {(act.rater.id, act.detail["try"]) for act in acts if act.act == "quiz"}
     assert tries == {("P1", 1), ("P2", 1), ("P2", 2)}
 
 
 def _decisions(store: Store, run: str) -> list[str | None]:
-    replies = [event.reply for event in store.events(run) if isinstance(event, Answered)]
+    replies = [event.reply for event in store.runs.events(run) if isinstance(event, Answered)]
     assert all(reply.shown_at and reply.sent_at for reply in replies)
     return [reply.decision for reply in replies if reply.decision]
 
@@ -231,7 +236,7 @@ async def test_what_a_participant_must_not_see_is_painted_nowhere(store: Store, 
     thoughts = {
         step.proposed.thought
         for one in played(store, study)
-        for step in store.trace(one.trace).steps
+        for step in store.runs.trace(one.trace).steps
         if len(step.proposed.thought) > 12
     }
     hidden = {LUNCH, COFFEE, "Ten to nine at the institute", "P2", "score", "pass", *thoughts}
@@ -256,7 +261,7 @@ async def test_who_does_not_agree_is_let_go_kindly_and_may_come_back(store: Stor
         await until(pilot, lambda: "Nothing is marked" in str(app.room.query_one("#play-said", Static).render()))
         await pilot.press("2")
         await until(pilot, lambda: app.readable and app.stage == "refused")
-        assert [act.act for act in store.acts(study)] == ["sat", "left"]
+        assert [act.act for act in store.labels.acts(study)] == ["sat", "left"]
         assert "thank you" in app.body
         await pilot.press("enter")
         await until(pilot, lambda: app.readable and app.heading == "Before you begin")
@@ -275,7 +280,7 @@ async def test_a_key_that_came_before_the_page_was_read_agrees_to_nothing(store:
         app.answers._seen_at = app.answers._clock.seconds() + 100
         await pilot.press("1")
         await until(pilot, lambda: "before this was read" in str(app.room.query_one("#play-said", Static).render()))
-        assert not [act for act in store.acts(study) if act.act == "consent"]
+        assert not [act for act in store.labels.acts(study) if act.act == "consent"]
 
 
 async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until) -> None:
@@ -298,7 +303,7 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
         await until(pilot, lambda: app.readable and app.heading == "Who you are")
         assert any("2 of 3 were right at the first try; 3 are needed" in line for line in app.painted)
         await answer_quiz(app, pilot, until)
-    rows = [act.detail for act in store.acts(study) if act.act == "quiz"]
+    rows = [act.detail for act in store.labels.acts(study) if act.act == "quiz"]
     assert [row["passed"] for row in rows if "passed" in row] == [False, True]
     assert {row["round"] for row in rows} == {1, 2}
 
@@ -311,14 +316,14 @@ async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at
     assert play is not None
     persona = play.persona
     assert persona is not None
-    before = Part(store, study, Actor("human", "P1")).quizzed(persona)
+    before = Participation(store, study, Actor("human", "P1")).quizzed(persona)
     async with app.run_test(size=(120, 40)) as pilot:
         await consent(app, pilot, until)
         if at == "questions":
             await answer_quiz(app, pilot, until)
             await run(app, pilot, until)
             await pilot.press("4")
-            await until(pilot, lambda: len(list(store.labels(study))) == 1)
+            await until(pilot, lambda: len(list(store.labels.read(study))) == 1)
         else:
             await until(pilot, lambda: app.readable and app.stage == "card")
             await pilot.press("enter")
@@ -357,7 +362,7 @@ async def test_who_they_are_and_what_they_agreed_to_is_read_again_before_a_task(
             await pilot.press("1")
         await until(pilot, lambda: app.readable and app.heading == "What you see and do")
     assert not played(store, study)  # reading begins nothing
-    assert {act.act for act in store.acts(study)} == {"sat", "consent", "rose"}
+    assert {act.act for act in store.labels.acts(study)} == {"sat", "consent", "rose"}
 
 
 async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_guide(
@@ -385,10 +390,10 @@ async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_g
         await pilot.press("enter")
         await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
         await pilot.press("4", "e", "r", "g")  # no answer rests on a step that nobody sees
-        await until(pilot, lambda: len(current(store.labels(study))) == 1)
+        await until(pilot, lambda: len(current(store.labels.read(study))) == 1)
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, GuideScreen))
-        assert [act.unit for act in store.acts(study) if act.act == "guide"] == [f"{LUNCH}-unit"]
+        assert [act.unit for act in store.labels.acts(study) if act.act == "guide"] == [f"{LUNCH}-unit"]
     assert not any("Seen here" in line or "@" in line for line in app.painted)
 
 
@@ -400,7 +405,7 @@ async def test_the_language_that_is_set_is_read_and_kept_with_consent(store: Sto
         await until(pilot, lambda: app.readable and app.heading == "开始之前")
         await pilot.press("1")
         await until(pilot, lambda: app.readable and app.heading == "您看到什么、做什么")
-    kept = [act.detail for act in store.acts(study) if act.act == "consent"]
+    kept = [act.detail for act in store.labels.acts(study) if act.act == "consent"]
     assert [(one["locale"], "研究" in one["text"]) for one in kept] == [("zh", True)]
 
 
@@ -411,4 +416,34 @@ async def test_who_did_not_agree_leaves_no_times(store: Store, until: Until) -> 
         await until(pilot, lambda: app.readable and app.stage == "consent")
         await pilot.press("2")
         await until(pilot, lambda: app.readable and app.stage == "refused")
-    assert [act.act for act in store.acts(study)] == ["sat", "left"]
+    assert [act.act for act in store.labels.acts(study)] == ["sat", "left"]
+
+
+async def test_who_did_not_see_the_phone_is_offered_to_say_so(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH, mirror=False), unit(COFFEE)], raters=("P1",), quiz=0)
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await consent(app, pilot, until)
+        for number, seen in enumerate((False, True)):
+            if app.stage == "card":
+                await until(pilot, lambda: app.readable)
+                await pilot.press("enter")
+            await run(app, pilot, until)
+            await pilot.press("4", "5")
+            await until(pilot, lambda: "How well did it do" in str(app.sheet.ask.said))
+            offered = [one.says for one in app.sheet.options.choices]
+            assert ("I could not see it" in offered) is not seen
+            assert len(offered) == (5 if seen else 6)
+            await pilot.press("5" if seen else "6")
+            count = 3 * (number + 1)
+            await until(pilot, lambda count=count: len(current(store.labels.read(study))) == count)
+            while app.sheet.item is not None:
+                await pilot.press("down")
+            await pilot.press("enter")
+            await until(pilot, lambda number=number: app.stage == "done" or app.room.here.number == number + 2)  # type: ignore[union-attr]
+    said = {
+        (label.unit.partition("-")[0], label.value, label.reason_missing)
+        for label in store.labels.read(study)
+        if label.field == "wish"
+    }
+    assert said == {(LUNCH, None, "cannot_judge"), (COFFEE, "5", None)}

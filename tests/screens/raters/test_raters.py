@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.settings import Settings
-from lab.study import Study, Unit
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.study import Study, Unit
 from screens.app import LabApp
-from screens.home import HomeScreen
+from screens.home.home import HomeScreen
+from screens.navigation import Opening
 from screens.raters.raters import RatersScreen
-from screens.rooms import Opening
 from store.store import Store
 from tests.annotators.test_raters import ASKED, SAID, UNITS, sheets
 from tests.rated import rated
-from tests.screens.agreement.made import made
+from tests.screens.agreement.sample_study import made
 from tests.screens.runs import painted
 from tests.studies import R1, frozen, label
 
@@ -120,13 +120,13 @@ async def test_what_comes_in_is_told_and_r_recounts_it(store: Store, study: Stud
 
 def rated_more(store: Store, study: Study) -> int:
     """R1 answers one more item, which is dealt to them now; gives how many answers they then have."""
-    from lab.study import Assignment
+    from lab.core.study import Assignment
 
-    store.deal(study, [Assignment(study.id, 1, "R1", 6, "u1", "repeat", run=2)])
-    store.record_label(study, UNITS[0], label(study, UNITS[0], "", "ok", "y", run=2, rater=R1))
-    from lab.label import Act
+    store.studies.deal(study, [Assignment(study.id, 1, "R1", 6, "u1", "repeat", run=2)])
+    store.labels.record(study, UNITS[0], label(study, UNITS[0], "", "ok", "y", run=2, rater=R1))
+    from lab.core.label import Act
 
-    store.record_act(Act("in-again", study.id, 1, R1, "commit", "2026-05-01", "u1", 2))
+    store.labels.record_act(Act("in-again", study.id, 1, R1, "commit", "2026-05-01", "u1", 2))
     return 7
 
 

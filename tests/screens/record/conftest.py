@@ -10,22 +10,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.errors import LabError
-from lab.recording import to_demonstrate
-from lab.seams import Frame, Screen
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import PERSON, Spec, resume_spec
-from lab.trace import DeviceInfo, Step, Trace
-from lab.turn import Action
-from lab.uitree import Bounds, Node, UiTree
+from lab.core.demonstration import to_demonstrate
+from lab.core.errors import LabError
+from lab.core.screen_clock import Clock
+from lab.core.seams import Frame, Screen
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.core.trace import DeviceInfo, Step, Trace
+from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.runs.session import Session
+from lab.runs.spec import PERSON, Spec, resume_spec
 from screens.app import LabApp
-from screens.clock import Clock
-from screens.record.desk import Desk
-from screens.record.fields import Line
+from screens.navigation import Opening
+from screens.record.fields import InstructionLine
+from screens.record.next_act import NextAct
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
-from screens.rooms import Opening
 from store.store import Store
 from tests.screens.live.conftest import LeapingClock, StillClock
 
@@ -85,13 +85,13 @@ class Stage(LabApp):
         self.push_screen(self.record)
 
     @property
-    def desk(self) -> Desk:
-        return self.record.query_one(Desk)
+    def desk(self) -> NextAct:
+        return self.record.query_one(NextAct)
 
     @property
     def line(self) -> str:
         """The instruction as it is written now."""
-        return self.record.query_one(Line).value
+        return self.record.query_one(InstructionLine).value
 
     @property
     def listed(self) -> StepList:
@@ -103,7 +103,7 @@ class Stage(LabApp):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.store.trace(self.run_under_test.trace_id).steps
+        return self.store.runs.trace(self.run_under_test.trace_id).steps
 
     @property
     def instructions(self) -> list[str]:

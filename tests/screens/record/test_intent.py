@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from lab.cli import main
-from lab.settings import Settings
-from lab.spec import PERSON, Spec
-from lab.task import Actor, Task
-from lab.trace import Started
+from lab.cli.main import main
+from lab.core.settings import UNNAMED, Settings
+from lab.core.task import Actor, Task
+from lab.core.trace import Started
+from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
-from screens.record.desk import Desk
+from screens.navigation import Opening
 from screens.record.intent import Asking, IntentScreen
+from screens.record.next_act import NextAct
 from screens.record.record import RecordScreen
-from screens.rooms import Opening
 from store.store import Store
 
 
@@ -30,7 +30,7 @@ def shows(app: LabApp, text: str) -> bool:
 async def recorded(app: LabApp, pilot: Any, until: Any) -> Task:
     """The task that is recorded in the end."""
     await until(
-        pilot, lambda: isinstance(app.screen, RecordScreen) and any(desk.ready for desk in app.screen.query(Desk))
+        pilot, lambda: isinstance(app.screen, RecordScreen) and any(desk.ready for desk in app.screen.query(NextAct))
     )
     assert app.session is not None
     app.session.leave()
@@ -46,7 +46,7 @@ async def test_intent_and_place_are_asked_for(store: Store, until: Any) -> None:
         await pilot.press(*"Tell Noor", "enter", "4")
         task = await recorded(app, pilot, until)
     assert (task.instruction, task.place) == ("Tell Noor", "dining place")
-    started = next(store.events(app.session.trace_id))  # type: ignore[union-attr]
+    started = next(store.runs.events(app.session.trace_id))  # type: ignore[union-attr]
     assert isinstance(started, Started)
     assert started.task == task
 
@@ -85,7 +85,7 @@ async def test_the_form_is_left_by_escape(store: Store, until: Any) -> None:
         await until(pilot, lambda: isinstance(app.screen, IntentScreen))
         await pilot.press("escape")
         await until(pilot, lambda: app.current_mode == "home")
-    assert not store.summaries()
+    assert not store.runs.summaries()
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_a_rater_records_nothing(capsys: Any, tmp_path: Any, monkeypatch: Any) -
 
 def test_no_demonstration_goes_on_without_a_person(capsys: Any, tmp_path: Any) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        from lab.session import Session
+        from lab.runs.session import Session
 
         session = Session(store, Spec(Task("t", "general", instruction="Do it."), agent=PERSON))
         session.start()
         session.leave()
         run = session.trace_id
-        assert store.trace(run).agent == Actor("human", "P01")
+        assert store.runs.trace(run).agent == Actor("human", UNNAMED)
     code = main(["live", "--resume", run, "--headless", "--user", "script:usual_lunch", "--db", str(tmp_path / "x.db")])
     assert code == 2
     assert "needs a person at a terminal" in capsys.readouterr().err

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from textual import events
 
-from lab.seams import Trouble
-from lab.task import Actor
-from lab.trace import Ended, Flagged, Started
-from lab.turn import Action
-from lab.uitree import Bounds, Node, UiTree
-from screens.phone.mirror import Mirror
+from lab.core.seams import Trouble
+from lab.core.settings import UNNAMED
+from lab.core.step import Action
+from lab.core.task import Actor
+from lab.core.trace import Ended, Flagged, Started
+from lab.core.ui_tree import Bounds, Node, UiTree
+from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from tests.screens.record.conftest import Board
 
@@ -54,12 +55,12 @@ async def test_an_act_is_held_until_its_words_are_confirmed(recording: Any, unti
         assert app.desk.has_focus_within
     assert board.did == [Action("click", at=(470, 950))]
     (step,) = app.steps
-    assert (step.proposed.instruction, step.proposed.by) == ("Tap Send, now", Actor("human", "P01"))
+    assert (step.proposed.instruction, step.proposed.by) == ("Tap Send, now", Actor("human", UNNAMED))
     assert step.before.tree is not None
     assert step.before.activity == "com.lab.chat/.List"
-    first = next(app.store.events(app.run_under_test.trace_id))
+    first = next(app.store.runs.events(app.run_under_test.trace_id))
     assert isinstance(first, Started)
-    assert first.agent == Actor("human", "P01")
+    assert first.agent == Actor("human", UNNAMED)
     assert (first.task.place, first.task.budget, first.conditions.quick) == ("residence", 500, False)
 
 
@@ -103,6 +104,9 @@ async def test_what_can_be_tapped_is_found_by_words_and_by_digits(recording: Any
         await until(pilot, lambda: app.line == "Tap Send")
         await pilot.press("escape", "slash", "down", "escape")
         assert app.desk.stage == "keys"
+        await pilot.press("slash", *"nowhere")
+        await until(pilot, lambda: app.shows("Nothing fits these words."))
+        await pilot.press("escape")
     assert [action.kind for action in board.did] == ["long_press"]
 
 
@@ -120,7 +124,7 @@ async def test_quick_acts_at_once_and_keeps_what_is_suggested(recording: Any, un
         await ready(app, pilot, until, 3)
     assert app.instructions == ["Tap Send", "Scroll down in the list of chats", "Type helo in Amount"]
     assert board.did[-1] == Action("input_text", text="helo")
-    assert app.store.trace(app.run_under_test.trace_id).conditions.quick
+    assert app.store.runs.trace(app.run_under_test.trace_id).conditions.quick
 
 
 async def test_typing_over_the_phone_gathers_into_one_act(recording: Any, until: Any, board: Board) -> None:
@@ -179,13 +183,13 @@ async def test_a_slip_is_flagged_and_taken_back(recording: Any, until: Any) -> N
         await until(pilot, lambda: app.listed.slips == {1, 2})
         await pilot.press("x")
         await until(pilot, lambda: app.listed.slips == {2})
-    trace = app.store.trace(app.run_under_test.trace_id)
+    trace = app.store.runs.trace(app.run_under_test.trace_id)
     assert trace.slips == (2,)
-    flags = [event for event in app.store.events(trace.id) if isinstance(event, Flagged)]
+    flags = [event for event in app.store.runs.events(trace.id) if isinstance(event, Flagged)]
     assert [(flag.index, flag.on, flag.by.id) for flag in flags] == [
-        (2, True, "P01"),
-        (1, True, "P01"),
-        (1, False, "P01"),
+        (2, True, UNNAMED),
+        (1, True, UNNAMED),
+        (1, False, UNNAMED),
     ]
 
 
@@ -275,7 +279,7 @@ async def test_paused_it_keeps_what_is_held(recording: Any, until: Any, board: B
         await until(pilot, lambda: app.shows("‖ paused"))
         await pilot.press("ctrl+x")
         await until(pilot, lambda: app.session.over and app.shows("Unfinished"))
-    events = list(app.store.events(app.run_under_test.trace_id))
+    events = list(app.store.runs.events(app.run_under_test.trace_id))
     assert isinstance(events[-1], Ended)
     assert events[-1].status == "stopped"
 
@@ -287,7 +291,7 @@ async def test_it_is_left_open_and_gone_on_with(recording: Any, until: Any, stor
         await pilot.press("o", *"Notes", "enter", "enter")
         await ready(first, pilot, until, 1)
         first.session.leave()
-    trace = store.trace(first.run_under_test.trace_id)
+    trace = store.runs.trace(first.run_under_test.trace_id)
     assert trace.status == "open"
     again = recording(device=None, resume=trace)
     async with again.run_test(size=SIZE) as pilot:
@@ -295,7 +299,7 @@ async def test_it_is_left_open_and_gone_on_with(recording: Any, until: Any, stor
         assert again.shows("Open Notes")
         await pilot.press("f", "c", "enter")
         await until(pilot, lambda: again.session.over)
-    assert store.trace(trace.id).status == "completed"
+    assert store.runs.trace(trace.id).status == "completed"
     assert again.instructions == ["Open Notes", "Report that it is done"]
 
 

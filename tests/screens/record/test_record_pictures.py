@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lab.settings import Settings
-from lab.spec import PERSON, Spec
-from lab.task import Task
+from lab.core.settings import Settings
+from lab.core.task import Task
+from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
-from screens.phone.mirror import Mirror
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
 from screens.record.intent import Asking, IntentScreen
-from screens.rooms import Opening
 from store.store import Store
 from tests.screens.resting import rests
 
@@ -25,7 +25,7 @@ SIZES = [(80, 24), (120, 40)]
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """The picture is as old as it will ever be."""
     monkeypatch.setattr(Mirror, "age_text", "live")
-    monkeypatch.setattr("screens.phone.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
+    monkeypatch.setattr("screens.mirror.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
 
 
 def seen(app: Any, ready: Callable[[], bool]) -> bool:

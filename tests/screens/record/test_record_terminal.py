@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lab.cli import main
-from lab.recording import demonstration
-from lab.trace import Started
+from lab.cli.main import main
+from lab.core.demonstration import demonstration
+from lab.core.trace import Started
 from store.store import Store
 
 ROWS, COLUMNS = 40, 120
@@ -32,7 +32,7 @@ class Terminal:
         size = {"COLUMNS": str(COLUMNS), "LINES": str(ROWS)}  # a test's own would count for more than the pty's
         kinds = {f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("DATA", "CONFIG", "CACHE")}
         self._program = subprocess.Popen(
-            [sys.executable, "-m", "lab.cli", *args],
+            [sys.executable, "-m", "lab.cli.main", *args],
             cwd=Path(__file__).parents[3],
             env={
                 **os.environ,
@@ -115,7 +115,7 @@ def recorded(db: Path, home: Path) -> str:
         terminal.keys("\x11")
         assert terminal.ended() == 0
     with Store.open(db) as store:
-        (run,) = store.summaries()
+        (run,) = store.runs.summaries()
         return run.id
 
 
@@ -123,8 +123,8 @@ def test_a_demonstration_replays_exports_and_comes_in_the_same(tmp_path: Path) -
     db, again = tmp_path / "lab.db", tmp_path / "again.db"
     run = recorded(db, tmp_path)
     with Store.open(db) as store:
-        trace, events = store.trace(run), list(store.events(run))
-        assert all(store.blob(step.before.image or "") for step in trace.steps)
+        trace, events = store.runs.trace(run), list(store.runs.events(run))
+        assert all(store.runs.blob(step.before.image or "") for step in trace.steps)
     made = demonstration(trace)
     assert made is not None
     assert (made.by, made.intent, made.place) == ("A07", "Look at my notes", "residence")
@@ -144,5 +144,5 @@ def test_a_demonstration_replays_exports_and_comes_in_the_same(tmp_path: Path) -
     assert main(["export", run, "--out", str(tmp_path / "out"), "--db", str(db)]) == 0
     assert main(["import", str(tmp_path / "out"), "--db", str(again)]) == 0
     with Store.open(again) as store:
-        assert list(store.events(run)) == events
-        assert all(store.blob(step.before.image or "") for step in trace.steps)
+        assert list(store.runs.events(run)) == events
+        assert all(store.runs.blob(step.before.image or "") for step in trace.steps)

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
-from lab.settings import Settings
-from lab.trace import AnyEvent
+from lab.core.settings import Settings
+from lab.core.trace import AnyEvent
+from lab.runs.recorded_run import RecordedRun, RunPlace
 from screens.app import LabApp
-from screens.phone.mirror import Mirror
+from screens.mirror.mirror import Mirror
+from screens.navigation import Opening
+from screens.replay.phone_pane import StillPhone
 from screens.replay.player import LONGEST, Player
-from screens.replay.reel import Line, Reel
 from screens.replay.replay import ReplayScreen
-from screens.replay.still import Still
 from screens.replay.timeline import Timeline
-from screens.rooms import Opening
+from screens.theme import FOUND
+from screens.widgets.text_page import TextPage
+from store.runs import Runs
 from store.store import Store
 from tests.screens.resting import rests
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
@@ -34,7 +37,7 @@ def at(app: LabApp, title: str) -> bool:
     """Whether the sheet shows this place and the phone has drawn it."""
     if not isinstance(app.screen, ReplayScreen):
         return False
-    still = app.screen.query(Still)
+    still = app.screen.query(StillPhone)
     return app.screen.query_one("#sheet").border_title == title and still.first().mirror.settled
 
 
@@ -82,7 +85,7 @@ async def test_a_step_shows_its_action_gate_error_and_refusal(full: Store, until
         for step, words in (
             (3, ["swipe up", "to (270, 300)", "the phone did not answer within 5 s"]),
             (4, ["amended by P01 after 2.5 s", 'done instead: type "no coriander"', "shorter"]),
-            (5, ["✗ rejected", "Not yet.", "a proposal: accept, reject, or only"]),
+            (5, ["✗ rejected", "Not yet.", "of its own accord: accept, reject,"]),
             (7, ["Score", "0.75", "✓ large chosen", "✗ basket shown", "success: true", "The basket holds the right"]),
         ):
             app.open_replay(WHOLE, step)
@@ -142,9 +145,21 @@ async def test_search_looks_in_thoughts_actions_dialogue_and_screens(full: Store
         await until(pilot, lambda: at(app, "Step 3") and "2 steps; Enter: next" in painted(app))
         await pilot.press("enter")
         await until(pilot, lambda: at(app, "Step 4"))
+        still = app.screen.query_one(StillPhone)
+        steps, words = app.screen.query_one(Timeline), app.screen.query_one("#sheet", TextPage)
+        await until(pilot, lambda: "4▸" in painted(app) and "3▸" in painted(app) and "2▸" not in painted(app))
+        hits = [words.content.plain[span.start : span.end] for span in words.content.spans if span.style == FOUND]
+        assert {hit.casefold() for hit in hits} == {"remark"}
         await pilot.press(*"zzz")
-        await until(pilot, lambda: "no step holds it" in painted(app))
-        await pilot.press("escape", "k")
+        await until(pilot, lambda: "no step holds it" in painted(app) and "▸" not in painted(app))
+        await pilot.press("ctrl+u", *"green")
+        await until(pilot, lambda: at(app, "Step 1") and "box" in [mark.kind for mark in still.mirror._marks])
+        await pilot.press("escape")
+        await until(pilot, lambda: not steps.needle and "▸" not in painted(app))
+        assert "box" not in [mark.kind for mark in still.mirror._marks]
+        steps.go(3)
+        await until(pilot, lambda: at(app, "Step 4"))
+        await pilot.press("k")
         await until(pilot, lambda: at(app, "Step 3"))
 
 
@@ -154,20 +169,20 @@ async def test_play_goes_on_to_the_end_and_stops(full: Store, until: Until) -> N
         await until(pilot, lambda: at(app, "Step 3"))
         screen = app.screen
         assert isinstance(screen, ReplayScreen)
-        screen._player.seconds = lambda here, following: 0.01  # type: ignore[method-assign]
+        screen.footage.player.seconds = lambda here, following: 0.01  # type: ignore[method-assign]
         await pilot.press("space")
         await until(pilot, lambda: at(app, "Step 5") and "standing still" in painted(app))
 
 
 def test_the_recorded_pace_is_capped_and_without_times_it_is_even() -> None:
     player = Player(None, lambda: None)  # type: ignore[arg-type]
-    first = Line("step", 1, "tap", started="2025-01-01T00:00:00+00:00", ended="2025-01-01T00:00:01+00:00")
+    first = RunPlace("step", 1, "tap", started="2025-01-01T00:00:00+00:00", ended="2025-01-01T00:00:01+00:00")
     soon = first._replace(started="2025-01-01T00:00:02+00:00")
     late = first._replace(started="2025-01-01T00:05:00+00:00")
     assert player.seconds(first, soon) == 2
     assert player.seconds(first, late) == LONGEST
-    assert player.seconds(first, Line("end", 2, "completed")) == 1
-    assert player.seconds(Line("step", 1, "tap"), Line("step", 2, "tap")) == 1
+    assert player.seconds(first, RunPlace("end", 2, "completed")) == 1
+    assert player.seconds(RunPlace("step", 1, "tap"), RunPlace("step", 2, "tap")) == 1
     player.recorded = False
     assert player.seconds(first, soon) == 1
 
@@ -179,9 +194,9 @@ async def test_a_run_without_pictures_gives_the_words_the_room(full: Store, unti
         await until(pilot, lambda: "screenshot in" in painted(app))
         assert "tap (0, 1130)" in painted(app)
         await pilot.pause()
-        bare = app.screen.query_one(Still).size.width
+        bare = app.screen.query_one(StillPhone).size.width
         app.open_replay(WHOLE)
-        await until(pilot, lambda: at(app, "Step 1") and app.screen.query_one(Still).size.width > bare)
+        await until(pilot, lambda: at(app, "Step 1") and app.screen.query_one(StillPhone).size.width > bare)
 
 
 async def test_an_open_run_stands_at_its_question(full: Store, until: Until) -> None:
@@ -198,12 +213,12 @@ async def test_a_step_past_the_end_shows_the_end_and_says_so(full: Store, until:
 
 
 async def test_strangers_words_are_painted_as_characters(store: Store, until: Until) -> None:
-    store.import_run(whole_run(hostile=True))
+    store.runs.add(whole_run(hostile=True))
     app = replay(store, WHOLE)
     shown = HOSTILE.replace("\x1b", "\\x1b").replace("\x07", "\\x07")
     async with app.run_test(size=(180, 40)) as pilot:
         await until(pilot, lambda: at(app, "Step 1"))
-        assert painted(app).count(shown) >= 3  # goal, thought, the name of what was tapped
+        await until(pilot, lambda: painted(app).count(shown) >= 3)  # goal, thought, the name of what was tapped
         await pilot.press("p")
         await until(pilot, lambda: painted(app).count(shown) >= 2 and "Sent at step 1" in painted(app))
         assert "\x1b" not in painted(app)
@@ -220,7 +235,7 @@ async def test_strangers_words_are_painted_as_characters(store: Store, until: Un
 
 
 async def test_a_picture_that_was_left_out_is_said_to_be_missing(store: Store, until: Until, tmp_path: Path) -> None:
-    store.import_run(whole_run())
+    store.runs.add(whole_run())
     store.pack(tmp_path / "packed.db", images=False)
     with Store.open(tmp_path / "packed.db") as packed:
         app = replay(packed, WHOLE)
@@ -235,7 +250,7 @@ async def test_a_linked_picture_that_is_gone_is_said_to_be(store: Store, until: 
     for sha, path in shots.items():
         path.write_bytes(whole.images[sha].data)
     images = {sha: blob._replace(path=str(shots[sha])) for sha, blob in whole.images.items()}
-    store.import_each([whole._replace(images=images)], link=True)
+    store.runs.add_each([whole._replace(images=images)], link=True)
     for path in shots.values():
         path.unlink()
     app = replay(store, WHOLE)
@@ -245,19 +260,19 @@ async def test_a_linked_picture_that_is_gone_is_said_to_be(store: Store, until: 
 
 
 def test_a_place_is_read_by_itself_however_long_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.import_run(long_run(300))
-    reel = Reel(store, LONG)
+    store.runs.add(long_run(300))
+    reel = RecordedRun(store.runs, LONG)
     for lines in reel.read():
         reel.lines.extend(lines)
     assert len(reel.lines) == 301
     read: list[AnyEvent] = []
 
     def events(trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
-        for event in Store.events(store, trace_id, after):
+        for event in Runs.events(store.runs, trace_id, after):
             read.append(event)
             yield event
 
-    monkeypatch.setattr(store, "events", events)
+    monkeypatch.setattr(store.runs, "events", events)
     assert reel.view(250).event.proposed.thought == "Tap number 251."  # type: ignore[union-attr]
     assert len(read) == 2  # itself, and the one whose screen comes after
     reel.view(251)
@@ -266,10 +281,10 @@ def test_a_place_is_read_by_itself_however_long_the_run(store: Store, monkeypatc
 
 @pytest.mark.skipif(not RUNS.is_dir(), reason="the shared traces are not here")
 async def test_published_runs_are_replayed(store: Store, until: Until) -> None:
-    from store.importing import import_paths
+    from store.run_import import import_paths
 
     import_paths(store, [sorted(RUNS.iterdir())[0]])
-    run = store.summaries(1)[0]
+    run = store.runs.summaries(1)[0]
     app = replay(store, run.id)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: at(app, "Step 1"))

@@ -8,25 +8,26 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.fork import Change, forked
-from lab.session import Session
-from lab.settings import Settings
-from lab.spec import Spec
-from lab.turn import Action
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.runs.fork import ForkChange, forked
+from lab.runs.session import Session
+from lab.runs.spec import Spec
 from screens.app import LabApp
-from screens.family import FamilyScreen, Tree
-from screens.home import HomeScreen
+from screens.home.home import HomeScreen
+from screens.home.lists import RunList
 from screens.live.live import LiveScreen
-from screens.near import NearList
-from screens.phone.canvas import Canvas
+from screens.mirror.canvas import Canvas
+from screens.navigation import Opening
+from screens.replay.family import FamilyScreen, FamilyTree
 from screens.replay.forking import ForkPanel, ForkRow
+from screens.replay.phone_pane import StillPhone
 from screens.replay.replay import ReplayScreen
-from screens.replay.still import Still
 from screens.replay.timeline import Timeline
-from screens.rooms import Opening
-from screens.shelves import Runs
+from screens.widgets.tap_choices import NearList
 from simulators import library
 from store.store import Store
+from tests.screens.runs import painted
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -59,7 +60,7 @@ def replaying(store: Store, run: str, step: int, seat: Any = "developer") -> Any
 
 async def looked_at(app: Any, pilot: Any, until: Any, step: int) -> None:
     await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
-    await until(pilot, lambda: app.screen._view is not None and app.screen._view.number == step - 1)
+    await until(pilot, lambda: app.screen.footage.view is not None and app.screen.footage.view.number == step - 1)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -73,7 +74,7 @@ async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee
         await until(pilot, lambda: row.has_focus and row.ready)
         await pilot.press("r", *"Not now", "enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session.over)
-        child = store.trace(app.session.trace_id)
+        child = store.runs.trace(app.session.trace_id)
         assert (child.parent, child.forked.index, child.forked.changes) == (run, 0, (("reply", "reject: Not now"),))
         assert child.ended.score == 1.0
         assert child.steps[0].reply.decision == "reject"
@@ -88,9 +89,36 @@ async def test_a_question_that_a_script_answered_is_put_to_the_person(coffee: An
         await until(pilot, lambda: app.screen.query_one(ForkRow).ready)
         await pilot.press("q", "enter")
         await until(pilot, lambda: app.session is not None and app.session.questions.waiting is not None)
-        child = store.trace(app.session.trace_id)
+        child = store.runs.trace(app.session.trace_id)
         assert (child.user.kind, child.asked is not None, child.answered) == ("human", True, None)
         app.session.stop()
+
+
+async def live_until_over(app: Any, pilot: Any, until: Any, session: Session) -> None:
+    """Shows a run that asks nobody, and waits until it is told that it is over."""
+    app.enter_live(session)
+    await until(pilot, lambda: isinstance(app.screen, LiveScreen) and painted(app).count("The run is over") == 1)
+
+
+async def test_a_run_that_was_seen_live_is_forked_from_its_replay(coffee: Any, until: Any) -> None:
+    """The room of the first run is taken down while the fork's is shown."""
+    store, _ = coffee
+    app: Any = LabApp(store, Settings(bell=False, pace=0.0))
+    async with app.run_test(size=(120, 40)) as pilot:
+        first = Session(store, Spec(library.task("morning_coffee"), library.persona("ines", "noise"), user="script"))
+        await live_until_over(app, pilot, until, first)
+        await pilot.press("enter")
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("f")
+        await until(pilot, lambda: app.screen.query_one(ForkRow).ready)
+        await pilot.press("a", "enter")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session is not first)
+        fork = app.session
+        await until(pilot, lambda: fork.over and "The run is over" in painted(app))
+        assert store.runs.trace(fork.trace_id).parent == first.trace_id
+        app.open_session(lambda: Session(store, first.spec))  # and once more, as Home begins one
+        await until(pilot, lambda: app.session is not fork and app.session.over and "The run is over" in painted(app))
+    assert {summary.status for summary in store.runs.summaries()} == {"completed"}
 
 
 async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) -> None:
@@ -98,7 +126,7 @@ async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) 
     app = replaying(store, run, 3)
     async with app.run_test(size=(120, 40)) as pilot:
         await looked_at(app, pilot, until, 3)
-        mirror = app.screen.query_one(Still).mirror
+        mirror = app.screen.query_one(StillPhone).mirror
         await until(pilot, lambda: mirror.fit is not None and mirror.settled)
         canvas = mirror.query_one(Canvas)
         spot = (mirror.fit.left + 5, mirror.fit.top + 12)
@@ -115,10 +143,34 @@ async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) 
         await pilot.press("enter")
         await until(pilot, lambda: app.session is not None)
         child = app.session.trace_id
-        await until(pilot, lambda: len(store.trace(child).steps) >= 3)
-        step = store.trace(child).steps[2]
+        await until(pilot, lambda: len(store.runs.trace(child).steps) >= 3)
+        step = store.runs.trace(child).steps[2]
         assert (step.decision.verdict, step.action) == ("amend", Action("click", at=at))
         app.session.stop()
+
+
+async def test_a_fork_shows_the_screen_on_which_its_step_was_done_and_finds_places_on_it(
+    coffee: Any, until: Any
+) -> None:
+    store, run = coffee
+    app = replaying(store, run, 3)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 3)
+        still = app.screen.query_one(StillPhone)
+        await pilot.press("b")
+        await until(pilot, lambda: still.moment == "After")
+        await pilot.press("f")
+        await until(pilot, lambda: still.moment == "Before" and "(screen before it)" in painted(app))
+        written = app.screen.query_one("#fork-action", Input)
+        await until(pilot, lambda: written.has_focus)
+        await pilot.press("slash")
+        await until(pilot, lambda: app.screen.query_one("#node-filter").has_focus and "1› " in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: written.has_focus and written.value == "")
+        await pilot.press("slash", "1")
+        near = app.screen.query_one(NearList)
+        await until(pilot, lambda: near.has_focus and written.value != "")
+        assert f'"at":[{near.at[0]},{near.at[1]}]' in written.value
 
 
 async def test_what_cannot_be_read_or_made_is_said_and_nothing_is_lost(coffee: Any, until: Any) -> None:
@@ -142,17 +194,17 @@ async def test_what_cannot_be_read_or_made_is_said_and_nothing_is_lost(coffee: A
         await until(pilot, lambda: "'magic' is none of" in str(app.screen.query_one("#fork-hint").render()))
         assert panel.is_open
         assert app.screen.query_one("#fork-agent", Input).value == "magic"
-    assert len(store.summaries()) == 1
+    assert len(store.runs.summaries()) == 1
 
 
 async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any, until: Any) -> None:
     store, run = coffee
     app = replaying(store, run, 99)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen._view is not None)
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.footage.view is not None)
         await pilot.press("f")
         await until(pilot, lambda: any("the run was over here" in n.message for n in app._notifications))
-    app = replaying(full, full.summaries()[-1].id, 1)
+    app = replaying(full, full.runs.summaries()[-1].id, 1)
     async with app.run_test(size=(120, 40)) as pilot:
         await looked_at(app, pilot, until, 1)
         await pilot.press("f")
@@ -162,23 +214,25 @@ async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_family_is_a_tree_and_enter_opens_a_run_at_its_fork(coffee: Any, until: Any, size: Any) -> None:
     store, run = coffee
-    session = forked(store, run, 16, Change(action=Action("status", status="complete")), person="P01")
+    session = forked(store, run, 16, ForkChange(action=Action("status", status="complete")), person="P01")
     session.start()
     assert session.join(60)
     app = replaying(store, run, 1)
     async with app.run_test(size=size) as pilot:
         await looked_at(app, pilot, until, 1)
         await pilot.press("t")
-        await until(pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(Tree).count == 2)
+        await until(pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(FamilyTree).count == 2)
         lines = [strip.text for strip in app.screen._compositor.render_strips()]
         assert any(f"└─ {session.trace_id[:13]}" in line and "@17" in line for line in lines)
         await pilot.press("down", "enter")
         await looked_at(app, pilot, until, 17)
-        assert app.screen._projector.reel.id == session.trace_id
+        assert app.screen.footage.run == session.trace_id
         await pilot.press("t")
-        await until(pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(Tree).cursor == 1)
+        await until(
+            pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(FamilyTree).cursor == 1
+        )
         await pilot.press("escape", "f2")
-        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.query_one(Runs).count == 2)
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.query_one(RunList).count == 2)
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, FamilyScreen))
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from lab.cloak import MASK
-from lab.settings import Settings
-from lab.task import Actor
-from lab.uitree import Bounds
+from lab.core.settings import Settings
+from lab.core.task import Actor
+from lab.core.text_redaction import MASK
+from lab.core.ui_tree import Bounds
+from lab.studies.redaction_plan import RedactionPlan
 from screens.app import LabApp
-from screens.author.form import Line
-from screens.review.covering import Covering
+from screens.author.form import FormLine
+from screens.navigation import Opening
 from screens.review.privacy import PrivacyScreen
-from screens.rooms import Opening
-from store.redaction import redact
+from store.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration
 from tests.screens.resting import rests
@@ -28,7 +28,7 @@ Until = Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     return store
 
 
@@ -41,7 +41,7 @@ def room(app: LabApp) -> PrivacyScreen:
     return app.screen
 
 
-def covering(app: LabApp) -> Covering:
+def covering(app: LabApp) -> RedactionPlan:
     found = room(app).covering
     assert found is not None
     return found
@@ -60,9 +60,9 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await until(pilot, lambda: ready(app))
         assert MAIL in painted(app)
         await press(pilot, "space", "w")
-        await until(pilot, lambda: isinstance(app.focused, Line))
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
         field = app.focused
-        assert isinstance(field, Line)
+        assert isinstance(field, FormLine)
         field.value = NAME
         await press(pilot, "enter")
         await until(pilot, lambda: covering(app).words == [MAIL, NAME])
@@ -75,17 +75,17 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await press(pilot, "R")
         await until(pilot, lambda: "R again covers 3 in this run" in painted(app))
         await press(pilot, "escape")
-        assert filled.holds(DEMO)
+        assert filled.runs.holds(DEMO)
         await press(pilot, "R", "R")
         await until(pilot, lambda: "cannot be reached" in painted(app) and ready(app))
-        assert not filled.holds(DEMO)
-        (new,) = filled.demonstrations()
+        assert not filled.runs.holds(DEMO)
+        (new,) = filled.reviews.demonstrations()
         assert room(app).run_id == new
         assert NAME not in painted(app)
         assert MASK in painted(app)
-        await press(pilot, "C")
+        await press(pilot, "C", "enter")
         await until(pilot, lambda: "No demonstration waits here" in painted(app))
-        assert filled.uncleared() == []
+        assert filled.reviews.uncleared() == []
 
 
 async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
@@ -118,13 +118,13 @@ def _tree(app: LabApp) -> Any:
 
 
 async def test_a_shared_picture_is_a_sentence_and_everywhere_covers_it(filled: Store, until: Until) -> None:
-    filled.import_run(demonstration("other-1"))
+    filled.runs.add(demonstration("other-1"))
     app = privacy(filled)
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "space", "R", "R")
         await until(pilot, lambda: any("--everywhere" in note.message for note in app._notifications))
-        assert filled.holds(DEMO)
+        assert filled.runs.holds(DEMO)
         await press(pilot, "E", "R", "R")
         await until(pilot, lambda: "originals destroyed: 2 runs" in painted(app))
 

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from textual import events
 
-from lab.review import Place
-from lab.settings import Settings
-from lab.turn import Action
+from lab.core.proofreading import ProofreadPlace
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.studies.proofreading import ProofreadingSession
 from screens.app import LabApp
-from screens.author.form import Line
-from screens.review.desk import Desk
+from screens.author.form import FormLine
+from screens.navigation import Opening
 from screens.review.form import pointed
 from screens.review.review import ReviewScreen
-from screens.rooms import Opening
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
 from tests.screens.resting import rests
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
-_HOPS = 4
 
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_run(demonstration())
+    store.runs.add(demonstration())
     return store
 
 
@@ -42,8 +43,8 @@ def room(app: LabApp) -> ReviewScreen:
     return app.screen
 
 
-def desk(app: LabApp) -> Desk:
-    found = room(app).desk
+def session(app: LabApp) -> ProofreadingSession:
+    found = room(app).session
     assert found is not None
     return found
 
@@ -55,15 +56,15 @@ def ready(app: LabApp) -> bool:
 async def press(pilot: Any, *keys: str) -> None:
     for key in keys:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        for _ in range(_HOPS):
+        while pilot.app.is_running and not (pilot.app._message_queue.empty() and pilot.app.typed_out):
+            await asyncio.sleep(0)
+        for _ in range(2):
             await pilot._wait_for_screen()
-        while pilot.app.is_running and not pilot.app.typed_out:
-            await asyncio.sleep(0.005)
 
 
 async def typed(pilot: Any, text: str) -> None:
     field = pilot.app.focused
-    assert isinstance(field, Line)
+    assert isinstance(field, FormLine)
     field.value = text
 
 
@@ -77,32 +78,86 @@ async def test_a_demonstration_is_opened_from_the_shelf_proofread_and_handed_in(
         await press(pilot, "a")
         await until(pilot, lambda: room(app).items.step == 1)
         await press(pilot, "e")
-        await until(pilot, lambda: isinstance(app.focused, Line))
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
         await typed(pilot, "Type the address")
-        await press(pilot, "escape")
-        await until(pilot, lambda: desk(app).value(Place(1, "instruction")) == "Type the address")
-        assert desk(app).sheet.verdict(1) == "edit"
-        await press(pilot, "n", "x")
-        await until(pilot, lambda: isinstance(app.focused, Line))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: session(app).value(ProofreadPlace(1, "instruction")) == "Type the address")
+        assert session(app).sheet.verdict(1) == "edit"
+        await until(pilot, lambda: room(app).items.step == 2)
+        await press(pilot, "x")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
         await typed(pilot, "a slip of the finger")
         await press(pilot, "enter")
-        await until(pilot, lambda: desk(app).sheet.verdict(2) == "reject")
+        await until(pilot, lambda: session(app).sheet.verdict(2) == "reject")
         assert "C" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
         await press(pilot, "A")
         await until(pilot, lambda: "All looked at: C hands it in" in painted(app))
+        before = filled.reviews.of_run(DEMO)
         await press(pilot, "C")
+        await until(pilot, lambda: "Hand it in?" in painted(app))
+        await press(pilot, "escape")
+        assert filled.reviews.of_run(DEMO) == before
+        await press(pilot, "C", "enter")
         await until(pilot, lambda: "You have handed it in: waits for another proofreader" in painted(app))
-        before = filled.reviews(DEMO)
+        before = filled.reviews.of_run(DEMO)
         await press(pilot, "a", "x", "e", "p")
-        assert filled.reviews(DEMO) == before
+        assert filled.reviews.of_run(DEMO) == before
         await press(pilot, "escape")
         await until(pilot, lambda: "one of two, yours in" in painted(app))
 
 
+async def test_esc_drops_what_was_typed_and_z_takes_back_what_was_said(filled: Store, until: Until) -> None:
+    app = review(filled, "P1")
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        assert "z" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
+        await press(pilot, "home", "down", "e")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await typed(pilot, "Open nothing")
+        await press(pilot, "escape")
+        await until(pilot, lambda: "What you typed was dropped." in painted(app))
+        assert filled.reviews.of_run(DEMO) == []
+        await press(pilot, "e")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        await typed(pilot, "Open the mail")
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: session(app).value(ProofreadPlace(0, "instruction")) == "Open the mail")
+        await press(pilot, "A")
+        await until(pilot, lambda: "All looked at" in painted(app))
+        await press(pilot, "z")  # everything that A accepted
+        await until(pilot, lambda: "4 not looked at" in painted(app) and "Taken back: 4 words." in painted(app))
+        await press(pilot, "z")  # the edit
+        await until(pilot, lambda: "5 not looked at" in painted(app))
+        assert room(app).items.step == 0
+        assert session(app).value(ProofreadPlace(0, "instruction")) != "Open the mail"
+        assert "z" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
+
+
+def test_a_word_that_was_taken_back_gives_way_to_the_one_before_it_by_a_command_too(
+    filled: Store, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from lab.cli.main import main
+
+    filled.close()
+    line = ["review", DEMO, "--as", "P1", "--db", "lab.db"]
+    for words in ("first", "second"):
+        assert main([*line, "--edit", "1", "instruction", words]) == 0
+    assert main([*line, "--undo", "--json"]) == 0
+    shown = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert [word["act"] for word in shown["rows"]] == ["edit", "edit", "undo"]
+    with Store.open(Path("lab.db")) as store:
+        left = ProofreadingSession(store, DEMO, _person("P1"))
+        assert left.value(ProofreadPlace(0, "instruction")) == "first"
+        assert [row.act for row in left.rows] == ["edit", "edit", "undo"]
+    assert main([*line, "--undo"]) == 0
+    assert main([*line, "--undo"]) == 1
+    assert "nothing of yours to take back" in capfd.readouterr().err
+
+
 async def test_neither_sees_what_the_other_said_until_both_have_handed_it_in(filled: Store, until: Until) -> None:
-    first = Desk(filled, DEMO, _person("P1"))
-    first.edit(Place(2, "instruction"), "Press the paper plane")
-    first.edit(Place(None, "place"), "cultural venue")
+    first = ProofreadingSession(filled, DEMO, _person("P1"))
+    first.edit(ProofreadPlace(2, "instruction"), "Press the paper plane")
+    first.edit(ProofreadPlace(None, "place"), "cultural venue")
     first.reject(3, "sheer nonsense")
     first.accept(first.sheet.unseen)
     first.commit()
@@ -116,22 +171,22 @@ async def test_neither_sees_what_the_other_said_until_both_have_handed_it_in(fil
             seen += painted(app)
         await until(pilot, lambda: "one of two" in painted(app))
         assert not [word for word in hidden if word in seen]
-        await press(pilot, "C")
+        await press(pilot, "C", "enter")
         await until(pilot, lambda: "Two have" in painted(app) or "third person settles" in painted(app))
         await press(pilot, "home", "down", "down", "down")
         await until(pilot, lambda: "Press the paper plane" in painted(app))
 
 
 def _person(code: str) -> Any:
-    from lab.task import Actor
+    from lab.core.task import Actor
 
     return Actor("human", code)
 
 
 async def test_a_third_settles_line_by_line(filled: Store, until: Until) -> None:
     for code, words in (("P1", "Tap the plane"), ("P2", "Press Send")):
-        one = Desk(filled, DEMO, _person(code))
-        one.edit(Place(2, "instruction"), words)
+        one = ProofreadingSession(filled, DEMO, _person(code))
+        one.edit(ProofreadPlace(2, "instruction"), words)
         one.accept(one.sheet.unseen)
         one.commit()
     app = review(filled, "P3")
@@ -141,13 +196,13 @@ async def test_a_third_settles_line_by_line(filled: Store, until: Until) -> None
         await press(pilot, "n")
         await until(pilot, lambda: "Press Send" in painted(app))
         await press(pilot, "2")
-        await until(pilot, lambda: desk(app).standing.state == "settled")
-        assert desk(app).standing.values[Place(2, "instruction")] == "Press Send"
+        await until(pilot, lambda: session(app).standing.state == "settled")
+        assert session(app).standing.values[ProofreadPlace(2, "instruction")] == "Press Send"
         await press(pilot, "e")
-        await until(pilot, lambda: isinstance(app.focused, Line))
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
         await typed(pilot, "Send it")
-        await press(pilot, "escape")
-        await until(pilot, lambda: desk(app).standing.values[Place(2, "instruction")] == "Send it")
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: session(app).standing.values[ProofreadPlace(2, "instruction")] == "Send it")
 
 
 async def test_a_place_is_chosen_anew_on_the_phone(filled: Store, until: Until) -> None:
@@ -157,12 +212,12 @@ async def test_a_place_is_chosen_anew_on_the_phone(filled: Store, until: Until) 
         await until(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
         mirror = room(app).footage.stage.mirror
         await pilot.click(mirror, offset=(10, 10))
-        assert filled.reviews(DEMO) == []
+        assert filled.reviews.of_run(DEMO) == []
         await press(pilot, "p")
         await until(pilot, lambda: "Click the place on the phone" in painted(app))
         await pilot.click(mirror, offset=(10, 10))
-        await until(pilot, lambda: len(filled.reviews(DEMO)) == 1)
-        (row,) = filled.reviews(DEMO)
+        await until(pilot, lambda: len(filled.reviews.of_run(DEMO)) == 1)
+        (row,) = filled.reviews.of_run(DEMO)
         assert (row.step, row.field, row.old["at"]) == (0, "action", [180, 150])
         assert row.new["at"] != [180, 150]
 
@@ -172,15 +227,15 @@ async def test_what_does_not_fit_is_said_and_nothing_is_kept(filled: Store, unti
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "e")
-        await until(pilot, lambda: isinstance(app.focused, Line))
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
         for _ in range(2):
             left = app.focused
             await press(pilot, "down")
-            await until(pilot, lambda left=left: isinstance(app.focused, Line) and app.focused is not left)
+            await until(pilot, lambda left=left: isinstance(app.focused, FormLine) and app.focused is not left)
         await typed(pilot, "over there")
-        await press(pilot, "escape")
+        await press(pilot, "ctrl+s")
         await until(pilot, lambda: any("is not pixels" in note.message for note in app._notifications))
-        assert filled.reviews(DEMO) == []
+        assert filled.reviews.of_run(DEMO) == []
 
 
 async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
@@ -189,7 +244,7 @@ async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
         await until(pilot, lambda: ready(app))
         assert "recorded this; others proofread it" in painted(app)
         await press(pilot, "a", "e", "x", "C")
-        assert filled.reviews(DEMO) == []
+        assert filled.reviews.of_run(DEMO) == []
 
 
 def test_a_box_or_a_point_takes_the_place_of_the_old_one() -> None:
@@ -203,8 +258,8 @@ def test_a_box_or_a_point_takes_the_place_of_the_old_one() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_review_looks_as_it_did(filled: Store, snap_compare: Any, until: Until, size: tuple[int, int]) -> None:
-    one = Desk(filled, DEMO, _person("P1"))
-    one.edit(Place(0, "instruction"), "Open the newest mail")
+    one = ProofreadingSession(filled, DEMO, _person("P1"))
+    one.edit(ProofreadPlace(0, "instruction"), "Open the newest mail")
     one.reject(1, "typed twice")
     one.accept([2])
     app = review(filled, "P1")

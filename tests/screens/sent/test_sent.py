@@ -9,15 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.records import Imported
-from lab.settings import Settings
-from lab.trace import Step
-from lab.turn import Action, Prompt, Proposed, Spent, Usage, spent
+from lab.core.run_records import Imported
+from lab.core.settings import Settings
+from lab.core.step import Action, Prompt, Proposed, Spent, Usage, spent
+from lab.core.trace import Step
+from lab.runs.descriptions import spent_words, usage_words
+from lab.runs.recorded_run import RecordedRun
 from screens.app import LabApp
-from screens.describe import spent_words, usage_words
+from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
-from screens.rooms import Opening
 from screens.sent.sent import SentScreen
+from screens.sent.source import StoredAlbum
 from store.store import Store
 from tests.screens.resting import rests
 from tests.screens.runs import HOSTILE, WHOLE, painted, whole_run
@@ -60,7 +62,7 @@ def shown(app: LabApp) -> bool:
 
 
 async def test_all_of_it_is_one_key_away_and_esc_closes_it(store: Store, until: Until) -> None:
-    store.import_run(model_run())
+    store.runs.add(model_run())
     app = replaying(store)
     async with app.run_test(size=(120, 40)) as pilot:
         await page(app, pilot, until)
@@ -76,13 +78,13 @@ async def test_all_of_it_is_one_key_away_and_esc_closes_it(store: Store, until: 
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "Sent at step 2" in painted(app) and "What came of it" in painted(app))
         assert "the model's answer cannot be used" in painted(app)
-        assert "Picture" not in painted(app)
+        await until(pilot, lambda: "Picture" not in painted(app))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and "Steps  2/6" in painted(app))
 
 
 async def test_a_run_ends_and_begins_with_nothing_beyond(store: Store, until: Until) -> None:
-    store.import_run(model_run())
+    store.runs.add(model_run())
     app = replaying(store)
     async with app.run_test(size=(80, 24)) as pilot:
         await page(app, pilot, until)
@@ -95,17 +97,20 @@ async def test_a_run_ends_and_begins_with_nothing_beyond(store: Store, until: Un
 
 
 async def test_a_models_words_are_painted_as_characters(store: Store, until: Until) -> None:
-    store.import_run(model_run(hostile=True))
+    store.runs.add(model_run(hostile=True))
     app = replaying(store)
     async with app.run_test(size=(180, 40)) as pilot:
         await page(app, pilot, until)
         seen = painted(app)
+        await pilot.press("y")
+        assert "\\x1b" in app.clipboard
+        assert "\x1b" not in app.clipboard
     assert seen.count(HOSTILE.replace("\x1b", "\\x1b").replace("\x07", "\\x07")) == 2
     assert "\x1b" not in seen
 
 
 async def test_pictures_that_a_copy_left_out_are_said_to_be_missing(store: Store, until: Until, tmp_path: Path) -> None:
-    store.import_run(model_run())
+    store.runs.add(model_run())
     store.pack(tmp_path / "packed.db", images=False)
     with Store.open(tmp_path / "packed.db") as packed:
         app = replaying(packed)
@@ -116,7 +121,7 @@ async def test_pictures_that_a_copy_left_out_are_said_to_be_missing(store: Store
 
 
 async def test_a_rater_has_no_such_page(store: Store, until: Until) -> None:
-    store.import_run(model_run())
+    store.runs.add(model_run())
     app = replaying(store, seat="rater")
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and "Steps  1/6" in painted(app))
@@ -141,7 +146,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_the_page_looks_as_it_did(store: Store, snap_compare: Any, until: Until, size: tuple[int, int]) -> None:
-    store.import_run(model_run())
+    store.runs.add(model_run())
     app = replaying(store)
 
     async def rest(pilot: Any) -> None:
@@ -149,3 +154,9 @@ def test_the_page_looks_as_it_did(store: Store, snap_compare: Any, until: Until,
         await rests(pilot, lambda: shown(app))
 
     assert snap_compare(app, terminal_size=size, run_before=rest)
+
+
+def test_of_a_run_that_is_not_read_yet_nothing_was_sent(store: Store) -> None:
+    store.runs.add(whole_run())
+    assert StoredAlbum(RecordedRun(store.runs, WHOLE)).read(0) is None
+    assert StoredAlbum(RecordedRun(store.runs, WHOLE)).read(-1) is None

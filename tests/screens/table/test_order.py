@@ -10,31 +10,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lab.errors import LabError
-from screens.describe import mean_words, status_words
+from lab.core.errors import LabError
+from lab.runs.descriptions import mean_words, status_words
+from lab.runs.run_filter import FIELDS, RunFilter, read
+from lab.runs.run_order import GROUPS, SORTS, Order, RunTableLine, arrange, column, group_of
+from lab.runs.run_rows import Cost, RunEntry, entry
 from screens.runs.columns import COLUMNS, group_row, heading, run_row, shown
-from screens.runs.order import GROUPS, SORTS, Lined, Order, arrange, column, group_of
-from screens.runs.rows import Cost, Entry, entry
-from screens.runs.sought import FIELDS, Sought, read
 from store.store import Store
-from tests.screens.table.made import RUNS, made
+from tests.screens.table.sample_runs import RUNS, made
 
 NEWEST = Order()
 COSTS = {"a1": Cost(16040, 0.016, 6.0), "a2": Cost(660, 0.0006, 9.0), "a3": Cost(None, None, 60.0)}
 
 
 @pytest.fixture
-def entries(store: Store) -> list[Entry]:
-    store.import_runs([made(run) for run in RUNS])
-    return [entry(row) for row in store.run_rows(-1)]
+def entries(store: Store) -> list[RunEntry]:
+    store.runs.add_all([made(run) for run in RUNS])
+    return [entry(row) for row in store.runs.rows(-1)]
 
 
-def found(entries: list[Entry], text: str, order: Order = NEWEST) -> str:
+def found(entries: list[RunEntry], text: str, order: Order = NEWEST) -> str:
     lines = arrange(entries, read(text), order, COSTS, frozenset()).lines
     return " ".join(map(named, lines))
 
 
-def named(line: Lined) -> str:
+def named(line: RunTableLine) -> str:
     if line.entry is not None:
         return line.entry.run.id
     assert line.group is not None
@@ -87,7 +87,7 @@ def named(line: Lined) -> str:
         ("-", "a6 a5 a4 a3 a2 a1"),
     ],
 )
-def test_words_and_fields_find(entries: list[Entry], text: str, ids: str) -> None:
+def test_words_and_fields_find(entries: list[RunEntry], text: str, ids: str) -> None:
     assert found(entries, text) == ids
 
 
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_said_in_a_sentence(text: str, said: str) -> None:
 @given(st.text(max_size=40))
 def test_any_filter_is_read_or_refused(text: str) -> None:
     with suppress(LabError):
-        assert isinstance(read(text), Sought)
+        assert isinstance(read(text), RunFilter)
 
 
 def test_only_what_asks_for_costs_has_steps_read() -> None:
@@ -137,7 +137,7 @@ def test_only_what_asks_for_costs_has_steps_read() -> None:
         ("started", "a6 a5 a3 a1 a2 a4"),
     ],
 )
-def test_what_is_not_known_comes_last_whichever_way(entries: list[Entry], by: str, ids: str) -> None:
+def test_what_is_not_known_comes_last_whichever_way(entries: list[RunEntry], by: str, ids: str) -> None:
     assert found(entries, "", Order(by)) == ids
     turned = found(entries, "", Order(by, True)).split()
     of = SORTS[by]
@@ -147,7 +147,7 @@ def test_what_is_not_known_comes_last_whichever_way(entries: list[Entry], by: st
     assert by not in ("score", "steps") or turned[0] == ids.split()[5 - len(unknown)]
 
 
-def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: list[Entry]) -> None:
+def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: list[RunEntry]) -> None:
     arranged = arrange(entries, read(""), Order(group="task"), COSTS, frozenset({"mail"}))
     assert (arranged.runs, arranged.groups) == (6, 4)
     groups = {line.group.name: line.group for line in arranged.lines if line.group}
@@ -160,7 +160,7 @@ def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: lis
     assert names[names.index("[mail]") :][:3] == ["[mail]", "a4", "a3"]
 
 
-def test_groups_are_sorted_by_name_or_by_the_mean_that_is_sorted_by(entries: list[Entry]) -> None:
+def test_groups_are_sorted_by_name_or_by_the_mean_that_is_sorted_by(entries: list[RunEntry]) -> None:
     assert found(entries, "", Order(group="agent")) == f"[gpt-5] [kimi] [qwen-72b] [{RUNS[5].agent}]"
     assert found(entries, "", Order("newest", True, "agent")).startswith(f"[{RUNS[5].agent}]")
     by_score = found(entries, "-agent:界", Order("score", group="agent"))
@@ -178,7 +178,7 @@ def test_a_column_that_is_not_there_is_refused() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 73, 96, 117, 160, 197])
-def test_every_row_is_as_wide_as_the_table(entries: list[Entry], width: int) -> None:
+def test_every_row_is_as_wide_as_the_table(entries: list[RunEntry], width: int) -> None:
     from textual.content import Content
 
     def wide(cells: Any) -> int:
@@ -192,10 +192,10 @@ def test_every_row_is_as_wide_as_the_table(entries: list[Entry], width: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("width", "by", "there"), [(116, "persona", True), (76, "seconds", True), (60, "started", False)]
+    ("width", "by", "there"), [(116, "persona", True), (76, "seconds", True), (50, "started", False)]
 )
 def test_what_runs_are_sorted_by_is_seen_where_it_finds_room(
-    entries: list[Entry], width: int, by: str, there: bool
+    entries: list[RunEntry], width: int, by: str, there: bool
 ) -> None:
     assert by not in shown(width)
     assert (by in shown(width, by)) is there

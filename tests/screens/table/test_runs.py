@@ -8,20 +8,22 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.settings import Settings
-from lab.trace import Ended
+from lab.core.run_records import Imported, numbered
+from lab.core.settings import Settings
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Started
 from screens.app import LabApp
-from screens.compare.room import CompareScreen
-from screens.home import HomeScreen
+from screens.compare.compare import CompareScreen
+from screens.home.home import HomeScreen
+from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
-from screens.rooms import Opening
-from screens.runs import reading
-from screens.runs.room import RunsScreen
-from screens.runs.table import Table
+from screens.runs import run_reader as reading
+from screens.runs.runs import RunsScreen
+from screens.runs.table import RunTableView
 from store.store import Store
 from tests.screens.resting import rests
 from tests.screens.runs import HOSTILE, painted
-from tests.screens.table.made import RUNS, WIDE, Made, made
+from tests.screens.table.sample_runs import RUNS, WIDE, Made, made
 from tests.screens.table.test_order import named
 
 Until = Callable[..., Awaitable[None]]
@@ -29,7 +31,7 @@ Until = Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.import_runs([made(run) for run in RUNS])
+    store.runs.add_all([made(run) for run in RUNS])
     return store
 
 
@@ -44,7 +46,7 @@ def room(app: LabApp) -> RunsScreen:
 
 def ids(app: LabApp) -> str:
     """What is listed: runs by id, groups by name."""
-    return " ".join(map(named, app.screen.query_one(Table).arranged.lines))
+    return " ".join(map(named, app.screen.query_one(RunTableView).arranged.lines))
 
 
 def there(app: LabApp, count: int = 6) -> bool:
@@ -65,7 +67,7 @@ async def test_runs_are_listed_newest_first_with_what_they_cost(filled: Store, u
 
 
 async def test_costs_are_read_only_of_what_is_seen_until_they_are_sorted_by(store: Store, until: Until) -> None:
-    store.import_runs([made(Made(f"r{i:03d}", tokens=i * 7 % 101 + 1)) for i in range(120)])
+    store.runs.add_all([made(Made(f"r{i:03d}", tokens=i * 7 % 101 + 1)) for i in range(120)])
     app = runs(store)
     async with app.run_test(size=(120, 24)) as pilot:
         await until(pilot, lambda: there(app, 120) and len(room(app).costs) >= 15)
@@ -192,8 +194,8 @@ async def test_what_came_meanwhile_is_there_when_one_comes_back(filled: Store, u
         assert app.clipboard == "a5"
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
-        filled.import_run(made(Made("b1")))
-        filled.append_event("a5", Ended(seq=2, status="completed", score=1.0))
+        filled.runs.add(made(Made("b1")))
+        filled.runs.append_event("a5", Ended(seq=2, status="completed", score=1.0))
         await pilot.press("T")
         await until(pilot, lambda: there(app, 7))
         assert room(app).table.run is not None
@@ -206,12 +208,12 @@ async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_rea
 ) -> None:
     monkeypatch.setattr(reading, "FIRST", 3)
     monkeypatch.setattr(reading, "PAGE", 5)
-    store.import_runs([made(Made(f"r{i:02d}")) for i in range(23)])
+    store.runs.add_all([made(Made(f"r{i:02d}")) for i in range(23)])
     app = runs(store)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: there(app, 23))
         assert ids(app).split() == [f"r{i:02d}" for i in reversed(range(23))]
-        store.import_run(made(Made("r23")))
+        store.runs.add(made(Made("r23")))
         laid: list[int] = []
         monkeypatch.setattr(room(app), "lay_out", lambda: laid.append(len(room(app).entries)))
         room(app).reading.renew()
@@ -261,10 +263,10 @@ async def test_the_footer_has_seven_verbs_and_the_palette_all(filled: Store, unt
     app = runs(filled)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: there(app))
-        foot = painted(app).splitlines()[-1]
-        assert all(word in foot for word in ("Replay", "Filter", "Sort", "Group", "Compare", "Copy id", "Help"))
+        verbs = ("Replay", "Filter", "Sort", "Group", "Compare", "Copy id", "Help")
+        await until(pilot, lambda: all(word in painted(app).splitlines()[-1] for word in verbs))
         titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"Sort back", "Other way", "Open groups", "Compare again", "Compared runs", "Runs"} <= titles
+        assert {"Sort back", "Other way", "Open groups", "Compare again", "Compared runs", "Go to Runs"} <= titles
         await pilot.press("question_mark")
         await until(pilot, lambda: bool(app.screen.query("HelpPanel")))
 
@@ -280,3 +282,42 @@ def test_runs_looks_as_it_did(filled: Store, snap_compare: Any, size: tuple[int,
         await rests(pilot, lambda: not room(app).reading.costing)
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+async def test_in_a_small_terminal_tasks_can_be_told_apart(store: Store, until: Until) -> None:
+    for name in ("SharePhotoToMara", "SharePhotoToNoor"):
+        events: list[AnyEvent] = [
+            Started(trace=f"run-{name}", task=Task(name, "general"), agent=Actor("script", "rule")),
+            Ended(status="completed", score=1.0),
+        ]
+        store.runs.add(Imported(numbered(events), {}, []))
+    app = LabApp(store, Settings(), Opening("runs"))
+    async with app.run_test(size=(64, 18)) as pilot:
+        await until(pilot, lambda: "SharePhotoToMara" in painted(app) and "SharePhotoToNoor" in painted(app))
+        assert "completed" in painted(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_a_name_longer_than_its_row_is_read_whole_by_keys(filled: Store, until: Until, language: str) -> None:
+    title = {"en": "Order " + "a very long lunch " * 10, "zh": "订一份" + "很长的午餐" * 38}[language]
+    events: list[AnyEvent] = [
+        Started(trace="long", task=Task("t", "general", title=title + "!END"), agent=Actor("script", "rule")),
+        Ended(status="completed", score=1.0),
+    ]
+    filled.runs.add(Imported(numbered(events), {}, []))
+    app = runs(filled)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: there(app, 7))
+        for _ in range(7):
+            if (entry := room(app).table.run) is not None and entry.run.id == "long":
+                break
+            await pilot.press("down")
+        await until(pilot, lambda: title[40:60] in painted(app))
+        if "!END" not in painted(app):
+            await pilot.press("tab")
+            await until(pilot, lambda: app.focused is not None and app.focused.id == "run-name")
+            await until(pilot, lambda: "!END" in painted(app))
+            await pilot.press("shift+tab")
+            await until(pilot, lambda: app.focused is room(app).table)
+        await pilot.press("end")
+        await until(pilot, lambda: title[40:60] not in painted(app))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.turn import Action
+from lab.core.errors import LabError
+from lab.core.step import Action
 from simulators.phone.phone import Phone
 from tests.simulators.phone.test_touch import app, labels, opened, tap, tap_id
 

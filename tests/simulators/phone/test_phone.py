@@ -13,15 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from lab.errors import LabError
-from lab.seams import Device, Frame
-from lab.turn import Action, ActionKind
-from lab.uitree import Bounds, UiTree
+from lab.core.errors import LabError
+from lab.core.seams import Device, Frame
+from lab.core.step import Action, ActionKind
+from lab.core.ui_tree import Bounds, UiTree
 from simulators.phone import fonts
-from simulators.phone.boxes import Box, Ink
+from simulators.phone.boxes import Box, InkLine
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
-from simulators.phone.shots import SCREENS, at
+from simulators.phone.shots import SCREENS
+from simulators.phone.shots_phone import at
 from simulators.phone.stage import windows
 from simulators.phone.tree import walk
 
@@ -133,7 +134,7 @@ def _boxes(phone: Phone) -> list[Box]:
 @pytest.mark.parametrize(("name", "app", "screen", "args"), SCREENS, ids=[s[0] for s in SCREENS])
 def test_what_is_drawn_as_text_is_the_text_of_its_node(name: str, app: str, screen: str, args: dict[str, Any]) -> None:
     for box in _boxes(at(app, screen, args)):
-        drawn = "".join(paint.text for paint in box.paints if isinstance(paint, Ink))
+        drawn = "".join(paint.text for paint in box.paints if isinstance(paint, InkLine))
         if not drawn:
             continue
         assert box.node is not None

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.turn import Action, ActionKind
-from lab.uitree import Node
+from lab.core.errors import LabError
+from lab.core.step import Action, ActionKind
+from lab.core.ui_tree import Node
 from simulators.phone.phone import Phone
 
 FEED = "/".join(("food", "0", "home", "feed"))

@@ -6,9 +6,9 @@ import struct
 import zlib
 from pathlib import Path
 
-from lab.records import Imported
-from lab.trace import Trace, fold
-from store.formats import Failed, Known, read
+from lab.core.run_records import Imported
+from lab.core.trace import Trace, fold
+from store.formats import FailedRun, Known, read
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 JPEG = b"\xff\xd8\xff\xc0\x00\x11\x08\x00\xc8\x00\x64\x03" + bytes(9) + b"\xff\xd9"
@@ -49,7 +49,7 @@ def only(path: Path, format: str | None = None) -> tuple[Imported, Trace]:
 
 def failures(path: Path, format: str | None = None) -> list[str]:
     """What is said of the runs below a path that are refused, each in one line."""
-    said = [one.error for one in read(path, format) if isinstance(one, Failed)]
+    said = [one.error for one in read(path, format) if isinstance(one, FailedRun)]
     assert not any("\n" in error for error in said)
     return said
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lab.trace import fold
-from store.importing import Report, import_paths
+from lab.core.trace import fold
+from store.run_import import Report, import_paths
 from store.store import Store
 from tests.store.formats.samples import Files, episodes, png, tfrecord
 
@@ -65,12 +65,12 @@ def survives(source: Path, work: Path, outside: Outside, template: Path) -> Repo
     with _in_time(), Store.open(db) as store:
         report = import_paths(store, [source])
         check_whole(store)
-        assert len(store.summaries()) == report.imported
+        assert len(store.runs.summaries()) == report.imported
         again = import_paths(store, [source])
         assert again.imported == 0, "imported twice"
         assert (len(again.failed), again.skipped) == (len(report.failed), report.imported + report.skipped)
-        held = b"".join(bytes(value) for (value,) in store._read("SELECT bytes FROM blob"))
-        held += "".join(body for (body,) in store._read("SELECT body FROM event")).encode()
+        held = b"".join(bytes(value) for (value,) in store.database.read("SELECT bytes FROM blob"))
+        held += "".join(body for (body,) in store.database.read("SELECT body FROM event")).encode()
     assert SECRET not in held, "read from outside"
     assert all("\n" not in failed["error"] and failed["error"] for failed in report.failed)
     assert not outside.canary.exists(), "code was run"
@@ -85,13 +85,13 @@ def survives(source: Path, work: Path, outside: Outside, template: Path) -> Repo
 def check_whole(store: Store) -> None:
     """Every run of a file is one: its events in order from first to last, and nothing without a run."""
     assert store.check() == []
-    for run in store.summaries():
-        events = list(store.events(run.id))
+    for run in store.runs.summaries():
+        events = list(store.runs.events(run.id))
         assert [event.seq for event in events] == list(range(len(events)))
         trace = fold(events)
         assert [step.index for step in trace.steps] == list(range(len(trace.steps)))
-        store.verdicts(run.id)
-        assert all(store.blob(sha256) is not None for sha256 in store.used(run.id))
+        store.runs.verdicts(run.id)
+        assert all(store.runs.blob(sha256) is not None for sha256 in store.runs.used(run.id))
 
 
 def _seen(folder: Path) -> list[tuple[str, int, int]]:

@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from lab.wire import encode
+from lab.core.codec import encode
 from tests.demonstrations import DEMO, demonstration
 
 Files = dict[str, bytes]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lab.turn import Action
-from lab.uitree import Bounds
+from lab.core.step import Action
+from lab.core.ui_tree import Bounds
 from store.formats.aitz.actions import action_of, tree_of
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import TRACES, every, failures, known_again, only, png
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.task import Actor
-from lab.trace import Trace, fold
-from lab.uitree import Bounds, Node
-from store.formats import Failed, Known, read
+from lab.core.run_records import Imported
+from lab.core.task import Actor
+from lab.core.trace import Trace, fold
+from lab.core.ui_tree import Bounds, Node
+from store.formats import FailedRun, Known, read
 from store.formats.androidcontrol import crc
 from store.formats.androidcontrol.crc import crc32c, masked_crc32c
 from store.formats.androidcontrol.messages import message
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.samples import png
 
@@ -98,8 +98,8 @@ def trace(path: Path) -> Trace:
 
 def failures(path: Path) -> list[str]:
     found = list(read(path))
-    assert all(isinstance(one, Failed) for one in found), found
-    return [one.error for one in found if isinstance(one, Failed)]
+    assert all(isinstance(one, FailedRun) for one in found), found
+    return [one.error for one in found if isinstance(one, FailedRun)]
 
 
 def test_the_checksum_is_that_of_rfc_3720() -> None:
@@ -227,8 +227,8 @@ def test_a_damaged_record_is_told_and_the_others_come(tmp_path: Path) -> None:
     spoilt[40] ^= 1
     path.write_bytes(path.read_bytes() + spoilt + record(b"\xff\xff") + record(b"") + record(example(episode_id=[18])))
     found = list(read(path))
-    assert [type(one) for one in found] == [Imported, Failed, Failed, Failed, Imported]
-    assert [one.error.partition(": ")[2] for one in found if isinstance(one, Failed)] == [
+    assert [type(one) for one in found] == [Imported, FailedRun, FailedRun, FailedRun, Imported]
+    assert [one.error.partition(": ")[2] for one in found if isinstance(one, FailedRun)] == [
         "is damaged: its checksum is wrong",
         "is no example, or a damaged one: its bytes are no protocol buffer",
         "is no episode of AndroidControl: fields actions, screenshots are not there",
@@ -241,7 +241,7 @@ def test_a_damaged_length_ends_the_file_in_a_sentence(tmp_path: Path) -> None:
     path.write_bytes(whole + b"\x01" + whole[1:])
     *good, last = read(path)
     assert len(good) == 1
-    assert isinstance(last, Failed)
+    assert isinstance(last, FailedRun)
     assert "the checksum of its length is wrong" in last.error
     huge = struct.pack("<Q", 2**60)
     path.write_bytes(huge + struct.pack("<I", masked_crc32c(huge)))
@@ -279,7 +279,7 @@ def test_twice_is_once_and_links_that_lead_out_are_not_followed(tmp_path: Path, 
     assert import_paths(store, [path]).imported == 2
     again = import_paths(store, [path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, Known) for one in read(path, known=store.holds))
+    assert all(isinstance(one, Known) for one in read(path, known=store.runs.holds))
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / SHARD).symlink_to(path)
     assert "leads out" in failures(tmp_path / "in")[0]

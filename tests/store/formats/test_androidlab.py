@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.trace import AnyEvent, Ended, Started, Step, fold
-from lab.turn import Action
-from lab.wire import decode, encode
-from store.formats import Failed, Known, detect, read
+from lab.core.codec import decode, encode
+from lab.core.run_records import Imported
+from lab.core.step import Action
+from lab.core.trace import AnyEvent, Ended, Started, Step, fold
+from store.formats import FailedRun, Known, detect, read
 from store.formats.androidlab.actions import action_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
@@ -206,7 +206,7 @@ def test_a_file_that_is_cut_short_keeps_its_whole_lines(tmp_path: Path) -> None:
     ):
         put(tmp_path / name, text)
         [failed] = read(tmp_path / name, "androidlab")
-        assert isinstance(failed, Failed)
+        assert isinstance(failed, FailedRun)
         assert said in failed.error
 
 

@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.records import Imported
-from lab.task import Actor
-from lab.trace import Ended, Trace, fold
-from lab.turn import Observation, Usage
-from lab.uitree import Bounds
-from store.formats import Failed, Known, read
-from store.importing import import_paths
+from lab.core.run_records import Imported
+from lab.core.step import Observation, Usage
+from lab.core.task import Actor
+from lab.core.trace import Ended, Trace, fold
+from lab.core.ui_tree import Bounds
+from store.formats import FailedRun, Known, read
+from store.run_import import import_paths
 from store.store import Store
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces" / "androidworld_pkl"
@@ -103,7 +103,7 @@ def trace(tmp_path: Path, data: Any, **fields: Any) -> Trace:
 
 def failure(path: Path) -> str:
     (found,) = read(path)
-    assert isinstance(found, Failed), found
+    assert isinstance(found, FailedRun), found
     return found.error
 
 
@@ -401,7 +401,9 @@ def test_an_episodes_own_fields_may_be_called_as_a_verdicts_are(tmp_path: Path) 
 
 def test_what_makes_no_sense_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert "field episode_data: is no mapping" in failure(saved(tmp_path / "a.pkl.gz", [episode("text")]))
-    assert "holds no episodes of AndroidWorld" in failure(saved(tmp_path / "b.pkl.gz", {"task_template": 1}))
+    assert "holds no episodes of AndroidWorld" in failure(
+        saved(tmp_path / "b.pkl.gz", {"task_template": "episode_data"})
+    )
     whole = saved(tmp_path / "d.pkl.gz", [episode(m3a())]).read_bytes()
     (tmp_path / "d.pkl.gz").write_bytes(whole[: len(whole) // 2])
     assert "is cut short" in failure(tmp_path / "d.pkl.gz")
@@ -412,7 +414,7 @@ def test_what_makes_no_sense_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "g.pkl.gz").symlink_to(saved(tmp_path / "g.pkl.gz", [episode(m3a())]))
     (found,) = read(tmp_path / "in")
-    assert isinstance(found, Failed)
+    assert isinstance(found, FailedRun)
     assert "leads out of the folder" in found.error
     deep: list[Any] = []
     for _ in range(150):
@@ -423,11 +425,11 @@ def test_what_makes_no_sense_is_told_in_a_sentence(tmp_path: Path) -> None:
 def test_several_episodes_in_one_file_stand_or_fall_alone(tmp_path: Path) -> None:
     path = saved(tmp_path / "T.pkl.gz", [episode(m3a()), {"goal": "x"}, episode("text"), episode(m3a(), seed=2)])
     found = list(read(path))
-    assert [type(one) for one in found] == [Imported, Failed, Failed, Imported]
+    assert [type(one) for one in found] == [Imported, FailedRun, FailedRun, Imported]
     ids = {one.id for one in found if isinstance(one, Imported)}
     assert len(ids) == 2
     again = list(read(path, known=lambda id: id in ids))
-    assert [type(one) for one in again] == [Known, Failed, Failed, Known]
+    assert [type(one) for one in again] == [Known, FailedRun, FailedRun, Known]
     first = next(iter(ids))
     assert sum(isinstance(one, Imported) for one in read(path, known=lambda id: id == first)) == 1
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.trace import Trace, fold
-from store.formats import Failed, Known, read
-from store.formats.appagent.actions import Seen, action_of, parts
-from store.formats.appagent.elements import Element, cell, elements
-from store.importing import import_paths
+from lab.core.run_records import Imported
+from lab.core.trace import Trace, fold
+from store.formats import FailedRun, Known, read
+from store.formats.appagent.actions import NumberedScreen, action_of, parts
+from store.formats.appagent.elements import NumberedElement, cell, elements
+from store.run_import import import_paths
 from store.store import Store
 from tests.screens.runs import drawn
 from tests.store.formats.test_tau2 import bent
@@ -162,7 +162,9 @@ def test_answers_in_other_shapes(tmp_path: Path) -> None:
     assert (beyond.proposed.action.kind, beyond.proposed.action.at) == ("click", None)
     assert (unknown.proposed.action.kind, unknown.error) == ("other", "the executor could not use this answer")
     assert trace.status == "failed"
-    assert action_of("tap(0)", Seen([Element("a", (0, 0, 2, 2)), Element("z", (4, 4, 8, 8))], SIZE)).at == (6, 6)
+    assert action_of(
+        "tap(0)", NumberedScreen([NumberedElement("a", (0, 0, 2, 2)), NumberedElement("z", (4, 4, 8, 8))], SIZE)
+    ).at == (6, 6)
     assert parts(7) == parts("I do not know.") == {}
 
 
@@ -171,6 +173,19 @@ def test_twenty_steps_with_no_screen_after_them_are_the_budget(tmp_path: Path) -
     assert trace.status == "budget"
     trace, _ = only(make_run(tmp_path / "task_notes_2024-01-01_10-00-04", ["tap(1)"] * 2, screens=2))
     assert trace.status == "stopped"
+
+
+def test_the_most_steps_are_those_of_the_projects_config(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text('MODEL: "OpenAI"\nMAX_ROUNDS: 30  # the most\nMIN_DIST: 30\n')
+    for name, steps in (("task_a_2024-01-01_10-00-03", 20), ("task_b_2024-01-01_10-00-04", 30)):
+        make_run(tmp_path / "tasks" / name, ["tap(1)"] * steps, screens=steps)
+    short, full = (fold(run.events) for run in read(tmp_path) if isinstance(run, Imported))
+    assert (short.task.budget, short.status, short.ended.reason) == (30, "stopped", "the source holds no FINISH")  # type: ignore[union-attr]
+    assert (full.task.budget, full.status) == (30, "budget")
+    assert full.ended is not None
+    assert full.ended.reason == "30 steps, the most that its config.yaml allows"
+    alone, _ = only(tmp_path / "tasks" / "task_b_2024-01-01_10-00-04")
+    assert (alone.task.budget, alone.status) == (30, "budget")
 
 
 def test_an_exploration_leaves_out_what_it_found_useless_and_presses_back(tmp_path: Path) -> None:
@@ -258,10 +273,10 @@ def test_a_line_cut_short_is_left_out_and_one_in_the_middle_refused(tmp_path: Pa
     assert next(verdict for verdict in found.verdicts if verdict.name == "source").extra["cut"].startswith('{"step": 2')
     log.write_text("nonsense\n" + whole)
     failed = next(iter(read(folder)))
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, FailedRun)
     assert "line 1" in failed.error
     log.write_text('[1]\n{"step": 1}\n')
-    assert isinstance(next(iter(read(folder))), Failed)
+    assert isinstance(next(iter(read(folder))), FailedRun)
     log.write_text("")
     assert only(folder)[0].status == "failed"
 
@@ -294,7 +309,7 @@ def test_wrong_types_in_a_log_never_crash(tmp_path: Path, seed: int) -> None:
     log = next(folder.glob("log_*"))
     lines = [bent(json.loads(line), chance, 0.15) for line in log.read_text().splitlines()]
     log.write_text("\n".join(map(json.dumps, lines)))
-    assert all(isinstance(one, Imported | Failed) for one in read(folder))
+    assert all(isinstance(one, Imported | FailedRun) for one in read(folder))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -307,4 +322,4 @@ def test_mutated_logs_never_crash(tmp_path: Path, seed: int) -> None:
     for _ in range(chance.randrange(1, 30)):
         data[chance.randrange(len(data))] = chance.randrange(256)
     victim.write_bytes(data[: chance.randrange(len(data))] if chance.random() < 0.3 else data)
-    assert all(isinstance(one, Imported | Failed) for one in read(folder))
+    assert all(isinstance(one, Imported | FailedRun) for one in read(folder))

@@ -11,21 +11,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.records import Imported, imported_id, numbered
-from lab.task import Actor, Branch, Task
-from lab.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
-from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
-from lab.uitree import Bounds, Node, UiTree
-from store.exporting import export_runs
+from lab.core.run_records import Imported, imported_id, numbered
+from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
+from lab.core.task import Actor, Branch, Task
+from lab.core.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats import read
-from store.formats.dac.actions import Frame, action_of, spelled
+from store.formats.dac.actions import CoordinateFrame, action_of, spelled
 from store.formats.pictures import Pictures
-from store.importing import import_paths
+from store.run_export import export_runs
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import JPEG, every, failures, known_again, only, png
 
 GOAL = "First, search YouTube for 'meditation'. If the title contains 'beginner', create a note. Otherwise, save it."
-FRAME = Frame((100, 200), None)
+FRAME = CoordinateFrame((100, 200), None)
 
 
 def act(kind: Any, **fields: Any) -> dict[str, Any]:
@@ -70,7 +70,8 @@ def test_figure_6_as_it_is_printed(tmp_path: Path) -> None:
     assert trace.device.size == (1170, 2532)
     assert trace.task.golden_steps == 4
     assert trace.task.traits == {
-        "category": "selection", "platform": "android", "language": "en", "language_by": "script",
+        "category": "selection", "structure": "Conditional", "platform": "android", "language": "en",
+        "language_by": "script",
     }  # fmt: skip
     click, again, typed, scroll = (s.proposed.action for s in trace.steps)
     assert (click.kind, click.boxes, click.at) == ("click", ((1091, 160, 1204, 242),), (1147, 201))
@@ -281,6 +282,23 @@ def test_what_the_episode_tells_of_itself(tmp_path: Path) -> None:
     assert "language_by" not in told.task.traits
 
 
+@pytest.mark.parametrize(
+    ("said", "structure"),
+    [
+        ("selection", "Conditional"),
+        ("if/else", "Conditional"),
+        ("Sequential", "Sequential"),
+        ("conjunction", "Conjunctive"),
+        ("nested", "Hierarchical"),
+        ("single", "Single"),
+        ("Shopping", None),
+    ],
+)
+def test_a_structure_by_its_other_names(tmp_path: Path, said: str, structure: str | None) -> None:
+    _, trace = only(dataset(tmp_path, episode(category=said)))
+    assert (trace.task.traits.get("structure"), trace.task.traits["category"]) == (structure, said)
+
+
 @pytest.mark.parametrize("flag", [{"impossible": True}, {"flag": "IMPOSSIBLE"}, {"status": "impossible"}])
 def test_a_task_that_is_flagged_impossible(tmp_path: Path, flag: dict[str, Any]) -> None:
     run, trace = only(dataset(tmp_path, episode(**flag, reason="against the app's use")))
@@ -300,17 +318,10 @@ def test_what_cannot_be_read_is_named_and_the_others_come(tmp_path: Path) -> Non
     assert sum(isinstance(one, Imported) for one in read(root)) == 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"step_instruction": [',
-        '{"step_instruction": "x"}',
-        '[[[[[[{"step_instruction": 1}]]]]]]',
-        '{"episode_id": 1, "instruction": "step_instruction", "steps": "x", "step_instruction": 2}',
-    ],
-)
-def test_broken_files_are_named(tmp_path: Path, text: str) -> None:
-    assert len(failures(dataset(tmp_path, text), "dac")) == 1
+@pytest.mark.parametrize("length", [400, 700, -1])
+def test_a_file_that_was_cut_short_is_named(tmp_path: Path, length: int) -> None:
+    (said,) = failures(dataset(tmp_path, json.dumps(episode())[:length]), "dac")
+    assert "is not JSON" in said
 
 
 def test_a_broken_line_among_lines(tmp_path: Path) -> None:
@@ -375,7 +386,7 @@ ACTS: list[Action] = [
 
 @pytest.mark.parametrize("action", ACTS, ids=lambda action: action.kind)
 def test_each_act_of_ours_is_read_back_the_same(action: Action) -> None:
-    frame = Frame((100, 200), (100, 200))
+    frame = CoordinateFrame((100, 200), (100, 200))
     boxes = action.boxes or ((*action.at, *action.at),) if action.at and action.kind.endswith(("k", "p", "s")) else ()
     back = action_of(json.loads(json.dumps(spelled(action, boxes, frame))), frame)
     for name in ("kind", "at", "to", "text", "direction", "app", "status", "ms"):
@@ -407,7 +418,7 @@ def demonstration(root: Path, actions: list[Action], *, id: str = "a" * 32, **ta
 
 
 def written(store: Store, runs: list[Imported], out: Path, format: str = "dac") -> Path:
-    store.import_runs(runs)
+    store.runs.add_all(runs)
     export_runs(store, [run.id for run in runs], out, format)
     return out
 

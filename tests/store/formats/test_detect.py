@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from lab.cli import main
-from lab.options.keeping import FORMATS, WRITTEN
-from store.formats import Failed, Found, detect, formats, read, writers
-from store.importing import import_paths
+from lab.cli.main import main
+from store.formats import FORMATS, WRITTEN, FailedRun, RunSource, detect, formats, read, writers
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import laid
 from tests.store.formats.samples import samples
@@ -23,7 +22,7 @@ STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action"
 
 def owners(path: Path) -> list[str]:
     """The formats of what is found below a path; a failure is its own."""
-    return [found.format if isinstance(found, Found) else "failed" for found in detect(path)]
+    return [found.format if isinstance(found, RunSource) else "failed" for found in detect(path)]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -38,7 +37,7 @@ def test_all_formats_beside_each_other_in_one_folder(store: Store, tmp_path: Pat
     report = import_paths(store, [tmp_path / "all"])
     assert report.failed == []
     assert set(report.formats) == set(SAMPLES)
-    assert {run.source for run in store.summaries()} >= set(SAMPLES) - {"jsonl"}
+    assert {run.source for run in store.runs.summaries()} >= set(SAMPLES) - {"jsonl"}
 
 
 def test_the_command_line_offers_what_is_read_and_written() -> None:
@@ -109,7 +108,7 @@ def test_what_macos_lays_beside_files_is_no_run_and_no_failure(tmp_path: Path) -
 )
 def test_a_pipe_is_never_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
-    assert all(isinstance(found, Failed) and "is not a file" in found.error for found in read(tmp_path))
+    assert all(isinstance(found, FailedRun) and "is not a file" in found.error for found in read(tmp_path))
 
 
 def test_a_folder_called_traj_and_another_programs_traj_json_are_passed_over(tmp_path: Path) -> None:
@@ -131,38 +130,38 @@ def test_a_run_cut_short_is_still_known_for_what_it_is(tmp_path: Path) -> None:
     assert owners(tmp_path / "in") == ["knowu"] * 4
 
 
-def test_a_link_that_leads_out_is_a_failure_only_where_it_would_be_a_run(tmp_path: Path) -> None:
-    laid(tmp_path / "outside", {"bundle.json": json.dumps({"T": {"traj": [STEP]}}).encode(), "notes.json": b"{}"})
+def test_a_link_that_leads_out_is_a_failure_where_its_name_may_be_a_run_s(tmp_path: Path) -> None:
+    laid(tmp_path / "outside", {"bundle.json": json.dumps({"T": {"traj": [STEP]}}).encode(), "notes.txt": b"{}"})
     (tmp_path / "in").mkdir()
-    for name in ("bundle.json", "notes.json"):
+    for name in ("bundle.json", "notes.txt"):
         (tmp_path / "in" / name).symlink_to(tmp_path / "outside" / name)
     (found,) = detect(tmp_path / "in")
-    assert isinstance(found, Failed)
+    assert isinstance(found, FailedRun)
     assert "leads out of the folder" in found.error
     (named,) = detect(tmp_path / "in" / "bundle.json")
-    assert isinstance(named, Found)
+    assert isinstance(named, RunSource)
     assert named.path == (tmp_path / "outside" / "bundle.json").resolve()
 
 
 @pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"jsonl"}))
 def test_what_was_brought_in_goes_out_and_comes_back(store: Store, tmp_path: Path, name: str) -> None:
     """Through our own format, whole, and through KnowU's with the same steps."""
-    from store.exporting import export_runs
+    from store.run_export import export_runs
 
     laid(tmp_path / "in", SAMPLES[name])
     import_paths(store, [tmp_path / "in"])
-    ids = [run.id for run in store.summaries()]
+    ids = [run.id for run in store.runs.summaries()]
     for format in ("jsonl", "knowu"):
         export_runs(store, ids, tmp_path / format, format)
         with Store.open(tmp_path / f"{format}.db") as back:
             report = import_paths(back, [tmp_path / format])
             assert (report.imported, report.failed) == (len(ids), [])
-            lines = sorted((run.task, run.steps) for run in back.summaries())
+            lines = sorted((run.task, run.steps) for run in back.runs.summaries())
             if format == "jsonl":
-                assert sorted(run.id for run in back.summaries()) == sorted(ids)
-                assert all(list(back.events(id)) == list(store.events(id)) for id in ids)
+                assert sorted(run.id for run in back.runs.summaries()) == sorted(ids)
+                assert all(list(back.runs.events(id)) == list(store.runs.events(id)) for id in ids)
             else:
-                assert sorted(steps for _, steps in lines) == sorted(run.steps for run in store.summaries())
+                assert sorted(steps for _, steps in lines) == sorted(run.steps for run in store.runs.summaries())
 
 
 @pytest.fixture
@@ -196,7 +195,7 @@ def test_stopped_by_hand_says_what_stays_and_exits_with_3(
     def stopped(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("store.importing._Import.flush", stopped)
+    monkeypatch.setattr("store.run_import._Import.flush", stopped)
     assert main(["import", "in", "--db", "x.db"]) == 3
     out, err = capfd.readouterr()
     assert out == "0 imported, 0 already there, 0 failed, in x.db\n"

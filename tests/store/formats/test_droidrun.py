@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.trace import AnyEvent, Ended, Started, Step, fold
-from lab.turn import Usage
-from lab.wire import decode, encode
-from store.formats import Failed, Known, detect, read
+from lab.core.codec import decode, encode
+from lab.core.run_records import Imported
+from lab.core.step import Usage
+from lab.core.trace import AnyEvent, Ended, Started, Step, fold
+from store.formats import FailedRun, Known, detect, read
 from store.formats.droidrun.calls import calls_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
@@ -144,8 +144,8 @@ def test_an_end_that_is_written_twice_counts_once(tmp_path: Path) -> None:
     assert [step.proposed.action.kind for step in steps(run)] == ["navigate_home", "status"]
     assert [step.proposed.usage is None for step in steps(run)] == [False, True]
     assert steps(run)[0].before == steps(run)[1].before
-    assert (ended(run).status, ended(run).score, ended(run).reason) == ("completed", 1.0, "All done.")
-    assert [(found.name, found.value) for found in run.verdicts] == [("source", None), ("success", True)]
+    assert (ended(run).status, ended(run).score, ended(run).reason) == ("completed", None, "All done.")
+    assert [(found.name, found.value) for found in run.verdicts] == [("source", None), ("agent's claim", True)]
 
 
 def test_new_runs_have_xml_calls_their_outcomes_and_what_was_not_run(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_new_runs_have_xml_calls_their_outcomes_and_what_was_not_run(tmp_path: P
     assert (kept.proposed.action.kind, kept.proposed.action.text) == ("other", "a fact")
     assert (done.proposed.action.status, done.proposed.action.text) == ("infeasible", "No shop.")
     assert [step.extra["turn"] for step in steps(run)] == [0, 0, 0, 0, 1, 1]
-    assert (ended(run).status, ended(run).score) == ("completed", 0.0)
+    assert (ended(run).status, ended(run).score) == ("completed", None)
     assert run.verdicts[1].extra["event"]["type"] == "ResultEvent"
 
 
@@ -234,7 +234,7 @@ def test_a_manager_plans_and_an_executor_acts_in_one_turn(tmp_path: Path) -> Non
     assert (last.proposed.action.status, last.proposed.action.text) == ("complete", "Opened.")
     assert len({step.before.image for step in steps(run)}) == 3
     assert ended(run).final is None
-    assert (ended(run).status, ended(run).score, ended(run).reason) == ("completed", 1.0, "Opened.")
+    assert (ended(run).status, ended(run).score, ended(run).reason) == ("completed", None, "Opened.")
 
 
 def test_a_version_between_calls_its_events_internal(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_version_between_calls_its_events_internal(tmp_path: Path) -> None:
     assert (second.proposed.action.at, second.proposed.action.space) == ((488, 164), "index")
     assert (third.proposed.action.vector, third.proposed.action.ms, third.error) == ((0, -800), 200, "Failed to swipe")
     assert (last.proposed.action.status, last.proposed.action.text) == ("complete", "Done.")
-    assert (ended(run).status, ended(run).score) == ("completed", 1.0)
+    assert (ended(run).status, ended(run).score) == ("completed", None)
 
 
 def test_turns_of_which_nothing_came_are_kept(tmp_path: Path) -> None:
@@ -286,6 +286,76 @@ def test_turns_of_which_nothing_came_are_kept(tmp_path: Path) -> None:
     assert steps(run) == []
     source = next(verdict for verdict in run.verdicts if verdict.name == "source")
     assert source.extra["turns"][0]["events"] == [{"type": "ScripterThinkingEvent", "thoughts": "Off the phone."}]
+
+
+def died(error: str, line: int | None) -> dict[str, Any]:
+    """What an executor puts out whose code raised an error; `line` is None where it keeps no traceback."""
+    frames = '  File "/x/executer.py", line 90, in execute_code\n    exec(code)\n'
+    trace = f'Traceback (most recent call last):\n{frames}  File "<string>", line {line}, in <module>\n{error}\n'
+    return {"type": "CodeActOutputEvent", "output": f"printed\nError: {error}\n{'' if line is None else trace}"}
+
+
+def test_calls_after_the_line_at_which_the_code_ended_were_not_made(tmp_path: Path) -> None:
+    written = 'tap_by_index(4)\nrow = rows[3]\ntap_by_index(5)\ncomplete(success=True, reason="Done.")'
+    events = [*code(written), died("NameError: name 'rows' is not defined", 2), *code("tap_by_index(6)")]
+    put(tmp_path, events, [tap(50, 60, 4), tap(70, 80, 6)])
+    run = one(tmp_path)
+    first, second, end, again = steps(run)
+    assert [step.proposed.action.at for step in steps(run)] == [(50, 60), None, None, (70, 80)]
+    assert (first.error, again.error) == (None, None)
+    assert second.error == "not run: the code ended at line 2 (NameError: name 'rows' is not defined)"
+    assert (end.error, end.proposed.action.kind) == (second.error, "status")
+    assert (ended(run).status, ended(run).score) == ("stopped", None)
+
+
+def test_a_call_that_raised_itself_failed(tmp_path: Path) -> None:
+    events = [*code("tap_by_index(4)\ntap_by_index(9)\ntap_by_index(5)"), died("ValueError: no element 9", 2)]
+    put(tmp_path, events, [tap(50, 60, 4)])
+    assert [step.error for step in steps(one(tmp_path))] == [
+        None,
+        "failed: the code ended at line 2 (ValueError: no element 9)",
+        "not run: the code ended at line 2 (ValueError: no element 9)",
+    ]
+
+
+def test_without_a_line_the_macro_tells_what_was_made(tmp_path: Path) -> None:
+    events = [*code("tap_by_index(4)\ntap_by_index(9)\nremember('x')"), died("KeyError: 'x'", None)]
+    put(tmp_path, events, [tap(50, 60, 4)])
+    assert [step.error for step in steps(one(tmp_path))] == [None, "not run: the code ended (KeyError: 'x')", None]
+    put(tmp_path / "unrecorded", events)
+    assert [step.error for step in steps(one(tmp_path / "unrecorded"))] == [None, None, None]
+
+
+def test_words_about_errors_and_code_that_ran_to_its_end_change_nothing(tmp_path: Path) -> None:
+    events = [*code("tap_by_index(4)\ntap_by_index(9)"), {"type": "CodeActOutputEvent", "output": "No Error: fine"}]
+    put(tmp_path, events, [tap(50, 60, 4)])
+    assert [step.error for step in steps(one(tmp_path))] == [None, None]
+
+
+def test_a_look_with_no_answer_keeps_its_picture_and_its_tree(tmp_path: Path) -> None:
+    tree = [{"index": 1, "text": "Pay", "className": "Button", "bounds": "0,0,9,9"}]
+    events = [LOOK, LOOK, {"type": "CodeActCodeEvent", "code": "tap_by_index(1)"}, LOOK]
+    put(tmp_path, events, [tap(5, 5, 1)], shots=3, states={0: tree, 2: tree})
+    run = one(tmp_path)
+    unanswered, tapped = steps(run)
+    assert (unanswered.proposed.action.kind, unanswered.error) == ("other", "the agent looked and gave no answer")
+    assert unanswered.before.image is not None
+    assert unanswered.before.tree is not None
+    assert unanswered.before.tree.roots[0].text == "Pay"
+    assert (tapped.proposed.action.kind, tapped.before.tree) == ("click", None)
+    final = ended(run).final
+    assert final is not None
+    assert final.image not in (None, tapped.before.image)
+    assert final.tree is not None
+
+
+def test_an_agents_own_word_is_a_claim_and_no_score(tmp_path: Path) -> None:
+    end = {"type": "CodeActEndEvent", "success": True, "reason": "All done.", "code_executions": 1}
+    put(tmp_path, [*code('complete(success=True, reason="All done.")'), end], [])
+    run = one(tmp_path)
+    assert (ended(run).status, ended(run).score) == ("completed", None)
+    claim = next(verdict for verdict in run.verdicts if verdict.name == "agent's claim")
+    assert (claim.value, claim.reason, claim.extra) == (True, "All done.", {"event": end})
 
 
 def test_where_macro_and_calls_do_not_match_both_sides_are_kept(tmp_path: Path) -> None:
@@ -346,7 +416,7 @@ def test_code_is_only_looked_at() -> None:
 def test_how_runs_end(tmp_path: Path) -> None:
     out = {"type": "FastAgentEndEvent", "success": False, "reason": "Reached max step count of 15 steps"}
     put(tmp_path / "a", [*code("click(1)"), out])
-    assert (ended(one(tmp_path / "a")).status, ended(one(tmp_path / "a")).score) == ("budget", 0.0)
+    assert (ended(one(tmp_path / "a")).status, ended(one(tmp_path / "a")).score) == ("budget", None)
     put(tmp_path / "b", [*code("click(1)"), {**out, "reason": "LLM response is None."}])
     assert ended(one(tmp_path / "b")).status == "failed"
     put(tmp_path / "c", [LOOK])
@@ -375,11 +445,11 @@ def test_broken_files_are_told_or_left(tmp_path: Path) -> None:
     assert "is not JSON" in run.verdicts[0].extra["unread"]
     (folder / "trajectory.json").write_text('[{"type": "CodeActInputEvent"}, ')
     [failed] = read(tmp_path / "in")
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, FailedRun)
     assert "is not JSON" in failed.error
     (folder / "trajectory.json").write_text('[{"type": "CodeActInputEvent"}, 7]')
     [failed] = read(tmp_path / "in")
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, FailedRun)
     assert "field [1]: is no event" in failed.error
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported, numbered
-from lab.task import Actor, Persona, Task
-from lab.trace import Ended, Started, Step, fold
-from lab.turn import Action, Proposed
-from lab.uitree import Bounds, Node, UiTree
-from store.exporting import export_runs
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Ended, Started, Step, fold
+from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.fingertip.actions import action_of, said_of, spelled
 from store.formats.pictures import Pictures
-from store.importing import import_paths
+from store.run_export import export_runs
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import JPEG, every, failures, known_again, only, png
 
@@ -354,7 +354,7 @@ def run_of(root: Path, actions: list[Action], id: str = "a" * 32, **started: Any
 def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> None:
     persona = Persona("R1", "Ann", {"sex": "female", "age": 33, "habits": ["x"]})
     run = run_of(tmp_path, ACTS, persona=persona)
-    store.import_runs([run])
+    store.runs.add_all([run])
     export_runs(store, [run.id], tmp_path / "out", "fingertip")
     folder = tmp_path / "out" / "R1" / "20261122_073404"
     assert (folder / "Screenshots" / "screenshot_0001.jpg").read_bytes() == JPEG
@@ -379,7 +379,7 @@ def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> 
 def test_runs_that_began_in_one_second_and_those_without_a_time(tmp_path: Path, store: Store) -> None:
     runs = [run_of(tmp_path, ACTS[:1], id=f"{i:032d}") for i in range(3)]
     runs.append(run_of(tmp_path, ACTS[:1], id="b" * 32, at="", agent=Actor("model", "../m")))
-    store.import_runs(runs)
+    store.runs.add_all(runs)
     export_runs(store, [run.id for run in runs], tmp_path / "out", "fingertip")
     folders = [path.parent.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("action.jsonl")]
     assert sorted(map(str, folders)) == [

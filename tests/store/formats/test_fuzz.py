@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.formats import formats
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import Outside, changed, empty_store, laid, replaced, spoilt, survives
 from tests.store.formats.samples import png, recorded, samples
@@ -227,7 +227,7 @@ def test_json_that_names_a_field_twice_is_read_as_json_reads_it(tmp_path: Path, 
     text = f'{{"A": {{"traj": []}}, "A": {{"traj": [{step}], "traj": [{step}, {step}]}}}}'
     (tmp_path / "x.json").write_text(text)
     assert import_paths(store, [tmp_path / "x.json"]).imported == 1
-    assert store.summaries()[0].steps == 2
+    assert store.runs.summaries()[0].steps == 2
 
 
 # -- what the long runs have found ----------------------------------------------------------------------------

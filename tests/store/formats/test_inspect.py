@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported, Verdict
-from lab.trace import Trace, fold
-from lab.turn import Usage
-from store.formats import Failed, Known, read
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Usage
+from lab.core.trace import Trace, fold
+from store.formats import FailedRun, Known, read
 from store.formats.inspect import archive
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.screens.runs import drawn
 from tests.store.formats.test_tau2 import bent
@@ -131,7 +131,7 @@ def only(path: Path) -> tuple[Trace, dict[str, Verdict], Imported]:
 def refused(path: Path) -> str:
     found = list(read(path))
     assert len(found) == 1
-    assert isinstance(found[0], Failed), found
+    assert isinstance(found[0], FailedRun), found
     return found[0].error
 
 
@@ -311,7 +311,7 @@ def packed(path: Path, held: dict[str, tuple[bytes, bytes]], way: int = 93) -> N
 def test_a_bomb_is_not_let_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zipped(tmp_path / "log.eval", {**entries(), "samples/b_epoch_1.json": b" " * 3_000_000})
     monkeypatch.setattr(archive, "_MOST", 2_000_000)
-    errors = [one.error for one in read(path) if isinstance(one, Failed)]
+    errors = [one.error for one in read(path) if isinstance(one, FailedRun)]
     assert errors == [
         f"{path}#samples/b_epoch_1.json: is 3,000,000 bytes unpacked, more than the 2,000,000 that are read"
     ]
@@ -322,12 +322,12 @@ def test_a_bomb_is_not_let_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         struct.pack_into("<I", data, where + at, 100)
     path.write_bytes(data)
     assert any(
-        "damaged" in one.error or "more than it says" in one.error for one in read(path) if isinstance(one, Failed)
+        "damaged" in one.error or "more than it says" in one.error for one in read(path) if isinstance(one, FailedRun)
     )
-    monkeypatch.setattr(archive, "_SMALL", 1000)
-    monkeypatch.setattr(archive, "_SWELLS", 100)
+    monkeypatch.setattr(archive, "UNPACKED_AT_LEAST", 1000)
+    monkeypatch.setattr(archive, "UNPACKED_PER_BYTE", 100)
     path = zipped(tmp_path / "swells.eval", {**entries(), "samples/b_epoch_1.json": b" " * 3_000_000})
-    assert any("would grow from" in one.error for one in read(path) if isinstance(one, Failed))
+    assert any("would grow from" in one.error for one in read(path) if isinstance(one, FailedRun))
 
 
 def test_an_index_larger_than_any_logs_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ def test_harmful_entries_are_named_and_the_others_come(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match="Duplicate name"):
             file.writestr("samples/two_epoch_1.json", b"[]")
     found = list(read(path))
-    errors = [one.error for one in found if isinstance(one, Failed)]
+    errors = [one.error for one in found if isinstance(one, FailedRun)]
     assert len(errors) == 2
     assert any("more than once" in error for error in errors)
     assert any("is no sample" in error for error in errors)
@@ -378,7 +378,7 @@ def test_locked_overlapping_and_damaged_entries(tmp_path: Path) -> None:
 
 def test_one_bad_sample_leaves_the_others(tmp_path: Path) -> None:
     found = list(read(log(tmp_path / "log.json", 7, sample(), {"id": 1})))
-    assert [type(one) for one in found] == [Failed, Imported, Imported]
+    assert [type(one) for one in found] == [FailedRun, Imported, Imported]
     assert isinstance(found[2], Imported)
     assert fold(found[2].events).status == "failed"
 
@@ -416,4 +416,4 @@ def test_a_zip_with_any_bytes_changed_never_crashes(tmp_path: Path, seed: int) -
     for _ in range(chance.randrange(1, 12)):
         data[chance.randrange(tail if chance.random() < 0.5 else 0, len(data))] = chance.randrange(256)
     path.write_bytes(data if chance.random() < 0.7 else data[: chance.randrange(8, len(data))])
-    assert all(isinstance(one, Imported | Failed) for one in read(path))
+    assert all(isinstance(one, Imported | FailedRun) for one in read(path))

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lab.records import Imported, Verdict
-from store.exporting import export_runs
+from lab.core.run_records import Imported, Verdict
 from store.formats.labelstudio.writer import CONFIG, PREFIX
 from store.images import picture_size
+from store.run_export import export_runs
 from store.store import Store
 from tests.screens.runs import BARE, WAITING, WHOLE, bare_run, waiting_run, whole_run
 
@@ -22,9 +22,9 @@ from tests.screens.runs import BARE, WAITING, WHOLE, bare_run, waiting_run, whol
 @pytest.fixture
 def out(store: Store, tmp_path: Path) -> Path:
     whole = whole_run(hostile=True)
-    store.import_run(whole._replace(verdicts=[Verdict("judge", "HIDDEN-VERDICT", "HIDDEN-REASON")]))
-    store.import_run(bare_run())
-    store.import_run(Imported(waiting_run(), {}, []))
+    store.runs.add(whole._replace(verdicts=[Verdict("judge", "HIDDEN-VERDICT", "HIDDEN-REASON")]))
+    store.runs.add(bare_run())
+    store.runs.add(Imported(waiting_run(), {}, []))
     export_runs(store, [WHOLE, BARE, WAITING], tmp_path / "out", "labelstudio")
     return tmp_path / "out"
 
@@ -38,7 +38,7 @@ def tasks(out: Path) -> dict[str, dict[str, Any]]:
 def test_one_task_for_each_run_with_a_screen_for_each_step(store: Store, out: Path) -> None:
     found = tasks(out)
     assert list(found) == [WHOLE, BARE, WAITING]
-    assert len(found[WHOLE]["screens"]) >= store.summary(WHOLE).steps
+    assert len(found[WHOLE]["screens"]) >= store.runs.summary(WHOLE).steps
     assert set(found[BARE]["screens"]) == {PREFIX + "images/none.png"}
     assert found[WAITING]["turns"][-1]["text"] == "Turn the alarm off?"
 

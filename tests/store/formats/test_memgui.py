@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported, Verdict
-from lab.trace import AnyEvent, Ended, Started, Step, fold
-from lab.wire import decode, encode
-from store.formats import Failed, Known, detect, read
+from lab.core.codec import decode, encode
+from lab.core.run_records import Imported, Verdict
+from lab.core.trace import AnyEvent, Ended, Started, Step, fold
+from store.formats import FailedRun, Known, detect, read
 from store.formats.memgui.table import listed
 
 SAMPLE = Path(__file__).parents[3].parent / "shared" / "traces" / "memgui_excerpt"
@@ -122,6 +122,9 @@ def test_coordinates_keep_the_space_the_model_wrote_them_in(tmp_path: Path) -> N
     assert steps(one(thousand))[1].proposed.action.at == (0, 218)
     pixels = put(tmp_path / "b" / "A", [click(1, 837, 1170, [837, 1170]), SUMMARY])
     assert steps(one(pixels))[0].proposed.action.space == "px"
+    small = [click(1, 540, 800, [540, 800]), {**click(2, 270, 600, []), "action": ["click", {}]}, SUMMARY]
+    assert {step.proposed.action.space for step in steps(one(put(tmp_path / "d" / "A", small)))} == {"px"}
+    assert [step.proposed.action.at for step in steps(one(tmp_path / "d"))] == [(540, 800), (270, 600)]
     log = [{**click(1, 0.5, 0.1, []), "action": None}, SUMMARY]
     (put(tmp_path / "c" / "A", log) / "0.png").write_bytes(PNG)
     assert steps(one(tmp_path / "c"))[0].proposed.action.at == (540, 240)
@@ -335,12 +338,12 @@ def test_another_formats_log_is_not_claimed(tmp_path: Path) -> None:
 
 
 def test_a_log_that_makes_no_sense_is_told_in_a_sentence(tmp_path: Path) -> None:
-    for name, log in (("a", '[{"step": 1, "action": ["click"'), ("b", '["total_steps", "step", "action", 1]')):
+    for name, log in (("a", '[{"step": 1, "action": ["click"'), ("b", '[{"step": 1, "action": ["click"]}, 1]')):
         put(tmp_path / "t" / name, log)
     found = list(read(tmp_path))
-    assert [type(run) for run in found] == [Failed, Failed]
+    assert [type(run) for run in found] == [FailedRun, FailedRun]
     assert "is not JSON" in found[0].error  # type: ignore[union-attr]
-    assert "field [0]: is no step" in found[1].error  # type: ignore[union-attr]
+    assert "field [1]: is no step" in found[1].error  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("wrong", [None, 7, -1, "x", [], {}, 1e300, True, [[1, 2]], 2**70, "\ud800"])

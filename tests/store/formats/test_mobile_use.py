@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported
-from lab.task import Actor
-from lab.trace import Trace, fold
-from lab.turn import Action, Usage
-from store.formats import Failed, read
+from lab.core.run_records import Imported
+from lab.core.step import Action, Usage
+from lab.core.task import Actor
+from lab.core.trace import Trace, fold
+from store.formats import FailedRun, read
 from store.formats.mobile_use.actions import action_of, space_of
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
+from tests.store.formats.demos import png as sized_png
 from tests.store.formats.samples import png
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces" / "androidworld_mai"
@@ -49,7 +50,7 @@ def trace(path: Path) -> Trace:
 
 def failure(path: Path) -> str:
     (found,) = read(path)
-    assert isinstance(found, Failed), found
+    assert isinstance(found, FailedRun), found
     return found.error
 
 
@@ -221,12 +222,12 @@ def test_other_shapes_of_a_line(tmp_path: Path) -> None:
 
 
 def test_a_file_without_one_action_is_told_in_a_sentence_and_an_empty_one_is_a_failed_run(tmp_path: Path) -> None:
-    assert "line 2: is not JSON" in failure(folder(tmp_path, ["", "nothing", "here"], name="a"))
-    path = folder(tmp_path, [], name="b")
+    assert "line 2: is not JSON" in failure(folder(tmp_path, ["", "nothing", "here"], shots=1, name="a"))
+    path = folder(tmp_path, [], shots=1, name="b")
     (path / "action.jsonl").write_bytes(b"\xef\xbb\xbf\n")
     run = trace(path)
     assert (run.status, run.steps) == ("failed", ())
-    assert "is nested too deeply" in failure(folder(tmp_path, ["[" * 100_000], name="c"))
+    assert "is nested too deeply" in failure(folder(tmp_path, ["[" * 100_000], shots=1, name="c"))
 
 
 def test_wrong_types_and_absurd_numbers_never_crash(tmp_path: Path) -> None:
@@ -234,7 +235,8 @@ def test_wrong_types_and_absurd_numbers_never_crash(tmp_path: Path) -> None:
     inner = ["action", "coordinate", "coordinate2", "direction", "text", "button", "status", "time"]
     outer = ["goal", "response", "latency_sec", "raw_response", "parsed_action", "start_page_activity", "tool_call"]
     swipe = {"action": "swipe", "coordinate": [1, 1]}
-    lines = [json.dumps({"arguments": {**swipe, name: value}}) for name in inner for value in wrong]
+    lines = [json.dumps({"arguments": swipe})]
+    lines += [json.dumps({"arguments": {**swipe, name: value}}) for name in inner for value in wrong]
     lines += [json.dumps({"arguments": swipe, name: value}) for name in [*outer, "arguments"] for value in wrong]
     path = folder(tmp_path, [*lines, '{"arguments": {"action": "click", "coordinate": [NaN, Infinity]}}'], shots=3)
     assert len(trace(path).steps) == len(lines) + 1
@@ -257,3 +259,49 @@ def test_twice_is_once_and_one_file_is_enough_to_name(tmp_path: Path, store: Sto
     assert import_paths(store, [path / "action.jsonl"]).imported == 1
     again = import_paths(store, [tmp_path])
     assert (again.imported, again.skipped, again.failed) == (0, 1, [])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"name": "long_press", "coordinate": [500, 250]},
+        {"name": "long_press", "arguments": {"coordinate": [500, 250]}},
+        {"name": "long_press", "arguments": '{"coordinate": [500, 250]}'},
+        {"tool_call": {"name": "long_press", "arguments": {"coordinate": [500, 250]}}, "thinking": "t"},
+        {"function_call": {"name": "long_press", "coordinate": [500, 250]}},
+        {"name": "mobile_use", "arguments": {"action": "long_press", "coordinate": [500, 250]}},
+    ],
+)
+def test_a_call_may_be_named_by_its_action(tmp_path: Path, made: dict[str, Any]) -> None:
+    path = folder(tmp_path, [made, {"name": "open_app", "app_name": "Clock"}, {"name": "terminate"}], shots=2)
+    (path / "screenshot_0.png").write_bytes(sized_png(100, 200))
+    first, second, last = trace(path).steps
+    assert (first.proposed.action.kind, first.proposed.action.at) == ("long_press", (50, 50))
+    assert first.proposed.action.raw == made.get("tool_call", made.get("function_call", made))
+    assert (second.proposed.action.kind, second.proposed.action.app) == ("open_app", "Clock")
+    assert (last.proposed.action.kind, trace(path).status) == ("status", "completed")
+
+
+SMALL = [call("click", coordinate=[540, 800]), call("click", coordinate=[270, 600])]
+
+
+def test_pixels_below_1000_are_pixels_where_the_source_says_so(tmp_path: Path) -> None:
+    """A screen of 720 x 1600: as 0 to 1000, [540, 800] would be (389, 1280)."""
+
+    def places(lines: list[Any], prompt: str = "", name: str = "a") -> list[Any]:
+        path = folder(tmp_path, lines, name=name)
+        for i in range(len(lines)):
+            (path / f"screenshot_{i}.png").write_bytes(sized_png(720, 1600))
+        if prompt:
+            (path / "prompt_0.txt").write_text(prompt)
+        return [step.proposed.action.at for step in trace(path).steps]
+
+    assert places(SMALL) == [(389, 1280), (194, 960)]
+    assert places(SMALL, "Use a touchscreen. * The screen's resolution is 720x1600.", "b") == [(540, 800), (270, 600)]
+    assert places(SMALL, "The screen's resolution is 1440x3200.", "c") == [(270, 400), (135, 300)]
+    assert places(SMALL, "The screen's resolution is 999x999.", "d") == [(389, 1280), (194, 960)]
+    done = [{"tool_call": one, "action_dict": {"action_type": "click", "x": x, "y": y}}
+            for one, x, y in zip(SMALL, (540, 270), (800, 600), strict=True)]  # fmt: skip
+    assert places(done, name="e") == [(540, 800), (270, 600)]
+    done[1]["action_dict"] = {"action_type": "click", "x": 194, "y": 960}
+    assert places(done, name="f") == [(389, 1280), (194, 960)]

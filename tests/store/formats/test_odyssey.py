@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from store.formats.odyssey.actions import action_of
-from store.importing import import_paths
+from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import every, failures, known_again, only, png
 
@@ -182,7 +182,10 @@ def test_odd_types_are_kept_and_never_crash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [('{"task_info": {}, "steps": [', "is not JSON"), ('{"task_info": {}, "steps": [3]}', "steps[0]: is no step")],
+    [
+        ('{"task_info": {}, "steps": [', "is not JSON"),
+        ('{"task_info": {}, "steps": [{"action": "CLICK"}, 3]}', "steps[1]: is no step"),
+    ],
 )
 def test_broken_files_are_named(tmp_path: Path, text: str, said: str) -> None:
     (error,) = failures(dataset(tmp_path / "data", text))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from annotators.metrics.measured import measured
-from store.importing import Report, import_paths
+from annotators.papers.measurement import measured
+from store.run_import import Report, import_paths
 from store.store import Store
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
@@ -37,7 +37,7 @@ def test_a_sample_comes_in_whole(store: Store, name: str) -> None:
     report = bring(store, name)
     runs, steps, questions = COUNTS[name]
     assert (report.imported, report.skipped, report.failed) == (runs, 0, [])
-    lines = store.summaries()
+    lines = store.runs.summaries()
     assert sum(line.questions for line in lines) == questions
     assert sum(line.replies for line in lines) == questions
     if steps is not None:
@@ -50,10 +50,10 @@ def test_a_sample_comes_in_whole(store: Store, name: str) -> None:
 def test_pickles_come_in_those_of_crashed_episodes_too(store: Store) -> None:
     report = bring(store, "androidworld_pkl")
     assert (report.imported, report.failed) == (8, [])
-    crashed = [line for line in store.summaries() if line.status == "failed"]
+    crashed = [line for line in store.runs.summaries() if line.status == "failed"]
     assert crashed
     for line in crashed:
-        assert store.verdicts(line.id)
+        assert store.runs.verdicts(line.id)
 
 
 def test_the_bundles_success_rates_are_those_of_their_result_texts(store: Store) -> None:
@@ -74,8 +74,8 @@ def test_the_bundles_success_rates_are_those_of_their_result_texts(store: Store)
             found = re.match(r"score: (.+)", held.get("result") or "")
             counted[bundle.name.removesuffix(".json.gz")].append(float(found[1]) if found else None)
     assert report.imported == episodes == 644
-    assert sum(line.questions for line in store.summaries()) == questions == 137
-    groups = {group.by["agent"]: group for group in measured(list(store.cases()), ["agent"], ["knowu"])}
+    assert sum(line.questions for line in store.runs.summaries()) == questions == 137
+    groups = {group.by["agent"]: group for group in measured(list(store.runs.measured()), ["agent"], ["knowu"])}
     assert set(groups) == set(counted)
     for model, scores in counted.items():
         known = [score for score in scores if score is not None]

@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.errors import LabError
-from lab.records import Blob, Clearance, Imported, Tombstone, Verdict, numbered
-from lab.review import Review
-from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Flagged, Source, Started, Step
-from lab.turn import Action, Decision, Observation, Proposed, Usage
-from store.exporting import export_runs
+from lab.core.errors import LabError
+from lab.core.proofreading import Review
+from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict, numbered
+from lab.core.step import Action, Decision, Observation, Proposed, Usage
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Flagged, Source, Started, Step
 from store.formats.tables import csv_writer, parquet_writer
 from store.formats.tables.columns import TABLES
 from store.formats.tables.csv_writer import harmless, line
 from store.formats.tables.rows import rows_of
+from store.run_export import export_runs
 from store.store import Store
 from tests.screens.runs import WAITING, WHOLE, bare_run, waiting_run, whole_run
 
@@ -93,10 +93,10 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def fill(store: Store) -> list[str]:
-    store.import_run(whole_run(hostile=True))
-    store.import_run(bare_run())
-    store.import_run(Imported(waiting_run(), {}, [Verdict("result", 0.5, "half")]))
-    return [one.id for one in store.summaries()]
+    store.runs.add(whole_run(hostile=True))
+    store.runs.add(bare_run())
+    store.runs.add(Imported(waiting_run(), {}, [Verdict("result", 0.5, "half")]))
+    return [one.id for one in store.runs.summaries()]
 
 
 def test_rows_tell_what_was_done() -> None:
@@ -138,7 +138,7 @@ def test_csv_is_read_back_as_it_was(store: Store, tmp_path: Path) -> None:
     steps = read_csv(tmp_path / "out" / "steps.csv")
     for id in ids:
         trace_steps = [row for row in steps if row["run"] == id]
-        assert len(trace_steps) == int(runs[id]["steps"]) == store.summary(id).steps
+        assert len(trace_steps) == int(runs[id]["steps"]) == store.runs.summary(id).steps
     questions = [row for row in read_csv(tmp_path / "out" / "questions.csv") if row["run"] == WHOLE]
     assert [(row["answered"], row["decision"], row["waited_s"]) for row in questions] == [
         ("true", "", "8.0"), ("true", "reject", "4.0"),

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from lab.records import Imported, Verdict
-from lab.trace import Answered, Asked, Trace, fold
-from lab.turn import Usage
-from store.formats import Failed, Known, read
-from store.importing import import_paths
+from lab.core.run_records import Imported, Verdict
+from lab.core.step import Usage
+from lab.core.trace import Answered, Asked, Trace, fold
+from store.formats import FailedRun, Known, read
+from store.run_import import import_paths
 from store.store import Store
 
 INFO = {
@@ -204,7 +204,7 @@ def test_a_folder_of_simulations_is_read_with_its_index(store: Store, tmp_path: 
     put(tmp_path / "run" / "simulations" / "sim-2.json", {**RUN, "id": "sim-2"})
     (tmp_path / "run" / "simulations" / "sim-3.json").write_text("{")
     found = list(read(tmp_path))
-    assert [type(one) for one in found] == [Imported, Imported, Failed]
+    assert [type(one) for one in found] == [Imported, Imported, FailedRun]
     assert isinstance(found[0], Imported)
     assert fold(found[0].events).task.id == "retail/0"
     put(tmp_path / "whole.json", results(RUN))
@@ -244,7 +244,7 @@ def test_tau_bench_before_it(tmp_path: Path) -> None:
     broken = {"task_id": 4, "reward": 0.0, "info": {"error": "EOF", "traceback": "..."}, "traj": [], "trial": 1}
     put(tmp_path / "gpt-4o-airline.json", [OLD, broken, 7])
     found = list(read(tmp_path))
-    assert [type(one) for one in found] == [Imported, Imported, Failed]
+    assert [type(one) for one in found] == [Imported, Imported, FailedRun]
     assert isinstance(found[0], Imported)
     assert isinstance(found[1], Imported)
     trace = fold(found[0].events)
@@ -265,8 +265,8 @@ def test_one_bad_run_leaves_the_others(tmp_path: Path) -> None:
     sound = {**RUN, "messages": None, "ticks": [{"tick_id": 0}]}
     wrong = [{**RUN, "messages": "no"}, {**RUN, "messages": ["no"]}, 5, sound]
     found = list(read(put(tmp_path / "r.json", results(*wrong, RUN))))
-    assert [type(one) for one in found] == [Failed, Failed, Failed, Failed, Imported]
-    errors = [one.error for one in found if isinstance(one, Failed)]
+    assert [type(one) for one in found] == [FailedRun, FailedRun, FailedRun, FailedRun, Imported]
+    errors = [one.error for one in found if isinstance(one, FailedRun)]
     assert "field messages: is no list of messages" in errors[0]
     assert "field messages[0]: is no message" in errors[1]
     assert "only conversations in text are read" in errors[3]
@@ -285,11 +285,11 @@ def test_what_json_does_not_know_is_missing_and_told(tmp_path: Path) -> None:
 def test_files_that_are_none(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(json.dumps(results(RUN))[:-50])
-    assert [type(one) for one in read(path)] == [Failed]
+    assert [type(one) for one in read(path)] == [FailedRun]
     path.write_text(json.dumps({**results(), "simulations": {"a": 1}}))
-    assert [type(one) for one in read(path)] == [Failed]
+    assert [type(one) for one in read(path)] == [FailedRun]
     path.write_text("[" * 5000 + '"task_id" "reward" "traj"')
-    assert [type(one) for one in read(path)] == [Failed]
+    assert list(read(path)) == []
     (tmp_path / "tasks.json").write_text(json.dumps([TASK]))
     assert list(read(tmp_path / "tasks.json")) == []
 

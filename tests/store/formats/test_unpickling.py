@@ -11,7 +11,6 @@ import pickle
 import struct
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +18,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.errors import LabError
+from lab.core.errors import LabError
 from store.formats.androidworld import unpickling, values
 from store.formats.androidworld.unpickling import unpickle
-from store.formats.androidworld.values import Array, Global, Held, Shaper, Standin, shot_of
-from store.formats.spool import Shot, Spool
-from store.formats.stream import Stream
+from store.formats.androidworld.values import Array, ForeignObject, Global, LargeBytes, Shaper, shot_of
+from store.formats.image_spool import Spool, SpooledImage
+from store.formats.stream import FileStream
 
 
 def load(tmp_path: Path, data: bytes, spool: Spool | None = None) -> Any:
     path = tmp_path / "some.pkl"
     path.write_bytes(data)
-    with Stream(path) as stream:
+    with FileStream(path, tmp_path) as stream:
         return unpickle(stream, spool)
 
 
@@ -100,7 +99,7 @@ def test_a_screen_becomes_a_png_of_the_same_pixels(tmp_path: Path, protocol: int
     spool = Spool()
     found = load(tmp_path, pickle.dumps([pixels, grey, Image.fromarray(pixels), pixels.copy()], protocol), spool)
     shots = [shot_of(one) for one in found]
-    assert all(isinstance(shot, Shot) for shot in shots)
+    assert all(isinstance(shot, SpooledImage) for shot in shots)
     assert shots[0] == shots[2] == shots[3]
     for shot, same in zip(shots, [pixels, grey], strict=False):
         assert shot is not None
@@ -122,7 +121,7 @@ def test_bytes_of_a_screen_are_let_go_and_many_long_ones_are_not_all_held(tmp_pa
 def test_nothing_that_a_pickle_names_is_run(tmp_path: Path, protocol: int) -> None:
     mark = tmp_path / "ran"
     found = load(tmp_path, pickle.dumps([Shell(mark)], protocol))
-    assert isinstance(found[0], Standin)
+    assert isinstance(found[0], ForeignObject)
     assert str(found[0].kind) in ("posix.system", "os.system")
     assert not mark.exists()
 
@@ -144,7 +143,7 @@ def test_every_way_to_call_something_makes_a_standin(
     tmp_path: Path, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert isinstance(load(tmp_path, data), Standin)
+    assert isinstance(load(tmp_path, data), ForeignObject)
     assert [path.name for path in tmp_path.iterdir()] == ["some.pkl"]
 
 
@@ -283,7 +282,7 @@ def test_what_is_repeated_without_end_is_refused(tmp_path: Path, code: bytes, mo
 def test_memory_stays_bounded_whatever_a_small_file_unpacks_to(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pkl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(b"\x80\x04\x8c\x0cepisode_data")
+        file.write(b"\x80\x04\x8c\x0dtask_template0\x8c\x0cepisode_data")
         for _ in range(64):
             file.write(b"}" * 1024**2)
     limited = (
@@ -301,25 +300,31 @@ def test_mutated_pickles_never_do_more_than_refuse(tmp_path: Path) -> None:
     whole = pickle.dumps(
         [{"a": np.zeros((20, 20, 3), np.uint8), "t": datetime.datetime(2024, 1, 1), "n": np.float32(2), "x": Thing()}]
     )
+    refused: list[str] = []
     for _ in range(800):
         data = bytearray(whole)
         for at in rng.integers(0, len(data), rng.integers(1, 6)):
             data[at] = rng.integers(0, 256)
-        with suppress(LabError):
-            Shaper("x").shape(load(tmp_path, bytes(data[: rng.integers(len(data) // 2, len(data) + 1)]), Spool()))
+        cut = bytes(data[: rng.integers(len(data) // 2, len(data) + 1)])
+        try:
+            Shaper("x").shape(load(tmp_path, cut, Spool()))
+        except LabError as error:
+            refused.append(error.sentence)
+    assert refused
+    assert all("some.pkl" in sentence for sentence in refused)
 
 
 def test_a_web_answer_keeps_no_key_and_no_cookie() -> None:
-    answer = Standin(Global("requests.models", "Response"))
+    answer = ForeignObject(Global("requests.models", "Response"))
     answer.state = {
         "status_code": 200,
         "_content": b'{"usage": {}}',
         "headers": {"x": "secret"},
-        "request": Held(None, 9),
+        "request": LargeBytes(None, 9),
     }
     assert Shaper("x").shape(answer) == {
         "class": "requests.models.Response", "state": {"status_code": 200, "_content": '{"usage": {}}'}
     }  # fmt: skip
-    asked = Standin(Global("requests.models", "PreparedRequest"))
+    asked = ForeignObject(Global("requests.models", "PreparedRequest"))
     asked.state = {"headers": {"Authorization": "secret"}}
     assert Shaper("x").shape([asked]) == ["a request, left out"]

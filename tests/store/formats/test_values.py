@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from lab.records import Imported
-from lab.task import Actor, Task
-from store.formats import Failed, Found, Known
+from lab.core.errors import LabError
+from lab.core.run_records import Imported
+from lab.core.task import Actor, Task
+from store.formats import FailedRun, Known, RunSource
 from store.formats.draft import Draft
 from store.formats.failures import failures_told
 from store.formats.files import numbered, unread
 from store.formats.geometry import moved, swept
-from store.formats.pieces import is_list
+from store.formats.json_parts import is_list
 from store.formats.values import as_amount, as_count, as_mappings, as_text, decoded, missing, spelled_out
 
 
@@ -85,7 +85,7 @@ def test_a_scroll_moves_the_finger_against_its_direction_and_a_swipe_along_it() 
 
 
 def test_what_stops_a_reader_is_told_after_the_runs_that_came_before(tmp_path: Path) -> None:
-    found = Found("x", tmp_path / "f", tmp_path)
+    found = RunSource("x", tmp_path / "f", tmp_path)
     for error, sentence in (
         (LabError("f", "is not JSON"), "f: is not JSON"),
         (PermissionError(13, "Permission denied", "g"), "g: cannot be read (Permission denied)."),
@@ -93,12 +93,12 @@ def test_what_stops_a_reader_is_told_after_the_runs_that_came_before(tmp_path: P
 
         @failures_told
         def read(
-            found: Found, known: Callable[[str], bool], error: Exception = error
-        ) -> Iterator[Imported | Known | Failed]:
+            found: RunSource, known: Callable[[str], bool], error: Exception = error
+        ) -> Iterator[Imported | Known | FailedRun]:
             yield Known("r", "f")
             raise error
 
-        assert list(read(found, bool)) == [Known("r", "f"), Failed(str(tmp_path / "f"), sentence)]
+        assert list(read(found, bool)) == [Known("r", "f"), FailedRun(str(tmp_path / "f"), sentence)]
 
 
 def test_a_verdicts_further_fields_may_be_called_like_its_own() -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 
-from lab.turn import Action
+from lab.core.step import Action
 from simulators.phone.app import App
 from simulators.phone.installed import APPS
-from simulators.phone.served.commands.call import Call, Command, Refused
-from simulators.phone.served.commands.installed import ADB_KEYBOARD, LAUNCHER, by_package, pid, selected
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
+from simulators.phone.served.commands.installed import ADB_KEYBOARD, LAUNCHER, by_package, component, pid, selected
 from simulators.phone.served.commands.packages import answering
 
 _NOT_STARTED = "Warning: Activity not started, its current task has been brought to the front"
 
 
-def am(call: Call) -> int:
+def am(call: CommandCall) -> int:
     kind, *args = call.args or ["help"]
     match kind:
         case "start" | "start-activity":
@@ -27,12 +27,31 @@ def am(call: Call) -> int:
             return 0
         case "broadcast":
             return _broadcast(call, args)
+        case "stack" if args[:1] == ["list"]:
+            return _stacks(call)
         case "get-current-user":
             call.say("0")
             return 0
         case "startservice" | "start-foreground-service":
-            raise Refused("Error: Not found; no service started.")
-    raise Refused(f"Unknown command: {kind}", 255)
+            raise CommandRefused("Error: Not found; no service started.")
+    raise CommandRefused(f"Unknown command: {kind}", 255)
+
+
+def _stacks(call: CommandCall) -> int:
+    """`am stack list`: each task with whether it is seen, the front one first."""
+    front, (wide, high) = call.display.activity, call.display.size
+    own = front.partition("/")[0]
+    others = [APPS[app] for app in _running(call) if APPS[app].package != own]
+    shown = [(own, front, True), *((app.package, component(app), False) for app in dict.fromkeys(others))]
+    for package, name, seen in shown:
+        task, whole = pid(package) % 100, name.replace("/.", f"/{package}.")
+        box = f"bounds=[0,0][{wide},{high}]"
+        call.say(
+            f"RootTask id={task} {box} displayId=0 userId=0\n  configuration={{1.0 ?mcc?mnc [en_US] ldltr 420dpi}}"
+        )
+        top = f" topActivity=ComponentInfo{{{whole}}}" if seen else ""
+        call.say(f"  taskId={task}: {whole} {box} userId=0 visible={str(seen).lower()}{top}\n")
+    return 0
 
 
 def _intent(options: dict[str, str], args: list[str]) -> str:
@@ -47,7 +66,7 @@ def _intent(options: dict[str, str], args: list[str]) -> str:
     return " ".join(["Intent {", *(f"{name}={word}" for name, word in words if word), *extras, "}"])
 
 
-def _start(call: Call, args: list[str]) -> int:
+def _start(call: CommandCall, args: list[str]) -> int:
     apps, options = answering(args)
     wait = "-W" in options
     if "-S" in options and apps:
@@ -60,8 +79,8 @@ def _start(call: Call, args: list[str]) -> int:
             package, _, activity = options["-n"].partition("/")
             whole = package + activity if activity.startswith(".") else activity
             call.complain("Error type 3")
-            raise Refused(f"Error: Activity class {{{package}/{whole}}} does not exist.")
-        raise Refused(f"Error: Activity not started, unable to resolve {_intent(options, args)}")
+            raise CommandRefused(f"Error: Activity class {{{package}/{whole}}} does not exist.")
+        raise CommandRefused(f"Error: Activity not started, unable to resolve {_intent(options, args)}")
     before = call.display.activity
     _open(call, apps[0])
     warm = before.startswith(f"{apps[0].package}/")
@@ -74,14 +93,14 @@ def _start(call: Call, args: list[str]) -> int:
     return 0
 
 
-def _open(call: Call, app: App) -> None:
+def _open(call: CommandCall, app: App) -> None:
     if app.id == LAUNCHER:
         call.display.perform(Action("navigate_home"))
     else:
         call.display.perform(Action("open_app", app=app.package))
 
 
-def _broadcast(call: Call, args: list[str]) -> int:
+def _broadcast(call: CommandCall, args: list[str]) -> int:
     """Told to all who listen: on this phone only an ADB keyboard, where one is enabled and selected."""
     _, options = answering(args)
     call.say(f"Broadcasting: {_intent(options, args).replace(' }', ' flg=0x400000 }')}")
@@ -107,7 +126,7 @@ def _spelled(text: str) -> str:
         return ""
 
 
-def monkey(call: Call) -> int:
+def monkey(call: CommandCall) -> int:
     """Only what starts an app: `monkey -p PACKAGE [-c CATEGORY] 1`."""
     args = list(call.args)
     for arg in args:
@@ -115,7 +134,7 @@ def monkey(call: Call) -> int:
     package = args[args.index("-p") + 1] if "-p" in args[:-1] else ""
     app = by_package(package)
     if not args or not args[-1].isdigit():
-        raise Refused("** Error: Count not specified", 251)
+        raise CommandRefused("** Error: Count not specified", 251)
     call.complain(f"args: [{', '.join(args)}]")
     if app is None or app.id == LAUNCHER:
         call.complain("** No activities found to run, monkey aborted.")
@@ -126,7 +145,7 @@ def monkey(call: Call) -> int:
     return 0
 
 
-def pidof(call: Call) -> int:
+def pidof(call: CommandCall) -> int:
     """The numbers of the processes of apps that were opened."""
     running = [app.package for app in APPS.values() if app.id in _running(call)]
     found = [str(pid(name)) for name in call.args if name in running]
@@ -135,12 +154,12 @@ def pidof(call: Call) -> int:
     return int(not found)
 
 
-def _running(call: Call) -> list[str]:
+def _running(call: CommandCall) -> list[str]:
     nav = call.display.phone.look().state["nav"]
     return [LAUNCHER, nav["app"], *nav["recents"]]
 
 
-def ps(call: Call) -> int:
+def ps(call: CommandCall) -> int:
     call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
     call.say("root             1     0   10932040   9012 0                   0 S init")
     for app in APPS.values():

@@ -22,7 +22,7 @@ _LOOK = 0.5
 """Seconds between two looks at whether anybody still listens."""
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """A command ends at once: `text` goes to standard error, `code` is its exit code."""
 
     def __init__(self, text: str, code: int = 1) -> None:
@@ -31,7 +31,7 @@ class Refused(Exception):
         self.code = code
 
 
-class Thrown(Exception):
+class ServiceException(Exception):
     """A system service threw: `kind` is the exception's class, `at` the place in Android that does."""
 
     def __init__(self, kind: str, message: str, at: str) -> None:
@@ -57,7 +57,7 @@ class Io:
 
 
 @dataclass(slots=True)
-class Call:
+class CommandCall:
     """`name` and `args` are what was called; `within` is the folder it was called in."""
 
     services: Services
@@ -72,7 +72,7 @@ class Call:
         """The phone's own screen; refused where the phone only shows a film."""
         if isinstance(self.services.display, Display):
             return self.services.display
-        raise Refused(f"{self.name}: this phone only shows a film")
+        raise CommandRefused(f"{self.name}: this phone only shows a film")
 
     def say(self, text: str) -> None:
         """A line, or several, to standard output."""
@@ -101,7 +101,7 @@ class Call:
             except TimeoutError:
                 continue
             if not typed or b"\x03" in typed:
-                raise Refused("^C", 130)
+                raise CommandRefused("^C", 130)
 
     def path(self, name: str) -> str:
         """The one name of a path, as it is called from here."""
@@ -111,11 +111,11 @@ class Call:
         """Puts a file there, or is refused as Android refuses it."""
         path = self.path(name)
         if folders.is_folder(self.services.files, path):
-            raise Refused(f"{self.name}: {name}: Is a directory")
+            raise CommandRefused(f"{self.name}: {name}: Is a directory")
         if not folders.writable(path):
-            raise Refused(f"{self.name}: {name}: Read-only file system")
+            raise CommandRefused(f"{self.name}: {name}: Read-only file system")
         if not folders.has_room(self.services.files, path, len(data)):
-            raise Refused(f"{self.name}: {name}: No space left on device")
+            raise CommandRefused(f"{self.name}: {name}: No space left on device")
         self.services.files[path] = data
 
     def content(self, name: str) -> bytes:
@@ -124,14 +124,14 @@ class Call:
         if path in self.services.files:
             return self.services.files[path]
         folder = folders.is_folder(self.services.files, path)
-        raise Refused(f"{self.name}: {name}: {'Is a directory' if folder else 'No such file or directory'}")
+        raise CommandRefused(f"{self.name}: {name}: {'Is a directory' if folder else 'No such file or directory'}")
 
-    def again(self, args: list[str], name: str = "") -> Call:
+    def again(self, args: list[str], name: str = "") -> CommandCall:
         """The same call with other words."""
-        return Call(self.services, self.io, name or self.name, args, self.environment, self.within)
+        return CommandCall(self.services, self.io, name or self.name, args, self.environment, self.within)
 
 
-Command = Callable[[Call], int]
+Command = Callable[[CommandCall], int]
 
 
 def number(text: str) -> int | None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from lab.core.step import Point
 from simulators.phone import keyboard
 from simulators.phone.installed import APPS
-from simulators.phone.served.commands.call import Call, Command, Refused
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
 from simulators.phone.served.commands.installed import component, packages, path, pid, selected
-from simulators.phone.served.commands.seeing import DENSITY, PHYSICAL_DISPLAY
+from simulators.phone.served.commands.screen import COVER, DENSITY, MONITOR, PHYSICAL_DISPLAY
 from simulators.phone.theme import HEIGHT, WIDTH
 
 
-def dumpsys(call: Call) -> int:
+def dumpsys(call: CommandCall) -> int:
     args = list(call.args)
     while args and args[0].startswith("-"):
         flag = args.pop(0)
@@ -32,7 +33,7 @@ def dumpsys(call: Call) -> int:
             _SERVICES[name](call, [])
         return 0
     if args[0] not in _SERVICES:
-        raise Refused(f"Can't find service: {args[0]}", 0)
+        raise CommandRefused(f"Can't find service: {args[0]}", 0)
     _SERVICES[args[0]](call, args[1:])
     return 0
 
@@ -42,22 +43,22 @@ def _number(package: str) -> str:
     return f"{0x3F2A10 + pid(package) * 4099:x}"
 
 
-def _record(call: Call) -> str:
+def _record(call: CommandCall) -> str:
     """The activity in front, as ActivityRecord writes itself."""
     name = call.display.activity
     package = name.partition("/")[0]
     return f"ActivityRecord{{{_number(package)} u0 {name} t{pid(package) % 100}}}"
 
 
-def _focus(call: Call) -> str:
+def _focus(call: CommandCall) -> str:
     name = call.display.activity
     package = name.partition("/")[0]
-    if call.display.phone.look().state["shade"]:
+    if call.display.phone.look().state["shade"] or call.display.lock:
         return f"Window{{{_number('shade')} u0 NotificationShade}}"
     return f"Window{{{_number(package)} u0 {name.replace('/', '/' + package)}}}"
 
 
-def _window(call: Call, args: list[str]) -> None:
+def _window(call: CommandCall, args: list[str]) -> None:
     what = args[0] if args else ""
     if what in ("policy", "p", ""):
         lit, typing = call.display.awake, call.display.typing
@@ -65,27 +66,38 @@ def _window(call: Call, args: list[str]) -> None:
         call.say("    mSafeMode=false mSystemReady=true mSystemBooted=true")
         call.say(f"    mAwake={_true(lit)} mInteractive={_true(lit)}")
         call.say(f"    screenState={'SCREEN_STATE_ON' if lit else 'SCREEN_STATE_OFF'}")
-        call.say(f"    mShowingLockscreen=false mShowingDream=false mIsImeShowing={_true(typing)}")
+        call.say(f"    mShowingDream=false mIsImeShowing={_true(typing)}")
+        call.say(f"    KeyguardServiceDelegate\n      showing={_true(call.display.lock)}")
+        call.say(f"      inputRestricted={_true(call.display.lock)}\n      occluded=false")
+        call.say(f"      secure={_true(call.display.lock == 'pin')}\n      dreaming=false")
     if what in ("displays", "d", ""):
         _window_displays(call)
     if what in ("windows", "w", ""):
         call.say("WINDOW MANAGER WINDOWS (dumpsys window windows)")
         call.say(f"  Window #0 {_focus(call)}:\n    mDisplayId=0 mSession=Session{{8d1f2a0 1800:u0a10107}}")
+        secure = "SECURE " if call.display.secured else ""
+        call.say("    mAttrs={(0,0)(fillxfill) sim={adjust=resize} ty=BASE_APPLICATION fmt=TRANSLUCENT")
+        call.say(f"      fl=LAYOUT_IN_SCREEN LAYOUT_INSET_DECOR {secure}SPLIT_TOUCH HARDWARE_ACCELERATED}}")
         call.say(f"    mHasSurface=true isReadyForDisplay()=true mRotation=ROTATION_{90 * call.display.rotation}")
     call.say(f"  mCurrentFocus={_focus(call)}\n  mFocusedApp={_record(call)}")
 
 
-def _window_displays(call: Call) -> None:
+def _window_displays(call: CommandCall) -> None:
     wide, high = call.display.size
-    call.say("WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)")
+    call.say("WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)")
+    if call.display.second:
+        call.say("  Display: mDisplayId=2 (organized)\n    init=1920x1080 240dpi cur=1920x1080 app=1920x1080")
+        call.say("      mRotation=0\n  mCurrentFocus=Window{7c1 u0 com.example.desk/com.example.desk.Main}")
+        call.say("  mFocusedApp=ActivityRecord{7c2 u0 com.example.desk/.Main t9}")
+    call.say("  Display: mDisplayId=0 (organized)")
     call.say(f"    init={WIDTH}x{HEIGHT} {DENSITY}dpi cur={wide}x{high} app={wide}x{high - 132} rng=1080x984-2268x2172")
     call.say("    DisplayRotation\n      mCurrentAppOrientation=SCREEN_ORIENTATION_PORTRAIT")
-    call.say(f"      mRotation={call.display.rotation}")
+    call.say(f"      mRotation={call.display.rotation}\n      mCurrentRotation=ROTATION_{90 * call.display.rotation}")
     ime = f"Window{{{_number('ime')} u0 InputMethod}}"
     call.say(f"    mInputMethodWindow={ime}\n    imeControlTarget={_focus(call) if call.display.typing else 'null'}")
 
 
-def _activity(call: Call, args: list[str]) -> None:
+def _activity(call: CommandCall, args: list[str]) -> None:
     name = call.display.activity
     package = name.partition("/")[0]
     if args[:1] == ["top"]:
@@ -110,7 +122,7 @@ _ACTIONS = {"Done": 6, "Search": 3, "Send": 4, "Next": 5, "Enter": 0x40000001}
 """What the keyboard's enter key does, as EditorInfo.imeOptions."""
 
 
-def _input_method(call: Call, args: list[str]) -> None:
+def _input_method(call: CommandCall, args: list[str]) -> None:
     typing = _true(call.display.typing and call.display.awake)
     name = selected(call.services)
     call.say(f"Current Input Method Manager state:\n  mCurMethodId={name}\n  mCurId={name} mHaveConnection=true")
@@ -121,7 +133,7 @@ def _input_method(call: Call, args: list[str]) -> None:
     call.say("  mInputEditorInfo:\n" + "\n".join(f"    {line}" for line in _editor(call)))
 
 
-def _editor(call: Call) -> list[str]:
+def _editor(call: CommandCall) -> list[str]:
     """What the keyboard knows of the field it types into (EditorInfo, InputType)."""
     field = call.display.field
     if field is None:
@@ -135,21 +147,21 @@ def _editor(call: Call) -> list[str]:
     ]
 
 
-def _front(call: Call) -> str:
+def _front(call: CommandCall) -> str:
     """The package in front."""
     return call.display.activity.partition("/")[0]
 
 
-def _display(call: Call, args: list[str]) -> None:
+def _display(call: CommandCall, args: list[str]) -> None:
     wide, high = call.display.size
     turned, state = call.display.rotation, "ON" if call.display.awake else "OFF"
-    frame = f"Rect(0, 0 - {wide}, {high})"
     call.say("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n  mSafeMode=false")
-    call.say(
-        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive={_true(call.display.awake)}, displayId=0, "
-        f"uniqueId='local:{PHYSICAL_DISPLAY}', physicalPort=0, orientation={turned}, logicalFrame={frame}, "
-        f"physicalFrame={frame}, deviceWidth={wide}, deviceHeight={high}}}]"
-    )
+    ports = [_viewport("INTERNAL", 0, PHYSICAL_DISPLAY, turned, (wide, high), call.display.lit)]
+    if call.display.second:
+        ports.insert(0, _viewport("EXTERNAL", 2, MONITOR, 0, (1920, 1080), call.display.awake))
+    if call.display.folded:
+        ports.append(_viewport("INTERNAL", 1, COVER, 0, (720, 748), call.display.awake))
+    call.say(f"  mViewports=[{', '.join(ports)}]")
     call.say(
         f"  mStableDisplaySize=Point({WIDTH}, {HEIGHT})\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0"
     )
@@ -164,7 +176,30 @@ def _display(call: Call, args: list[str]) -> None:
     call.say(f"\nDisplay States: size=1\n  Display Id=0\n  Display State={state}")
 
 
-def _package(call: Call, args: list[str]) -> None:
+def _input(call: CommandCall, args: list[str]) -> None:
+    """The touchscreen as the input reader has it: how it is turned, and the frames that touches are counted in."""
+    (wide, high), turned, lit = call.display.size, call.display.rotation, int(call.display.lit)
+    port = (
+        f"displayId=0, uniqueId=local:{PHYSICAL_DISPLAY}, port=0, orientation={turned}, logicalFrame=[0, 0, {wide}, "
+        f"{high}], physicalFrame=[0, 0, {wide}, {high}], deviceSize=[{wide}, {high}], isActive=[{lit}]"
+    )
+    call.say("INPUT MANAGER (dumpsys input)\n\nInput Reader State (Nums of device: 1):\n  Device 2: lantern_touch")
+    call.say("    Sources: KEYBOARD | TOUCHSCREEN\n    Touch Input Mapper (mode - DIRECT):")
+    call.say(f"      Viewport INTERNAL: {port}\n      SurfaceWidth: {wide}px\n      SurfaceHeight: {high}px")
+    call.say(f"      SurfaceOrientation: {turned}\nInput Dispatcher State:\n  FocusedWindows:")
+    call.say(f"    displayId=0, name='{_focus(call)[7:-1]}'")
+
+
+def _viewport(kind: str, number: int, panel: int, turned: int, size: Point, lit: bool) -> str:
+    frame = f"Rect(0, 0 - {size[0]}, {size[1]})"
+    return (
+        f"DisplayViewport{{type={kind}, valid=true, isActive={_true(lit)}, displayId={number}, "
+        f"uniqueId='local:{panel}', physicalPort=0, orientation={turned}, logicalFrame={frame}, "
+        f"physicalFrame={frame}, deviceWidth={size[0]}, deviceHeight={size[1]}}}"
+    )
+
+
+def _package(call: CommandCall, args: list[str]) -> None:
     if not args:
         call.say("\n".join(f"  Package [{name}] ({_number(name)}):" for name in sorted(packages(call.services))))
         return
@@ -193,7 +228,7 @@ def _package(call: Call, args: list[str]) -> None:
     call.say("    User 0: ceDataInode=131 installed=true hidden=false suspended=false stopped=false enabled=0")
 
 
-def _battery(call: Call, args: list[str]) -> None:
+def _battery(call: CommandCall, args: list[str]) -> None:
     state = call.display.phone.look().state
     charging = bool(state["charging"])
     status = 5 if charging and state["battery"] >= 100 else 2 if charging else 3
@@ -206,7 +241,7 @@ def _battery(call: Call, args: list[str]) -> None:
     call.say("  temperature: 274\n  technology: Li-ion")
 
 
-def _power(call: Call, args: list[str]) -> None:
+def _power(call: CommandCall, args: list[str]) -> None:
     lit = call.display.awake
     call.say("POWER MANAGER (dumpsys power)\n\nPower Manager State:")
     call.say(f"  mWakefulness={'Awake' if lit else 'Asleep'}\n  mWakefulnessChanging=false\n  mIsPowered=true")
@@ -214,11 +249,15 @@ def _power(call: Call, args: list[str]) -> None:
     call.say(f"Display Power: state={'ON' if lit else 'OFF'}")
 
 
-def _surface_flinger(call: Call, args: list[str]) -> None:
+def _surface_flinger(call: CommandCall, args: list[str]) -> None:
+    if call.display.second:
+        call.say(f'Display {MONITOR} (HWC display 1): port=1 pnpId=DEL displayName="Monitor"')
+    if call.display.folded:
+        call.say(f'Display {COVER} (HWC display 2): port=2 pnpId=LNT displayName="Cover"')
     call.say(f'Display {PHYSICAL_DISPLAY} (HWC display 0): port=0 pnpId=LNT displayName="Built-in Screen"')
 
 
-def _notification(call: Call, args: list[str]) -> None:
+def _notification(call: CommandCall, args: list[str]) -> None:
     call.say("Current Notification Manager state:\n  Notification List:")
     for note in call.display.phone.look().state["notifications"]:
         package = APPS[note["app"]].package
@@ -228,14 +267,14 @@ def _notification(call: Call, args: list[str]) -> None:
         call.say(f"      android.title=String ({note['title']})\n      android.text=String ({note['text']})")
 
 
-def _alarm(call: Call, args: list[str]) -> None:
+def _alarm(call: CommandCall, args: list[str]) -> None:
     now = datetime.fromisoformat(call.display.phone.look().state["clock"])
     call.say(f"Current Alarm Manager state:\n  nowRTC={round(now.timestamp() * 1000)}={now:%Y-%m-%d %H:%M:%S}")
 
 
-_SERVICES: dict[str, Callable[[Call, list[str]], None]] = {
+_SERVICES: dict[str, Callable[[CommandCall, list[str]], None]] = {
     "window": _window, "activity": _activity, "input_method": _input_method, "display": _display,
     "package": _package, "battery": _battery, "power": _power, "SurfaceFlinger": _surface_flinger,
-    "notification": _notification, "alarm": _alarm,
+    "notification": _notification, "alarm": _alarm, "input": _input,
 }  # fmt: skip
 COMMANDS: dict[str, Command] = {"dumpsys": dumpsys}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from lab.turn import Action
+from lab.core.step import Action
 from simulators.phone.served import keys
-from simulators.phone.served.commands.call import Call, Command, Refused, Thrown
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException
+from simulators.phone.served.commands.installed import PINYIN_KEYBOARD, selected
 from simulators.phone.served.display import Display
 from simulators.phone.served.motion import LONG, SLOP
 
@@ -32,7 +33,7 @@ The commands and default sources are:
       keycombination [-t duration(ms)] <key code 1> <key code 2> ..."""
 
 
-def input_(call: Call) -> int:
+def input_(call: CommandCall) -> int:
     args = list(call.args)
     if args and args[0] in _SOURCES:
         args.pop(0)
@@ -42,7 +43,7 @@ def input_(call: Call) -> int:
         call.say(_USAGE)
         return 0
     if call.services.faults.deny:
-        raise Thrown(
+        raise ServiceException(
             "java.lang.SecurityException",
             "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
             "INJECT_EVENTS permission.",
@@ -59,7 +60,9 @@ def input_(call: Call) -> int:
 
 def _required(args: list[str], kind: str) -> str:
     if not args:
-        raise Thrown(_ILLEGAL, f'Argument expected after "{kind}"', f"{_AT}.onCommand({_AT.rpartition('.')[2]}.java)")
+        raise ServiceException(
+            _ILLEGAL, f'Argument expected after "{kind}"', f"{_AT}.onCommand({_AT.rpartition('.')[2]}.java)"
+        )
     return args.pop(0)
 
 
@@ -69,8 +72,8 @@ def _numbers(kind: str, args: list[str], count: int) -> list[float]:
     last = kind
     for _ in range(count):
         last = _required(args, last)
-        if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?f?", last) or len(last) > 30:
-            raise Thrown(
+        if not re.fullmatch(r"[-+]?(\d++(?:\.\d*)?|\.\d+)([eE][-+]?\d+)?f?", last) or len(last) > 30:
+            raise ServiceException(
                 _ILLEGAL,
                 f"Error: Invalid arguments for command: {kind}",
                 f"{_AT}.onCommand(InputShellCommand.java:214)",
@@ -79,15 +82,22 @@ def _numbers(kind: str, args: list[str], count: int) -> list[float]:
     return found
 
 
-def _tap(call: Call, args: list[str]) -> None:
+def _tap(call: CommandCall, args: list[str]) -> None:
     x, y = _numbers("tap", args, 2)
     call.display.perform(Action("click", at=(int(x), int(y))))
 
 
-def _swipe(call: Call, args: list[str]) -> None:
+def _swipe(call: CommandCall, args: list[str]) -> None:
     """A movement; within a finger's width of where it began it is a tap, or a long press."""
     x, y, to_x, to_y = _numbers("swipe", args, 4)
+    _take(call, args)
     _move(call.display, x, y, to_x, to_y, _duration(args))
+
+
+def _take(call: CommandCall, args: list[str]) -> None:
+    """A movement that says how long it lasts lasts so long."""
+    if args:
+        call.wait(_duration(list(args)) / 1000)
 
 
 def _duration(args: list[str]) -> int:
@@ -106,20 +116,21 @@ def _move(display: Display, x: float, y: float, to_x: float, to_y: float, ms: in
         display.perform(Action("long_press" if ms >= LONG * 1000 else "click", at=(int(x), int(y))))
 
 
-def _drop(call: Call, args: list[str]) -> None:
+def _drop(call: CommandCall, args: list[str]) -> None:
     """Drag and drop begins with a long press; nothing on this phone can be dragged but lists."""
     x, y, to_x, to_y = _numbers("draganddrop", args, 4)
+    _take(call, args)
     _move(call.display, x, y, to_x, to_y, max(_duration(args), int(LONG * 1000)))
 
 
-def _motion(call: Call, args: list[str]) -> None:
+def _motion(call: CommandCall, args: list[str]) -> None:
     kind = _required(args, "motionevent").upper()
     finger = call.display.finger
     if kind == "CANCEL":
         finger.cancel()
         return
     if kind not in ("DOWN", "MOVE", "UP"):
-        raise Thrown(_ILLEGAL, f"Unknown action: {kind}", f"{_AT}.getAction(InputShellCommand.java:431)")
+        raise ServiceException(_ILLEGAL, f"Unknown action: {kind}", f"{_AT}.getAction(InputShellCommand.java:431)")
     x, y = _numbers("motionevent", args, 2)
     {"DOWN": finger.down, "MOVE": finger.move, "UP": finger.up}[kind](x, y)
 
@@ -129,11 +140,11 @@ def spoken(text: str) -> str:
     return text.replace("%s", " ")
 
 
-def _text(call: Call, args: list[str]) -> None:
+def _text(call: CommandCall, args: list[str]) -> None:
     """Types what a US keyboard has; one character that it has not, and nothing is typed."""
     text = spoken(_required(args, "text"))
     if not all(" " <= ch <= "~" or ch in "\n\t" for ch in text):
-        raise Thrown(
+        raise ServiceException(
             "java.lang.NullPointerException",
             "Attempt to get length of null array",
             f"{_AT}.sendText(InputShellCommand.java:308)",
@@ -141,10 +152,15 @@ def _text(call: Call, args: list[str]) -> None:
     for i, line in enumerate(text.replace("\t", "").split("\n")):
         if i:
             keys.press(call.services, call.display, keys.ENTER)
-        call.display.type(line)
+        call.display.type(_composed(line) if selected(call.services) == PINYIN_KEYBOARD else line)
 
 
-def _keyevent(call: Call, args: list[str]) -> None:
+def _composed(line: str) -> str:
+    """What a pinyin keyboard makes of the keys of a line."""
+    return re.sub(r"[A-Za-z]+", "你好", line)
+
+
+def _keyevent(call: CommandCall, args: list[str]) -> None:
     double, delay = False, 0.0
     first = _required(args, "keyevent")
     while first.startswith("--"):
@@ -161,19 +177,19 @@ def _keyevent(call: Call, args: list[str]) -> None:
             keys.press(call.services, call.display, keys.code_of(name))
 
 
-def _combination(call: Call, args: list[str]) -> None:
+def _combination(call: CommandCall, args: list[str]) -> None:
     if args[:1] == ["-t"]:
         args = args[2:]
     codes = [keys.code_of(name) for name in args]
     if len(codes) < 2 or 0 in codes:
         why = "keycombination requires at least 2 keycodes" if 0 not in codes else f"Unknown keycode: {args[0]}"
-        raise Thrown(_ILLEGAL, why, f"{_AT}.runKeyCombination(InputShellCommand.java:468)")
+        raise ServiceException(_ILLEGAL, why, f"{_AT}.runKeyCombination(InputShellCommand.java:468)")
     for i, code in enumerate(codes):
         keys.press(call.services, call.display, code, tuple(codes[:i]))
 
 
-def _no(call: Call, args: list[str]) -> None:
-    raise Refused(f"Error: Unknown command: {call.args[0]}: this phone has no trackball")
+def _no(call: CommandCall, args: list[str]) -> None:
+    raise CommandRefused(f"Error: Unknown command: {call.args[0]}: this phone has no trackball")
 
 
 _KINDS = {

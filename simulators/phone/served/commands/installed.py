@@ -11,6 +11,9 @@ LAUNCHER = "launcher"
 KEYBOARD = f"{keyboard.PACKAGE}/.Keyboard"
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 """Types what is broadcast to it; on this phone where `settings` says that it is enabled."""
+PINYIN_KEYBOARD = "com.google.android.inputmethod.pinyin/.PinyinIME"
+"""Makes Chinese words of the letters that are pressed; on this phone where it is enabled and selected."""
+EXTRA_KEYBOARDS = (ADB_KEYBOARD, PINYIN_KEYBOARD)
 _SYSTEM = ("launcher", "settings", "clock", "contacts", "messages", "gallery")
 
 

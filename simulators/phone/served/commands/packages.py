@@ -5,9 +5,11 @@ Source: AOSP, PackageManagerShellCommand.java.
 
 from __future__ import annotations
 
-from simulators.phone.app import App
+from simulators.phone.app import App, State
+from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
-from simulators.phone.served.commands.call import Call, Command, Refused
+from simulators.phone.phone import Phone
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException
 from simulators.phone.served.commands.installed import LAUNCHER, by_component, by_package, component, packages, path
 
 _FOUND = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false"
@@ -15,21 +17,21 @@ _WORTH = frozenset(("-a", "-c", "-d", "-t", "-n", "-p", "--user", "--query-flags
 _MAIN, _HOME, _ICON = "android.intent.action.MAIN", "android.intent.category.HOME", "android.intent.category.LAUNCHER"
 
 
-def pm(call: Call) -> int:
+def pm(call: CommandCall) -> int:
     kind, *args = call.args or ["help"]
     known = _KINDS.get(kind)
     if known is None:
-        raise Refused(f"Unknown command: {kind}", 255)
+        raise CommandRefused(f"Unknown command: {kind}", 255)
     return known(call, args)
 
 
-def _list(call: Call, args: list[str]) -> int:
+def _list(call: CommandCall, args: list[str]) -> int:
     """`list packages [-3] [-s] [-f] [-d] [FILTER]`, sorted."""
     if args[:1] not in (["packages"], ["package"]):
         what = args[0] if args else ""
         if what in ("features", "libraries", "users", "instrumentation", "permissions"):
             return 0
-        raise Refused(f"Error: unknown list type '{what}'", 255)
+        raise CommandRefused(f"Error: unknown list type '{what}'", 255)
     flags = {arg for arg in args[1:] if arg.startswith("-")}
     names = [arg for i, arg in enumerate(args[1:], 1) if not arg.startswith("-") and args[i - 1] != "--user"]
     for package, own in sorted(packages(call.services).items()):
@@ -41,7 +43,7 @@ def _list(call: Call, args: list[str]) -> int:
     return 0
 
 
-def _path(call: Call, args: list[str]) -> int:
+def _path(call: CommandCall, args: list[str]) -> int:
     if not args or args[-1] not in packages(call.services):
         return 1
     call.say(f"package:{path(args[-1])}")
@@ -83,7 +85,7 @@ def answering(args: list[str]) -> tuple[list[App], dict[str, str]]:
     return [app for app in APPS.values() if app.id != LAUNCHER], options
 
 
-def _resolve(call: Call, args: list[str]) -> int:
+def _resolve(call: CommandCall, args: list[str]) -> int:
     found, options = answering(args)
     if not found:
         call.say("No activity found")
@@ -94,7 +96,7 @@ def _resolve(call: Call, args: list[str]) -> int:
     return 0
 
 
-def _query(call: Call, args: list[str]) -> int:
+def _query(call: CommandCall, args: list[str]) -> int:
     found, options = answering(args)
     if "--components" in options:
         for app in found:
@@ -116,13 +118,44 @@ def _described(app: App, brief: bool, indent: str) -> str:
     )
 
 
-def _refuse(call: Call, args: list[str]) -> int:
+def _grant(call: CommandCall, args: list[str]) -> int:
+    """`grant` and `revoke`: apps of this phone ask for nothing, so that a permission changes nothing."""
+    words = [arg for i, arg in enumerate(args) if arg != "--user" and args[i - 1 : i] != ["--user"]]
+    if len(words) < 2:
+        raise CommandRefused("Error: no permission specified", 255)
+    if words[0] not in packages(call.services):
+        kind = "java.lang.IllegalArgumentException"
+        raise ServiceException(
+            kind, f"Unknown package: {words[0]}", "com.android.server.pm.permission.PermissionManagerServiceImpl"
+        )
+    return 0
+
+
+def _clear(call: CommandCall, args: list[str]) -> int:
+    """Ends an app, and has what it keeps as on a new phone."""
+    app = by_package(args[-1]) if args else None
+    if app is None:
+        raise CommandRefused("Failed")
+    kept = Phone().snapshot()["apps"].get(app.id)
+
+    def clears(state: State, shown: list[Window]) -> bool:
+        if kept is not None:
+            state["apps"][app.id] = kept
+        return True
+
+    call.display.stop(app.id)
+    call.display.phone.change(clears)
+    call.say("Success")
+    return 0
+
+
+def _refuse(call: CommandCall, args: list[str]) -> int:
     """Nothing is installed on, or taken from, this phone."""
-    raise Refused("Failure [INSTALL_FAILED_USER_RESTRICTED: this phone keeps the apps it has]")
+    raise CommandRefused("Failure [INSTALL_FAILED_USER_RESTRICTED: this phone keeps the apps it has]")
 
 
 _KINDS = {
     "list": _list, "path": _path, "resolve-activity": _resolve, "query-activities": _query, "install": _refuse,
-    "uninstall": _refuse, "clear": _refuse, "grant": _refuse, "disable-user": _refuse,
+    "uninstall": _refuse, "clear": _clear, "grant": _grant, "revoke": _grant, "disable-user": _refuse,
 }  # fmt: skip
 COMMANDS: dict[str, Command] = {"pm": pm}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from simulators.phone import touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Window
-from simulators.phone.served.commands.call import Call, Command, Refused, Thrown, number
-from simulators.phone.served.commands.installed import KEYBOARD, keyboards, selected
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException, number
+from simulators.phone.served.commands.installed import EXTRA_KEYBOARDS, KEYBOARD, keyboards, selected
 
 _SPACES = ("system", "secure", "global")
 _FIRST = {
@@ -25,10 +25,12 @@ _FIRST = {
 _SWITCHES = {("global", "airplane_mode_on"): "airplane_mode", ("global", "wifi_on"): "wifi",
              ("global", "bluetooth_on"): "bluetooth", ("global", "mobile_data"): "mobile_data"}  # fmt: skip
 """What the phone's own settings know under another name."""
+_MADE = (("system", "screen_brightness"), ("secure", "android_id"))
+"""What is not kept as a setting, and told as one."""
 _MOST_SETTINGS = 1000
 
 
-def value(call: Call, space: str, key: str) -> str | None:
+def value(call: CommandCall, space: str, key: str) -> str | None:
     """What a setting is; None where it is not."""
     own = call.display.phone.look().state["apps"]["settings"]
     if (space, key) in _SWITCHES:
@@ -40,16 +42,16 @@ def value(call: Call, space: str, key: str) -> str | None:
     return call.services.settings.get((space, key), _FIRST.get((space, key)))
 
 
-def settings(call: Call) -> int:
+def settings(call: CommandCall) -> int:
     args = list(call.args)
     if "--user" in args:
         at = args.index("--user")
         del args[at : at + 2]
     kind, space, *rest = [*args, "", ""][:2] + args[2:]
     if kind not in ("get", "put", "delete", "list", "reset"):
-        raise Refused(f"Invalid command: {kind}", 255)
+        raise CommandRefused(f"Invalid command: {kind}", 255)
     if space not in _SPACES:
-        raise Refused(f"Invalid namespace '{space}'", 255)
+        raise CommandRefused(f"Invalid namespace '{space}'", 255)
     match kind, rest:
         case "get", [key, *_]:
             call.say(value(call, space, key) or "null")
@@ -59,15 +61,19 @@ def settings(call: Call) -> int:
             found = call.services.settings.pop((space, key), None)
             call.say(f"Deleted {int(found is not None)} rows")
         case "list", _:
-            known = {k for s, k in [*_FIRST, *_SWITCHES, *call.services.settings] if s == space}
-            for key in sorted(known):
+            for key in _keys(call, space):
                 call.say(f"{key}={value(call, space, key)}")
         case _:
-            raise Refused("Bad arguments", 255)
+            raise CommandRefused("Bad arguments", 255)
     return 0
 
 
-def put(call: Call, space: str, key: str, word: str) -> None:
+def _keys(call: CommandCall, space: str) -> list[str]:
+    """The keys that have a value."""
+    return sorted({key for where, key in [*_FIRST, *_SWITCHES, *_MADE, *call.services.settings] if where == space})
+
+
+def put(call: CommandCall, space: str, key: str, word: str) -> None:
     """Sets it, and turns or switches what follows it."""
     if (space, key) in _SWITCHES:
         switch(call, _SWITCHES[space, key], word not in ("0", "false"))
@@ -76,7 +82,7 @@ def put(call: Call, space: str, key: str, word: str) -> None:
         _set_brightness(call, level)
         return
     if len(call.services.settings) >= _MOST_SETTINGS:
-        raise Thrown("java.lang.IllegalStateException", "too many settings", "SettingsProvider")
+        raise ServiceException("java.lang.IllegalStateException", "too many settings", "SettingsProvider")
     call.services.settings[space, key] = word
     if space == "system" and key in ("user_rotation", "accelerometer_rotation"):
         fixed = value(call, "system", "accelerometer_rotation") == "0"
@@ -84,7 +90,7 @@ def put(call: Call, space: str, key: str, word: str) -> None:
         call.display.rotation = int(turned) if fixed and turned in ("0", "1", "2", "3") else 0
 
 
-def switch(call: Call, name: str, on: bool) -> None:
+def switch(call: CommandCall, name: str, on: bool) -> None:
     """Puts one of the phone's own switches where it is wanted."""
 
     def turns(state: State, shown: list[Window]) -> bool:
@@ -96,7 +102,7 @@ def switch(call: Call, name: str, on: bool) -> None:
     call.display.phone.change(turns)
 
 
-def _set_brightness(call: Call, level: int) -> None:
+def _set_brightness(call: CommandCall, level: int) -> None:
     """255 is the phone's own 10."""
 
     def sets(state: State, shown: list[Window]) -> bool:
@@ -106,17 +112,20 @@ def _set_brightness(call: Call, level: int) -> None:
     call.display.phone.change(sets)
 
 
-def ime(call: Call) -> int:
+def ime(call: CommandCall) -> int:
     known = keyboards(call.services)
     match call.args:
         case ["list", *flags]:
             for name in known:
                 package = name.partition("/")[0]
                 call.say(name if "-s" in flags else f"{name}:\n  mId={name} mSettingsActivityName=null\n  {package}")
+        case ["enable", name] if name in EXTRA_KEYBOARDS and name not in known:
+            call.services.settings["secure", "enabled_input_methods"] = ":".join([*known, name])
+            call.say(f"Input method {name}: now enabled for user #0")
         case ["set" | "enable" | "disable" as kind, name]:
             if name not in known:
                 done = {"set": "selected", "enable": "enabled", "disable": "disabled"}[kind]
-                raise Refused(f"Unknown input method {name} cannot be {done} for user #0", 255)
+                raise CommandRefused(f"Unknown input method {name} cannot be {done} for user #0", 255)
             if kind == "set":
                 call.services.settings["secure", "default_input_method"] = name
                 call.say(f"Input method {name} selected for user #0")
@@ -128,11 +137,11 @@ def ime(call: Call) -> int:
                 f"Reset current and enabled IMEs for user #0\n Newly selected input method: {selected(call.services)}"
             )
         case _:
-            raise Refused(f"Unknown command: {' '.join(call.args)}", 255)
+            raise CommandRefused(f"Unknown command: {' '.join(call.args)}", 255)
     return 0
 
 
-def svc(call: Call) -> int:
+def svc(call: CommandCall) -> int:
     names = {"wifi": "wifi", "data": "mobile_data", "bluetooth": "bluetooth"}
     match call.args:
         case [what, "enable" | "disable" as kind] if what in names:
@@ -140,21 +149,21 @@ def svc(call: Call) -> int:
         case ["power", "stayon", _]:
             return 0
         case _:
-            raise Refused("Available commands:\n    help\n    power\n    data\n    wifi\n    bluetooth")
+            raise CommandRefused("Available commands:\n    help\n    power\n    data\n    wifi\n    bluetooth")
     return 0
 
 
-def content(call: Call) -> int:
+def content(call: CommandCall) -> int:
     """`content query --uri content://settings/SPACE [--where "name='KEY'"]`; no other provider answers."""
     args = list(call.args)
     uri = args[args.index("--uri") + 1] if "--uri" in args[:-1] else ""
     space = uri.removeprefix("content://settings/")
     if args[:1] != ["query"] or space not in _SPACES:
         call.complain(f"Error while accessing provider:{uri.removeprefix('content://').partition('/')[0]}")
-        raise Refused(f"java.lang.IllegalStateException: Could not find provider: {uri}")
+        raise CommandRefused(f"java.lang.IllegalStateException: Could not find provider: {uri}")
     where = args[args.index("--where") + 1] if "--where" in args[:-1] else ""
     wanted = where.partition("=")[2].strip("'\"")
-    known = sorted({k for s, k in [*_FIRST, *call.services.settings] if s == space})
+    known = _keys(call, space)
     for row, key in enumerate(k for k in known if not wanted or k == wanted):
         call.say(f"Row: {row} _id={row + 1}, name={key}, value={value(call, space, key)}, package=android")
     return 0

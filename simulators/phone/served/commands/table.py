@@ -5,26 +5,37 @@ from __future__ import annotations
 from simulators.phone.served.commands import (
     activities,
     dumpsys,
-    filing,
-    filtering,
+    files,
+    filters,
     input,
     packages,
-    running,
-    seeing,
+    processes,
+    screen,
     settings,
-    words,
+    text,
 )
-from simulators.phone.served.commands.call import Command
+from simulators.phone.served.commands.call import Command, CommandCall, encoded
+
+
+def which(call: CommandCall) -> int:
+    """Where each of these commands lies; 1 where one of them is none of this shell's."""
+    names = [name for name in call.args if not name.startswith("-")]
+    found = [name for name in names if name in COMMANDS]
+    for name in found:
+        call.io.out(encoded(f"/system/bin/{name}\n"))
+    return int(len(found) < len(names))
+
 
 COMMANDS: dict[str, Command] = {
-    **words.COMMANDS,
-    **filing.COMMANDS,
-    **filtering.COMMANDS,
+    **text.COMMANDS,
+    **files.COMMANDS,
+    **filters.COMMANDS,
     **input.COMMANDS,
-    **seeing.COMMANDS,
+    **screen.COMMANDS,
     **dumpsys.COMMANDS,
     **packages.COMMANDS,
     **activities.COMMANDS,
     **settings.COMMANDS,
-    **running.COMMANDS,
+    **processes.COMMANDS,
+    **dict.fromkeys(("which", "command", "type"), which),
 }

@@ -1,11 +1,13 @@
 """The rig: a served phone, and an adb server of the tests' own that drives it. Fixtures, for any folder's conftest.
 
-`from tests.simulators.phone.served.rig import adb_server, rig` makes both fixtures known in a conftest.
+`from tests.simulators.phone.served.rig import adb_server, rig` makes both fixtures known in a conftest. `over_adbs`
+marks a test that is run with every adb there is.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -17,9 +19,24 @@ import pytest
 
 from lab.devices.harness import Harness
 from simulators.phone.phone import Phone
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 
 LOOPBACK = "127.0.0.1"
+BUNDLED, ON_PATH = "adbutils", "PATH"
+
+
+def adbs() -> dict[str, str]:
+    """The adb programs that are here: the one that adbutils brings, and the distribution's on PATH."""
+    import adbutils
+
+    bundled = Path(adbutils.__file__).parent / "binaries" / "adb"
+    on_path = shutil.which("adb") or ""
+    found = {BUNDLED: str(bundled) if bundled.is_file() else "", ON_PATH: on_path}
+    return {name: program for name, program in found.items() if program}
+
+
+over_adbs = pytest.mark.parametrize("adb_server", adbs(), indirect=True, scope="session")
+"""Runs a test once with each adb that is here: they tell of a phone that goes away in different ways."""
 
 
 def until(condition: object, timeout: float = 10.0, step: float = 0.01) -> bool:
@@ -44,10 +61,10 @@ def free_port() -> int:
 class AdbServer:
     """An adb server of its own: a free port, a HOME of its own, no USB, no mDNS. `environment` leads a client to it."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, program: str = "") -> None:
         import adbutils
 
-        self.adb = adbutils.adb_path()
+        self.adb = program or adbutils.adb_path()
         self.home = home
         self.host, self.port = LOOPBACK, 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -59,6 +76,7 @@ class AdbServer:
             "HOME": str(self.home),
             "ANDROID_USER_HOME": str(self.home / ".android"),
             "ANDROID_ADB_SERVER_PORT": str(self.port),
+            "ADBUTILS_ADB_PATH": self.adb,
             "ADB_LIBUSB": "0",
             "ADB_MDNS": "0",
             "ADB_MDNS_AUTO_CONNECT": "0",
@@ -124,7 +142,7 @@ class AdbServer:
 class Rig:
     """A served phone that adb knows. `served.faults` and `fault` make things go wrong, `harness` sees inside."""
 
-    def __init__(self, server: AdbServer, served: Served) -> None:
+    def __init__(self, server: AdbServer, served: PhoneServer) -> None:
         self.server, self.served = server, served
         self.phone, self.faults = served.phone, served.faults
         self.serial = served.serial
@@ -140,8 +158,11 @@ class Rig:
 
     def connect(self) -> None:
         """adb knows the phone, and it is there, on return."""
-        self.server.run("connect", self.serial)
-        assert until(lambda: self.server.state(self.serial) == "device"), "the phone does not come"
+        for _ in range(5):  # adb may be about to let go of the one before, and lose this one with it
+            self.server.run("connect", self.serial)
+            if until(lambda: self.server.state(self.serial) == "device", 4.0):
+                return
+        raise AssertionError("the phone does not come")
 
     @property
     def state(self) -> str:
@@ -152,7 +173,7 @@ class Rig:
 @contextmanager
 def serving(server: AdbServer, phone: Phone | None = None) -> Iterator[Rig]:
     """A phone served and connected; disconnected and closed at the end."""
-    with Served(phone or Phone()) as served:
+    with PhoneServer(phone or Phone()) as served:
         made = Rig(server, served)
         made.connect()
         try:
@@ -162,9 +183,9 @@ def serving(server: AdbServer, phone: Phone | None = None) -> Iterator[Rig]:
 
 
 @pytest.fixture(scope="session")
-def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdbServer]:
-    """One adb server for all of a worker's tests."""
-    server = AdbServer(tmp_path_factory.mktemp("adb"))
+def adb_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdbServer]:
+    """One adb server for all of a worker's tests; of the program that `over_adbs` names, else of the one in use."""
+    server = AdbServer(tmp_path_factory.mktemp("adb"), adbs().get(getattr(request, "param", ""), ""))
     server.start()
     yield server
     server.stop()

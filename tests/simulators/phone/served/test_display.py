@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from lab.turn import Action
-from lab.uitree import Node
+from lab.core.step import Action
+from lab.core.ui_tree import Node
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.served.motion import LONG

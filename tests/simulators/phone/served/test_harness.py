@@ -11,31 +11,31 @@ from typing import Any
 
 import pytest
 
+from lab.core.errors import LabError
+from lab.core.seams import Trouble
 from lab.devices.harness import Harness
-from lab.errors import LabError
-from lab.seams import Trouble
 from simulators.phone.phone import Phone
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.rig import free_port, until
 
 TOKEN = "a-token-for-tests"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served(Phone(), token=TOKEN) as made:
+def served() -> Iterator[PhoneServer]:
+    with PhoneServer(Phone(), token=TOKEN) as made:
         yield made
 
 
 @pytest.fixture
-def harness(served: Served) -> Iterator[Harness]:
+def harness(served: PhoneServer) -> Iterator[Harness]:
     made = Harness(served.harness_url, TOKEN)
     yield made
     made.reset()
 
 
 def ask(
-    served: Served, method: str, path: str, body: bytes | None = None, **headers: str
+    served: PhoneServer, method: str, path: str, body: bytes | None = None, **headers: str
 ) -> tuple[int, dict[str, Any]]:
     """One request as it is given here; `token` and `host` stand for their headers."""
     line = http.client.HTTPConnection("127.0.0.1", int(served.harness_url.rpartition(":")[2]), timeout=5.0)
@@ -53,7 +53,7 @@ def ask(
         line.close()
 
 
-def test_a_state_taken_is_the_state_put_back(served: Served, harness: Harness) -> None:
+def test_a_state_taken_is_the_state_put_back(served: PhoneServer, harness: Harness) -> None:
     before = harness.snapshot()
     assert before == served.phone.snapshot()
     harness.lay({"battery": 12})
@@ -62,7 +62,7 @@ def test_a_state_taken_is_the_state_put_back(served: Served, harness: Harness) -
     assert served.phone.snapshot() == before
 
 
-def test_reset_forgets_all(served: Served, harness: Harness) -> None:
+def test_reset_forgets_all(served: PhoneServer, harness: Harness) -> None:
     first = harness.snapshot()
     harness.lay({"battery": 12})
     harness.fault("slow", 3)
@@ -77,7 +77,7 @@ def test_reset_forgets_all(served: Served, harness: Harness) -> None:
     assert not served.services.clipboard
 
 
-def test_faults_are_turned(served: Served, harness: Harness) -> None:
+def test_faults_are_turned(served: PhoneServer, harness: Harness) -> None:
     harness.fault("deny", True)
     assert served.faults.deny
     harness.fault("clear")
@@ -103,7 +103,7 @@ def test_what_is_no_state_is_refused_and_changes_nothing(harness: Harness, state
     assert harness.snapshot() == before
 
 
-def test_a_wrong_token_gets_nothing(served: Served) -> None:
+def test_a_wrong_token_gets_nothing(served: PhoneServer) -> None:
     with pytest.raises(LabError, match="token") as refused:
         Harness(served.harness_url, "another-token").snapshot()
     assert not isinstance(refused.value, Trouble)
@@ -116,12 +116,12 @@ def test_a_wrong_token_gets_nothing(served: Served) -> None:
 
 
 @pytest.mark.parametrize("host", ["", "evil.example", "evil.example:80", "127.0.0.1", "[::1]:80"])
-def test_another_name_gets_nothing(served: Served, host: str) -> None:
+def test_another_name_gets_nothing(served: PhoneServer, host: str) -> None:
     """A page in a browser that resolves its own name to this machine is turned away."""
     assert ask(served, "GET", "/snapshot", token=f"Bearer {TOKEN}", host=host)[0] == 403
 
 
-def test_requests_that_are_none(served: Served) -> None:
+def test_requests_that_are_none(served: PhoneServer) -> None:
     token = f"Bearer {TOKEN}"
     assert ask(served, "GET", "/nothing", token=token)[0] == 404
     assert ask(served, "GET", "/../snapshot", token=token)[0] == 404
@@ -137,7 +137,7 @@ def test_requests_that_are_none(served: Served) -> None:
     assert ask(served, "GET", "/health", token=token)[0] == 200
 
 
-def test_garbage_and_silence_do_not_hold_it_up(served: Served) -> None:
+def test_garbage_and_silence_do_not_hold_it_up(served: PhoneServer) -> None:
     port = int(served.harness_url.rpartition(":")[2])
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(5)]
     silent[0].sendall(b"\0" * 1000 + b"\r\n\r\n")
@@ -150,7 +150,7 @@ def test_garbage_and_silence_do_not_hold_it_up(served: Served) -> None:
 
 def test_closing_hangs_up_on_who_is_silent() -> None:
     before = set(threading.enumerate())
-    served = Served(Phone(), token=TOKEN).start()
+    served = PhoneServer(Phone(), token=TOKEN).start()
     own = set(threading.enumerate())
     with socket.create_connection(("127.0.0.1", int(served.harness_url.rpartition(":")[2]))) as silent:
         assert until(lambda: set(threading.enumerate()) - own), "nobody takes the request"
@@ -209,4 +209,4 @@ def test_a_token_that_is_none(token: str) -> None:
 @pytest.mark.parametrize("token", ["short", "with a space in it", "with\nline", "ключ-ключ"])
 def test_a_token_that_is_not_taken(token: str) -> None:
     with pytest.raises(LabError, match="token"):
-        Served(Phone(), token=token)
+        PhoneServer(Phone(), token=token)

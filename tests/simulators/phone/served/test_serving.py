@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from lab.cli import main
+from lab.cli.main import main
 from lab.devices.harness import Harness
-from lab.spec import Spec, embedded
+from lab.runs.spec import Spec, embedded
 from simulators import library
 from simulators.phone.phone import Phone
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.rig import AdbServer, Rig, serving
 
 
@@ -43,10 +43,12 @@ def test_nothing_is_left_of_a_closed_one(adb_server: AdbServer) -> None:
 
 
 def test_one_that_was_never_started_lets_its_ports_go() -> None:
-    served = Served(Phone())
+    served = PhoneServer(Phone())
     served.close()
     port = int(served.serial.partition(":")[2])
-    Served(Phone(), port=port, harness_port=None).close()
+    again = PhoneServer(Phone(), port=port, harness_port=None)
+    assert again.serial == served.serial
+    again.close()
 
 
 def test_a_screenshot_comes_whole(rig: Rig) -> None:
@@ -59,7 +61,7 @@ def test_a_screenshot_comes_whole(rig: Rig) -> None:
 @contextmanager
 def command(tmp_path: Path, *words: str, token: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """`hitlab phone WORDS`, running; killed at the end where it still does."""
-    line = [sys.executable, "-m", "lab.cli", "phone", *words]
+    line = [sys.executable, "-m", "lab.cli.main", "phone", *words]
     environment = {**os.environ, "HOME": str(tmp_path), "HITLAB_HARNESS_TOKEN": token}
     pipe = subprocess.PIPE
     root = Path(__file__).parents[4]
@@ -107,7 +109,7 @@ def test_the_command_says_what_to_type_and_ends_by_ctrl_c(tmp_path: Path) -> Non
 
 
 def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    with Served(Phone(), harness_port=None) as served:
+    with PhoneServer(Phone(), harness_port=None) as served:
         port = served.serial.rpartition(":")[2]
         assert main(["phone", "--adb-port", port]) == 1
         assert main(["phone", "--harness-port", port]) == 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.phone.served.line import Bad, parse
+from simulators.phone.served.line import BadLine, parse
 from tests.simulators.phone.served.asking import Asked
+from tests.store.formats.test_long_runs import guarded
 
 ASKED = Asked()
 NASTY = 'it\'s "50%" off; rm -rf $HOME & 你好 🙂\n'
@@ -39,6 +39,26 @@ def test_the_nastiest_text_arrives_in_each_way_of_quoting() -> None:
         assert words(quoted) == [NASTY], quoted
 
 
+def test_no_regular_expression_of_a_client_hangs_the_phone() -> None:
+    with guarded():
+        for command in ("grep -E", "grep -oE", "grep -cE", "egrep"):
+            said = ASKED.say(f"echo {'a' * 5000} | {command} '(a+)+$'")
+            assert (said.code, said.err.count("\n")) == (2, 1)
+            assert "repeats within repeats" in said.err
+        assert ASKED.say(f"echo {'a' * 5000} | sed -E 's/(a|aa)+b/x/g'").code == 2
+        for tried in ("a*a*a*a*b", "a.*a.*b", "a+b"):
+            assert ASKED.say(f"echo {'a' * 100_000} | grep -E '{tried}'").code == 1
+            assert ASKED.say(f"echo {'a' * 50_000}c | sed -E 's/{tried}/x/'").text == "a" * 50_000 + "c\n"
+
+
+def test_a_dump_in_one_long_line_is_searched_whole() -> None:
+    node = '<node text="" bounds="[0,0][10,10]"/>'
+    line = node * 1500 + '<node text="Pay" bounds="[1,2][30,40]"/>'
+    asked = f"""echo '{line}' | grep -oE 'text="[^"]+" bounds="[^"]*"'"""
+    assert ASKED.say(asked).text == 'text="Pay" bounds="[1,2][30,40]"\n'
+    assert ASKED.say(f"""echo '{line}' | sed -E 's/.*text="Pay" //'""").code == 0
+
+
 @pytest.mark.skipif(not SH.exists(), reason="there is no /bin/sh here")
 @settings(max_examples=120, deadline=None)
 @given(st.text("ab '\"\\%=\t", max_size=14))
@@ -60,6 +80,13 @@ def test_quotes_mean_what_they_mean_to_sh(line: str) -> None:
         "true && echo a || echo b", "false && echo a || echo b", "false; echo $?", "! true; echo $?",
         "echo a | cat | wc -c | tr -d ' '", "(exit 7); echo $?", "{ echo a; echo b; } | cat",
         "x='a  b'; echo $x; echo \"$x\"",
+        "if true; then echo a; else echo b; fi; if false; then echo a; elif true; then echo c; fi",
+        "if false; then :; fi",
+        "for x in 1 2 'a b'; do echo \"<$x>\"; done; echo $x", "for x in; do echo $x; done; echo none",
+        "x=; while [ \"$x\" != aaa ]; do x=a$x; echo $x; done | tail -n 1", "until true; do echo a; done; echo $?",
+        "for x in 1 2 3 4; do if [ $x = 2 ]; then continue; fi; [ $x = 4 ] && break; echo $x; done",
+        "for x in a b\ndo\necho $x\ndone", "if [ -f /none ]\nthen echo a\nelse echo b\nfi > /dev/null; echo fi done",
+        "if false; then echo a; fi; echo $?; if true; then false; fi; echo $?", "echo if then; echo for do done",
         "x=5 ; echo ${x}1 ${nothing:-none} ${x:+set}", "echo \"$(echo 'a b' | cat)\"c",
         "echo `echo a b`", "echo a # no\necho b", "echo a\\\nb", "echo 'a\nb' | grep -c .", "echo $(echo '  a   b ')",
         "echo a >/dev/null; echo b 2>&1", "echo \"a\\$b\\\\c\\d\"", "printf '%s-%s\\n' 1 2 3 | tail -n 1",
@@ -98,9 +125,29 @@ def test_patterns_stand_for_files_only_where_they_are_not_quoted() -> None:
     assert asked.text("cd /sdcard && echo *.png; pwd") == "a.png b.png\n/sdcard"
 
 
-@pytest.mark.parametrize("line", ["echo )", "a &&", "| a", "(echo", "echo 'a", 'echo "a', "echo $(b", "echo `b", "a >"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo )",
+        "a &&",
+        "| a",
+        "(echo",
+        "echo 'a",
+        'echo "a',
+        "echo $(b",
+        "echo `b",
+        "a >",
+        "if true; fi",
+        "if true; then a",
+        "for x in a; echo; done",
+        "for 1 in a; do b; done",
+        "done",
+        "while true; do",
+        "then a",
+    ],
+)
 def test_a_line_that_is_none_is_said_and_nothing_is_run(line: str) -> None:
-    with pytest.raises(Bad):
+    with pytest.raises(BadLine):
         parse(line)
     said = ASKED.say(f"echo first; {line}")
     assert said.code == 1
@@ -110,8 +157,12 @@ def test_a_line_that_is_none_is_said_and_nothing_is_run(line: str) -> None:
 
 @given(st.text(st.sampled_from("ab'\"\\ ;&|<>(){}$`#\n!=~*")))
 def test_any_line_is_read_or_refused(line: str) -> None:
-    with suppress(Bad):
+    refused = False
+    try:
         parse(line)
+    except BadLine:
+        refused = True
+    assert not refused or ASKED.say(f"echo first; {line}").code == 1
 
 
 def test_what_nests_too_deep_is_refused() -> None:

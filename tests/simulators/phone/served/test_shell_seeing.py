@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.uitree import UiTree
+from lab.core.ui_tree import UiTree
 from tests.simulators.phone.served.asking import Asked
 
 

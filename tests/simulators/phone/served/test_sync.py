@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simulators.phone.phone import Phone
 from simulators.phone.served import folders
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.host import Host
 from tests.simulators.phone.served.rig import Rig, until
 
@@ -23,12 +23,12 @@ def request(name: str, words: bytes = b"", length: int | None = None) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served(Phone(), harness_port=None) as made:
+def served() -> Iterator[PhoneServer]:
+    with PhoneServer(Phone(), harness_port=None) as made:
         yield made
 
 
-def said(served: Served, *requests: bytes) -> bytes:
+def said(served: PhoneServer, *requests: bytes) -> bytes:
     """All that is answered to these requests, and to being told that there are no more."""
     with Host(served.serial) as host:
         host.meet()
@@ -79,7 +79,7 @@ def test_what_the_phone_does_not_give_or_take(rig: Rig, words: list[str], why: b
     assert not rig.served.services.files
 
 
-def test_both_ages_of_a_look(served: Served) -> None:
+def test_both_ages_of_a_look(served: PhoneServer) -> None:
     served.services.files["/sdcard/x"] = b"12345"
     old = said(served, request("STAT", b"/sdcard/x"), request("STAT", b"/nothing"), request("STAT", b"/sdcard"))
     assert [struct.unpack_from("<4s3I", old, at)[:3] for at in (0, 16, 32)] == [
@@ -90,7 +90,7 @@ def test_both_ages_of_a_look(served: Served) -> None:
     assert struct.unpack_from("<4sI", new, 72) == (b"LST2", 2)
 
 
-def test_both_ages_of_a_list(served: Served) -> None:
+def test_both_ages_of_a_list(served: PhoneServer) -> None:
     served.services.files["/sdcard/x/y"] = b"123"
     old = said(served, request("LIST", b"/sdcard/x"))
     assert old == struct.pack("<4s4I", b"DENT", 0o100644, 3, struct.unpack_from("<I", old, 12)[0], 1) + b"y" + (
@@ -100,7 +100,7 @@ def test_both_ages_of_a_list(served: Served) -> None:
     assert (new[:4], new[72:77], new[77:81], len(new)) == (b"DNT2", b"\1\0\0\0y", b"DONE", 72 + 5 + 76)
 
 
-def test_what_is_no_request_ends_it(served: Served) -> None:
+def test_what_is_no_request_ends_it(served: PhoneServer) -> None:
     assert said(served, request("NOPE", b"/x")).startswith(b"FAIL")
     assert said(served, request("STAT", b"", 0xFFFFFFFF)).startswith(b"FAIL")
     assert said(served, request("SEND", b"/sdcard/z,33188"), request("DATA", b"", 0x7FFFFFFF)).startswith(b"FAIL")
@@ -111,7 +111,7 @@ def test_what_is_no_request_ends_it(served: Served) -> None:
     assert "/sdcard/z" not in served.services.files
 
 
-def test_a_phone_that_is_full(served: Served) -> None:
+def test_a_phone_that_is_full(served: PhoneServer) -> None:
     served.services.files.clear()
     served.services.files["/sdcard/much"] = bytes(folders._MOST_ALL - 10)
     fits, not_any_more = request("DATA", bytes(10)), request("DATA", bytes(11))
@@ -133,7 +133,7 @@ REQUESTS = st.builds(
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.one_of(REQUESTS, REQUESTS, st.binary(max_size=12)), max_size=12))
-def test_any_requests_break_nothing(served: Served, requests: list[bytes]) -> None:
+def test_any_requests_break_nothing(served: PhoneServer, requests: list[bytes]) -> None:
     with Host(served.serial) as host:
         host.meet()
         theirs = host.open(1, "sync:")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulators.phone.phone import Phone
-from simulators.phone.served.served import Served
+from simulators.phone.served.served import PhoneServer
 from tests.simulators.phone.served.host import MOST, VERSION, Host, packet
 from tests.simulators.phone.served.rig import Rig, until
 
@@ -20,26 +20,26 @@ LINES = "exec:"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with Served(Phone(), harness_port=None) as made:
+def served() -> Iterator[PhoneServer]:
+    with PhoneServer(Phone(), harness_port=None) as made:
         yield made
 
 
 @pytest.fixture
-def host(served: Served) -> Iterator[Host]:
+def host(served: PhoneServer) -> Iterator[Host]:
     with Host(served.serial) as made:
         made.meet()
         yield made
 
 
-def echoes(served: Served) -> bool:
+def echoes(served: PhoneServer) -> bool:
     """Whether the phone still serves a host that keeps to the rules."""
     with Host(served.serial) as host:
         host.meet()
         return host.rest(1, host.open(1, "exec:echo hi")) == b"hi\n"
 
 
-def test_it_says_who_it_is_and_what_it_can(served: Served) -> None:
+def test_it_says_who_it_is_and_what_it_can(served: PhoneServer) -> None:
     with Host(served.serial) as host:
         met = host.meet()
     banner = met.data.decode()
@@ -48,7 +48,7 @@ def test_it_says_who_it_is_and_what_it_can(served: Served) -> None:
     assert met.arg1 == MOST
 
 
-def test_nothing_is_served_before_both_have_met(served: Served) -> None:
+def test_nothing_is_served_before_both_have_met(served: PhoneServer) -> None:
     with Host(served.serial) as host:
         host.send("OPEN", 1, 0, b"exec:echo hi\0")
         host.meet()
@@ -105,7 +105,7 @@ def test_the_host_waits_for_the_phone(host: Host) -> None:
     assert host.expect("CLSE").arg1 == 1
 
 
-def test_a_closed_stream_ends_its_command(served: Served, host: Host) -> None:
+def test_a_closed_stream_ends_its_command(served: PhoneServer, host: Host) -> None:
     before = threading.active_count()
     theirs = host.open(1, "exec:sleep 60")
     assert threading.active_count() > before
@@ -143,7 +143,7 @@ def _opens(host: Host, ours: int) -> bool:
     return heard is not None and heard.command == "OKAY"
 
 
-def test_an_old_host_gets_sums_and_must_send_them(served: Served) -> None:
+def test_an_old_host_gets_sums_and_must_send_them(served: PhoneServer) -> None:
     with Host(served.serial) as host:
         host.meet(version=0x01000000, most=4096)
         theirs = host.open(1, LINES)
@@ -154,7 +154,7 @@ def test_an_old_host_gets_sums_and_must_send_them(served: Served) -> None:
         assert host.hear() is None
 
 
-def test_a_small_payload_is_kept_to(served: Served) -> None:
+def test_a_small_payload_is_kept_to(served: PhoneServer) -> None:
     with Host(served.serial) as host:
         assert host.meet(most=4096).arg1 == 4096
         theirs = host.open(1, "exec:screencap -p")
@@ -177,7 +177,7 @@ def test_a_small_payload_is_kept_to(served: Served) -> None:
     ],
     ids=["http", "zeros", "ones", "trailing", "huge", "little payload", "long banner"],
 )
-def test_what_is_no_packet_ends_the_connection(served: Served, bad: bytes) -> None:
+def test_what_is_no_packet_ends_the_connection(served: PhoneServer, bad: bytes) -> None:
     with Host(served.serial) as host:
         host.sock.sendall(bad)
         heard = host.hear()
@@ -200,7 +200,7 @@ PACKETS = st.builds(packet, COMMANDS, NUMBERS, NUMBERS, PAYLOADS)
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PACKETS, PACKETS, PACKETS, st.binary(max_size=40)), max_size=30), st.booleans())
-def test_a_host_that_keeps_to_no_rule_breaks_nothing(served: Served, sent: list[bytes], met: bool) -> None:
+def test_a_host_that_keeps_to_no_rule_breaks_nothing(served: PhoneServer, sent: list[bytes], met: bool) -> None:
     with Host(served.serial) as host:
         if met:
             host.meet()
@@ -209,7 +209,7 @@ def test_a_host_that_keeps_to_no_rule_breaks_nothing(served: Served, sent: list[
     assert echoes(served)
 
 
-def test_hosts_that_say_nothing_do_not_keep_others_out(served: Served) -> None:
+def test_hosts_that_say_nothing_do_not_keep_others_out(served: PhoneServer) -> None:
     silent = [Host(served.serial) for _ in range(40)]
     try:
         assert echoes(served)
@@ -221,7 +221,7 @@ def test_hosts_that_say_nothing_do_not_keep_others_out(served: Served) -> None:
 
 def test_a_host_that_never_reads_holds_nothing_up() -> None:
     before = set(threading.enumerate())
-    with Served(Phone(), harness_port=None) as served, Host(served.serial) as deaf:
+    with PhoneServer(Phone(), harness_port=None) as served, Host(served.serial) as deaf:
         deaf.send("CNXN", VERSION, MOST, b"host::\0")
         for ours in range(1, 21):
             deaf.send("OPEN", ours, 0, b"exec:screencap\0")

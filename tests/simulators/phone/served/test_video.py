@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from lab.turn import Action
-from lab.uitree import UiTree
+from lab.core.step import Action
+from lab.core.ui_tree import UiTree
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import Film, Shot, fling, flung
+from simulators.phone.served.film import Film, FilmPicture, fling, flung
 from simulators.phone.served.scrcpy import serve
-from simulators.phone.served.scrcpy_options import Refused, numbers, parse, stand_in, version_of, video_size
+from simulators.phone.served.scrcpy_options import RefusedOptions, numbers, parse, stand_in, version_of, video_size
 from simulators.phone.served.services import Services
 from tests.simulators.phone.served.scrcpy_client import (
     JAR,
@@ -127,7 +127,7 @@ def test_a_reset_begins_with_a_key_frame(services: Services, start: Start) -> No
 
 
 def test_a_film_plays_no_faster_than_asked(services: Services, start: Start) -> None:
-    grey = [Shot(bytes([shade]) * (1080 * 2400 * 3), UiTree()) for shade in (60, 120, 180)]
+    grey = [FilmPicture(bytes([shade]) * (1080 * 2400 * 3), UiTree()) for shade in (60, 120, 180)]
     services.display = film = Film(Phone(), grey)
     client = start("3.3.3", "max_size=400", "max_fps=25")
     client.greet()
@@ -230,7 +230,7 @@ def test_versions_must_match(services: Services) -> None:
     assert serve(services, "/data/local/tmp/other.jar", ["3.3.3"], console) == 1
     assert "Could not find or load main class com.genymobile.scrcpy.Server" in console.text
     for words in ([], ["3.3.3", "tunnel_forward"], ["3.3.3", "max_size=big"], ["3.3.3", "scid=80000000"]):
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedOptions):
             parse("3.3.3", words)
 
 

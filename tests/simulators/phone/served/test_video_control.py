@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.turn import Action
-from simulators.phone.served import keys
-from simulators.phone.served import scrcpy_messages as messages
+from lab.core.step import Action
+from simulators.phone.served import keys, scrcpy_messages
 from simulators.phone.served.services import Services
 from tests.simulators.phone.served.scrcpy_client import Client, Start, display, on_a_desk, starting, wait_for
 
@@ -289,15 +288,15 @@ def test_hardware_that_there_is_not_is_passed_over(services: Services, start: St
 def test_the_bytes_of_the_clients_own_tests() -> None:
     """As in Genymobile/scrcpy, app/tests/test_control_msg_serialize.c."""
     finger = bytes.fromhex("02 00 1234567887654321 00000064 000000c8 0438 0780 ffff 00000001 00000001")
-    event = messages.Touch(0, 0x1234567887654321, (100, 200), (1080, 1920), 1.0, 1, 1)
+    event = scrcpy_messages.Touch(0, 0x1234567887654321, (100, 200), (1080, 1920), 1.0, 1, 1)
     assert read(finger, (3, 3, 3)) == event
     wheel = bytes.fromhex("03 00000104 00000402 0438 0780 0800 f800 00000001")
-    assert read(wheel, (3, 3, 3)) == messages.Scroll((260, 1026), (1080, 1920), 1.0, -1.0, 1)
-    assert read(bytes.fromhex("00 01 00000042 00000005 00000041"), (3,)) == messages.Key(1, 66, 5, 65)
-    assert read(b"\1\0\0\0\x0dhello, world!", (3,)) == messages.Text("hello, world!")
+    assert read(wheel, (3, 3, 3)) == scrcpy_messages.ScrollMessage((260, 1026), (1080, 1920), 1.0, -1.0, 1)
+    assert read(bytes.fromhex("00 01 00000042 00000005 00000041"), (3,)) == scrcpy_messages.KeyMessage(1, 66, 5, 65)
+    assert read(b"\1\0\0\0\x0dhello, world!", (3,)) == scrcpy_messages.TextMessage("hello, world!")
     copied = bytes.fromhex("09 0102030405060708 01 0000000d") + b"hello, world!"
-    assert read(copied, (3,)) == messages.SetClipboard(0x0102030405060708, True, "hello, world!")
-    assert read(b"\x10\x07firefox", (3,)) == messages.StartApp("firefox")
+    assert read(copied, (3,)) == scrcpy_messages.SetClipboard(0x0102030405060708, True, "hello, world!")
+    assert read(b"\x10\x07firefox", (3,)) == scrcpy_messages.StartApp("firefox")
 
 
 @given(st.binary(max_size=200), st.sampled_from([(2, 4), (3, 3, 4), (4, 0)]))
@@ -311,22 +310,22 @@ def test_any_bytes_are_a_message_or_none(data: bytes, version: tuple[int, ...]) 
         at += count
         return data[at - count : at]
 
-    with contextlib.suppress(EOFError, messages.Unreadable):
+    with contextlib.suppress(EOFError, scrcpy_messages.UnreadableMessage):
         while True:
-            messages.read(take, version)
+            scrcpy_messages.read(take, version)
 
 
 def test_a_long_clipboard_is_cut_between_characters() -> None:
-    data = messages.clipboard("é" * messages.LONGEST)
-    assert len(data) == messages.LONGEST - 1
-    assert data[5:].decode() == "é" * ((messages.LONGEST - 5) // 2)
-    assert len(messages.device_name("é" * 64)) == 64
+    data = scrcpy_messages.clipboard("é" * scrcpy_messages.LONGEST)
+    assert len(data) == scrcpy_messages.LONGEST - 1
+    assert data[5:].decode() == "é" * ((scrcpy_messages.LONGEST - 5) // 2)
+    assert len(scrcpy_messages.device_name("é" * 64)) == 64
 
 
-def read(data: bytes, version: tuple[int, ...]) -> messages.Message:
+def read(data: bytes, version: tuple[int, ...]) -> scrcpy_messages.Message:
     """The one message that is all of `data`."""
     held = io.BytesIO(data)
-    message = messages.read(held.read, version)
+    message = scrcpy_messages.read(held.read, version)
     assert not held.read()
     return message
 

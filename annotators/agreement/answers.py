@@ -1,0 +1,201 @@
+"""Where a field's answers can stand, and what each rater said there: places by raters, of one rating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.ratings import RatedItem
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+from lab.core.study import Unit
+
+Ints = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+NOT_HANDED_IN, NOT_RATED, UNANSWERED = "not_handed_in", "not_rated", "unanswered"
+"""Reasons beside those that raters give: a person's sheet is not handed in; a judge passed an item over; else."""
+
+
+class FieldPlaces(NamedTuple):
+    """The places of a field, in the order of units and of their targets; pilot units and what a rule answered are none.
+
+    `unit` and `target` are indices as in `Columns`, `kinds` the targets' kinds, `trace` indexes `traces`.
+    """
+
+    places: tuple[RatedItem, ...]
+    unit: Ints
+    target: Ints
+    kinds: tuple[str, ...]
+    trace: Ints
+    traces: tuple[str, ...]
+
+
+class FieldAnswers(NamedTuple):
+    """What `raters` (columns) said at a field's places (rows).
+
+    `value` indexes the columns' values, their number being a flag that was not raised; -1 is none. Where an answer was
+    to be given and was not, `why` indexes `reasons`, -1 else. `gave` are reasons that the rater gave.
+    """
+
+    laid: FieldPlaces
+    value: Ints
+    why: Ints
+    reasons: tuple[str, ...]
+    step: Ints
+
+    @property
+    def gave(self) -> Mask:
+        others = [self.reasons.index(name) for name in (NOT_HANDED_IN, NOT_RATED, UNANSWERED)]
+        return (self.why >= 0) & ~np.isin(self.why, others)
+
+
+def field_named(studied: StudyData, name: str) -> Field:
+    """A field of the study's protocol; ValueError where it has none of that name."""
+    field = studied.study.protocol.field(name)
+    if field is None:
+        raise ValueError(f"{studied.study.name} asks nothing named {name}")
+    return field
+
+
+def places_of(studied: StudyData, field: Field) -> FieldPlaces:
+    """A field's places."""
+    per_target = field.per == "target" and studied.study.protocol.targets != "unit"
+    found: FieldPlaces = studied.once(("laid", field.id), lambda: _laid(studied, field, per_target))
+    return found
+
+
+def units_laid(studied: StudyData) -> FieldPlaces:
+    """The units themselves as places."""
+    found: FieldPlaces = studied.once(("laid",), lambda: _laid(studied, None, False))
+    return found
+
+
+def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
+    columns = studied.columns
+    units = {id: i for i, id in enumerate(columns.units)}
+    targets = {id: i for i, id in enumerate(columns.targets)}
+    clusters: dict[str, int] = {}
+    places: list[RatedItem] = []
+    where: list[tuple[int, int, int]] = []
+    kinds: list[str] = []
+    for unit in studied.units:
+        if unit.pilot or unit.id not in units:
+            continue
+        ruled = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
+        at, cluster = units[unit.id], clusters.setdefault(unit.clustered, len(clusters))
+        for id, kind in [(one.id, one.kind) for one in unit.targets] if per_target else [("", "")]:
+            if id not in ruled and id in targets:
+                places.append(RatedItem(unit.id, id))
+                where.append((at, targets[id], cluster))
+                kinds.append(kind)
+    index = np.array(where, dtype=np.int32).reshape(-1, 3)
+    return FieldPlaces(tuple(places), index[:, 0], index[:, 1], tuple(kinds), index[:, 2], tuple(clusters))
+
+
+def answers_of(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
+    """What these raters said of a field in their first rating, or in a later one."""
+    key = ("said", field.id, tuple(raters), run)
+    found: FieldAnswers = studied.once(key, lambda: _said(studied, field, raters, run))
+    return found
+
+
+def _said(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
+    columns, laid = studied.columns, places_of(studied, field)
+    value, reason, step = _stands(studied, field, raters, run)
+    asked = _asked(studied, field, raters, run)
+    expected, handed = sheets_of(studied, raters, run)
+    expected, handed = expected[laid.unit], handed[laid.unit]
+    value = np.where(asked, value, -1)
+    reasons = (*columns.reasons, *(one for one in (NOT_HANDED_IN, NOT_RATED, UNANSWERED) if one not in columns.reasons))
+    why = np.where(asked & (value < 0), reason, -1)
+    bare = (value < 0) & (why < 0) & expected
+    judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
+    if field.kind == "flag":
+        rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
+        value = np.where(bare & handed & asked & rated, len(columns.values), value)
+        bare &= value < 0
+    wanted = field.required or field.kind == "flag"
+    if wanted:
+        passed = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
+        away = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
+        why = np.where(bare & handed & asked, passed, why)
+        if not field.show_if:
+            why = np.where(bare & ~handed, away, why)
+    return FieldAnswers(laid, value.astype(np.int32), why.astype(np.int32), reasons, np.where(value >= 0, step, -1))
+
+
+def _stands(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
+    """The labels of a field as places x raters: value, reason, step; -1 where there is none."""
+    columns, laid = studied.columns, places_of(studied, field)
+    column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
+    column[list(raters)] = np.arange(len(raters), dtype=np.int32)
+    number = columns.fields.index(field.id)
+    rows = np.flatnonzero((columns.field == number) & (columns.run == run) & (column[columns.rater] >= 0))
+    place = _found(laid, columns.unit[rows], columns.target[rows], len(columns.targets))
+    rows, place = rows[place >= 0], place[place >= 0]
+    shape = (len(laid.places), len(raters))
+    out = tuple(np.full(shape, -1, dtype=np.int32) for _ in range(3))
+    for into, told in zip(out, (columns.value, columns.reason, columns.step), strict=True):
+        into[place, column[columns.rater[rows]]] = told[rows]
+    return out[0], out[1], out[2]
+
+
+def places_at(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
+    """Which of a field's places each of these labels (rows of the columns) is about; -1 where none."""
+    columns = studied.columns
+    return _found(places_of(studied, field), columns.unit[rows], columns.target[rows], len(columns.targets))
+
+
+def _found(laid: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
+    """Which place each (unit, target) is; -1 where none."""
+    if not len(laid.places):
+        return np.full(len(unit), -1, dtype=np.int32)
+    known = laid.unit.astype(np.int64) * targets + laid.target
+    order = np.argsort(known, kind="stable")
+    wanted = unit.astype(np.int64) * targets + target
+    at = np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)
+    return np.where(known[order][at] == wanted, order[at], -1).astype(np.int32)
+
+
+def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
+    """Whether a field was asked of each rater at each place: by what else they said there."""
+    columns, laid = studied.columns, places_of(studied, field)
+    if not field.show_if:
+        return np.ones((len(laid.places), len(raters)), dtype=np.bool_)
+    name, _, wanted = field.show_if.partition("=")
+    asking = field_named(studied, name)
+    value, _, _ = _stands(studied, asking, raters, run)
+    opens = np.array([*(str(one) in wanted.split(",") for one in columns.values), False], dtype=np.bool_)
+    whole = places_of(studied, asking)
+    same = _found(whole, laid.unit, laid.target, len(columns.targets))
+    if not (same >= 0).all():  # it is asked of the unit as a whole
+        unit_wide = _found(whole, laid.unit, np.zeros_like(laid.target), len(columns.targets))
+        same = np.where(same >= 0, same, unit_wide)
+    found = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
+    asked: Mask = found[same] & (same >= 0)[:, None]
+    return asked
+
+
+def sheets_of(studied: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
+    """Units x raters: whether a sheet was to be given, and whether it was. A judge is to rate every unit."""
+    columns = studied.columns
+    expected = np.zeros((len(columns.units), len(raters)), dtype=np.bool_)
+    handed = expected.copy()
+    for at, rater in enumerate(raters):
+        dealt = (columns.dealt[:, 1] == rater) & (columns.dealt[:, 2] == run)
+        expected[columns.dealt[dealt, 0], at] = True
+        handed[columns.dealt[dealt & columns.handed, 0], at] = True
+        answered = columns.unit[(columns.rater == rater) & (columns.run == run)]
+        handed[answered, at] = True
+        if rater in studied.judges:
+            expected[:, at] = True
+    return expected | handed, handed
+
+
+def ruled(unit: Unit, field: str) -> dict[str, object]:
+    """What a rule answered of a unit, by target."""
+    return {one.target: one.value for one in unit.mechanical if one.field == field}

@@ -1,0 +1,44 @@
+"""The parts of a field's items that are told apart: by what targets are, and before and after derivation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from annotators.agreement.fields import Derived
+from annotators.derived import COMPLETED, NOT_COMPLETED
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+
+
+class RatingsPart(NamedTuple):
+    """A part by its name (empty: all of it), and what `ratings_of` calls it."""
+
+    name: str = ""
+    kind: str = ""
+    derived: Derived = ""
+
+
+def parts_of(studied: StudyData, field: Field) -> list[RatingsPart]:
+    """All items, then each kind of target there is; of a graph's nodes each before and after derivation."""
+    kinds = ["", *kinds_of(studied, field)]
+    if not derives(studied, field):
+        return [RatingsPart(kind, kind) for kind in kinds]
+    both: tuple[Derived, ...] = ("before", "after")
+    return [RatingsPart(", ".join(filter(None, (kind, derived))), kind, derived) for kind in kinds for derived in both]
+
+
+def kinds_of(studied: StudyData, field: Field) -> tuple[str, ...]:
+    """What kinds of targets a field is asked of, in the order in which they come; none where all are of one."""
+    if field.per != "target" or studied.study.protocol.targets == "unit":
+        return ()
+    kinds: tuple[str, ...] = studied.once(
+        "kinds", lambda: tuple(dict.fromkeys(one.kind for unit in studied.units for one in unit.targets))
+    )
+    return kinds if len(kinds) > 1 else ()
+
+
+def derives(studied: StudyData, field: Field) -> bool:
+    """Whether a field's answers are those that paths are derived from."""
+    known = {option.id for option in field.options}
+    of_nodes = studied.study.protocol.targets == "tdg nodes" and field.per == "target"
+    return of_nodes and field.kind == "nominal" and {COMPLETED, NOT_COMPLETED} <= known

@@ -1,0 +1,79 @@
+"""A judge against the truth: accuracy, precision, recall, F1 and kappa; and boxes against boxes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from annotators.agreement.additive import AdditiveStatistic, ratio, undefined
+from annotators.agreement.coefficients import cohen_kappa
+from annotators.agreement.counts import both, over, summed, too_few
+from annotators.agreement.ratings import Floats, Ratings
+
+Judged = Literal["accuracy", "precision", "recall", "f1", "kappa"]
+
+
+def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
+    """Of two columns, truth and judge in this order, over places where both stand; `positive` is the category that
+    precision, recall and F1 are about.
+
+    Sums: places, the same, said `positive` by both, by truth, by the judge.
+    """
+    if len(ratings.raters) > 2:
+        raise ValueError(f"{ratings.field}: truth and one judge are compared, not {len(ratings.raters)}")
+    if what == "kappa":
+        return cohen_kappa(ratings)
+    if why := too_few(ratings):
+        return undefined(what, len(ratings.traces), why, least=0.0)
+    kept = over(ratings, both(ratings))
+    truth, judge = kept.codes[:, 0], kept.codes[:, 1]
+    it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
+    yes, said = truth == it, judge == it
+    sums = summed(
+        kept, np.column_stack((np.ones(len(truth)), truth == judge, yes & said, yes, said)).astype(np.float64)
+    )
+    above, below, never = {
+        "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
+        "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
+        "recall": ((0, 0, 1, 0, 0), (0, 0, 0, 1, 0), f"nothing is {positive}"),
+        "f1": ((0, 0, 2, 0, 0), (0, 0, 0, 1, 1), f"nothing is {positive}, nor did the judge say so"),
+    }[what]
+    up, down = np.asarray(above, np.float64), np.asarray(below, np.float64)
+
+    def of(sums: Floats) -> Floats:
+        return ratio(np.asarray(sums @ up), np.asarray(sums @ down))
+
+    counts = (up, down) if what != "f1" else None
+    return AdditiveStatistic(what, sums, of, lambda sums: never, least=0.0, places=len(truth), share=counts)
+
+
+Box = tuple[float, float, float, float]
+
+
+def iou(one: Box, other: Box) -> float:
+    """The intersection of two boxes (left, top, right, bottom) over their union; 0 where both are empty."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    met = max(0.0, width) * max(0.0, height)
+    union = _area(one) + _area(other) - met
+    return met / union if union > 0 else 0.0
+
+
+def same_box(one: Box, other: Box, least: float = 0.5) -> bool:
+    """Whether IoU is at least `least`."""
+    return iou(one, other) >= least
+
+
+def centre_in_box(one: Box, other: Box) -> bool:
+    """Whether the centre of each lies in the other, on its edge too."""
+    return _holds(one, other) and _holds(other, one)
+
+
+def _holds(box: Box, other: Box) -> bool:
+    x, y = (other[0] + other[2]) / 2, (other[1] + other[3]) / 2
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])

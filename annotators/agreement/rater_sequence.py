@@ -1,0 +1,189 @@
+"""One rater's answers in the order in which they were given, and what most of the others say where each stands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio
+from annotators.agreement.answers import Ints, answers_of, places_at, places_of, units_laid
+from annotators.agreement.fields import Codes, categories_of, codes_of
+from annotators.agreement.ratings import Floats
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+
+CHOSEN = ("nominal", "ordinal")
+"""Fields whose answers are options; a flag that is not raised is no answer that was given at a time."""
+
+
+class RaterSequence(NamedTuple):
+    """A rater's answers to fields of options, the earliest first, one row each.
+
+    `field` indexes the study's fields of options, `code` their categories; `rest` is what more than half of the other
+    people say there, -1 where they do not, or nobody else did. `unit` and `trace` are indices.
+    """
+
+    field: Ints
+    code: Codes
+    rest: Codes
+    unit: Ints
+    trace: Ints
+    traces: int
+
+    def some(self, kept: npt.NDArray[np.bool_]) -> RaterSequence:
+        """Those rows alone."""
+        return RaterSequence(
+            self.field[kept], self.code[kept], self.rest[kept], self.unit[kept], self.trace[kept], self.traces
+        )  # fmt: skip
+
+    @property
+    def compared(self) -> RaterSequence:
+        """Those at which the rest say anything."""
+        return self.some(self.rest >= 0)
+
+
+def chosen_fields(studied: StudyData) -> tuple[Field, ...]:
+    """The study's fields of options, in their order."""
+    return tuple(field for field in studied.study.protocol.fields if field.kind in CHOSEN)
+
+
+def sequence_of(studied: StudyData, rater: int) -> RaterSequence:
+    """What a rater (an index of the columns') chose in their first rating."""
+    parts = [_in_field(studied, at, field, rater) for at, field in enumerate(chosen_fields(studied))]
+    if not parts:
+        none = np.zeros(0, dtype=np.int32)
+        return RaterSequence(
+            none, none.astype(np.int16), none.astype(np.int16), none, none, len(units_laid(studied).traces)
+        )
+    rows = np.concatenate([rows for rows, _ in parts])
+    order = np.lexsort((rows, studied.columns.at[rows]))
+    owns = [own for _, own in parts]
+    return RaterSequence(
+        np.concatenate([own.field for own in owns])[order],
+        np.concatenate([own.code for own in owns])[order],
+        np.concatenate([own.rest for own in owns])[order],
+        np.concatenate([own.unit for own in owns])[order],
+        np.concatenate([own.trace for own in owns])[order],
+        len(units_laid(studied).traces),
+    )
+
+
+def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
+    columns, laid = studied.columns, places_of(studied, field)
+    raters = studied.people if rater in studied.people else studied.judges
+    mine = raters.index(rater)
+    said = answers_of(studied, field, raters, 1)
+    codes = codes_of(studied, field, said)[:, mine]
+    number = columns.fields.index(field.id)
+    rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
+    place = places_at(studied, field, rows)
+    kept = place >= 0
+    kept[kept] = codes[place[kept]] >= 0
+    rows, place = rows[kept], place[kept]
+    rest = rest_of(studied, field, rater)[place]
+    own = RaterSequence(
+        np.full(len(rows), at, dtype=np.int32), codes[place], rest, columns.unit[rows], laid.trace[place],
+        len(laid.traces),
+    )  # fmt: skip
+    return rows, own
+
+
+def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
+    """At each place of a field what more than half of the people other than this one say; -1 where they do not.
+
+    Reasons for having no answer are voices, too, as in the truth that judges are held against.
+    """
+    counts, voices = _votes(studied, field)
+    if rater in studied.people:
+        said = answers_of(studied, field, studied.people, 1)
+        at = studied.people.index(rater)
+        mine = codes_of(studied, field, said)[:, at]
+        counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
+        voices = voices - ((mine >= 0) | said.gave[:, at])
+    if not counts.size:
+        return np.full(len(counts), -1, dtype=np.int16)
+    best = counts.argmax(axis=1)
+    most = counts[np.arange(len(counts)), best]
+    return np.where((most > 0) & (2 * most > voices), best, -1).astype(np.int16)
+
+
+def _votes(studied: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """How many people said each category at each place, and how many said anything."""
+
+    def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        said = answers_of(studied, field, studied.people, 1)
+        codes = codes_of(studied, field, said)
+        of = [(codes == at).sum(axis=1) for at in range(len(categories_of(studied, field)))]
+        counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
+        return counts.astype(np.int32), ((codes >= 0) | said.gave).sum(axis=1).astype(np.int32)
+
+    found: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = studied.once(("votes", field.id), counted)
+    return found
+
+
+def share(name: str, same: npt.NDArray[np.bool_], trace: Ints, traces: int, why: str) -> AdditiveStatistic:
+    """The share of rows that are so; `why` is said where there are no rows."""
+    sums = over_traces(np.column_stack((same, np.ones(len(same)))).astype(np.float64), trace, max(1, traces))
+    return AdditiveStatistic(
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0, places=len(same)
+    )
+
+
+def pairs_before(own: RaterSequence, fields: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows, and the row of the same field before each: where another unit begins, the last answer to the one before.
+
+    Within a unit answers are alike because the unit is; from one unit to the next only its place in the order joins
+    them, which dealing shuffles.
+    """
+    later: list[npt.NDArray[np.intp]] = []
+    before: list[npt.NDArray[np.intp]] = []
+    for field in range(fields):
+        rows = np.flatnonzero(own.field == field)
+        begins = np.flatnonzero(own.unit[rows[1:]] != own.unit[rows[:-1]]) + 1
+        later.append(rows[begins])
+        before.append(rows[begins - 1])
+    none = [np.zeros(0, dtype=np.intp)]
+    return np.concatenate(later or none), np.concatenate(before or none)
+
+
+def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveStatistic:
+    """How much more often an answer is the same as the one before than the rater's own margins make it, in shares.
+
+    Sums, of each field: pairs that are the same, pairs, how often each category came later and before.
+    """
+    later, before = pairs_before(own, fields)
+    said = np.eye(categories)
+    parts: list[Floats] = []
+    for field in range(fields):
+        mine = own.field[later] == field
+        one, other = own.code[later[mine]], own.code[before[mine]]
+        table = np.column_stack((one == other, np.ones(len(one)), said[one], said[other])).astype(np.float64)
+        parts.append(over_traces(table, own.trace[later[mine]], max(1, own.traces)))
+    sums = np.concatenate(parts, axis=1) if parts else np.zeros((1, 0))
+
+    def of(sums: Floats) -> Floats:
+        each = sums.reshape(*sums.shape[:-1], fields, 2 + 2 * categories)
+        pairs = each[..., 1]
+        chance = ratio((each[..., 2 : 2 + categories] * each[..., 2 + categories :]).sum(axis=-1), pairs)
+        return ratio((each[..., 0] - np.where(pairs > 0, chance, 0.0)).sum(axis=-1), pairs.sum(axis=-1))
+
+    return AdditiveStatistic(
+        "same as before, beyond chance", sums, of, lambda sums: "fewer than two items answered", None, places=len(later)
+    )
+
+
+def longest_run(own: RaterSequence, fields: int) -> tuple[int, int, int, int]:
+    """The most answers to one field in a row that are the same: field, code, how many, of how many; 0 where none."""
+    best = (0, -1, 0, 0)
+    for field in range(fields):
+        codes = own.code[own.field == field]
+        if not len(codes):
+            continue
+        starts = np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+        lengths = np.diff(np.concatenate((starts, [len(codes)])))
+        at = int(lengths.argmax())
+        if int(lengths[at]) > best[2]:
+            best = (field, int(codes[starts[at]]), int(lengths[at]), len(codes))
+    return best

@@ -1,0 +1,89 @@
+"""Which statistics an answer of a kind gets. Percent and AC1 always stand beside kappa or alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from annotators.agreement import coefficients, numbers
+from annotators.agreement.derivations import NOTHING_FOLLOWS
+from annotators.agreement.estimates import Statistic
+from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.agreement.similarity import apart, boxes, near, same_text
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+
+
+def of_categories(studied: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
+    """Of nominal, ordinal and flag fields. `of_each` is how many rate each unit, None where that differs."""
+    two = len(ratings.raters) == 2
+    wanted = studied.study.statistics
+    statistics: list[Statistic] = [("percent", lambda: coefficients.percent(ratings))]
+    if not two:
+        statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
+    if two:
+        statistics.append(("cohen kappa", lambda: coefficients.cohen_kappa(ratings)))
+    elif (of_each or 0) >= 3 or "fleiss kappa" in wanted:
+        statistics.append(("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings)))
+    statistics.append(("ac1", lambda: coefficients.gwet_ac(ratings)))
+    if field.kind != "flag":
+        statistics.append(("alpha nominal", lambda: coefficients.krippendorff_alpha(ratings)))
+    if field.kind == "ordinal":
+        statistics += weighted(ratings)
+        statistics.append(("alpha ordinal", lambda: coefficients.krippendorff_alpha(ratings, "ordinal")))
+    return statistics
+
+
+def weighted(ratings: Ratings) -> list[Statistic]:
+    """Of ordered answers, by quadratic weights: kappa (of two raters Cohen's, of more Conger's) and AC2."""
+    weights = coefficients.quadratic(len(ratings.categories))
+    kappa = coefficients.cohen_kappa if len(ratings.raters) == 2 else coefficients.conger_kappa
+    return [
+        ("weighted kappa", lambda: kappa(ratings, weights)),
+        ("ac2", lambda: coefficients.gwet_ac(ratings, weights)),
+    ]
+
+
+def of_numbers(studied: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
+    """Of intervals, of ordinal options that are numbers, and of what follows from sheets."""
+    statistics: list[Statistic] = []
+    if len(these.raters) == of_each:
+        statistics.append(("icc(A,1)", lambda: numbers.icc(these, "A,1")))
+        statistics.append(("icc(A,k)", lambda: numbers.icc(these, "A,k")))
+    else:  # not all rate each unit, so no rater's own level can be told apart
+        statistics.append(("icc(1)", lambda: numbers.icc(these, "1")))
+    statistics.append(("alpha interval", lambda: numbers.alpha_numbers(these)))
+    if "alpha ratio" in studied.study.statistics:
+        statistics.append(("alpha ratio", lambda: numbers.alpha_numbers(these, "ratio")))
+    statistics.append(("mae", lambda: apart(these)))
+    return statistics
+
+
+def of_others(studied: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
+    """Of steps, boxes and texts."""
+    if field.kind == "step":
+        return [
+            ("same step", lambda: near(these, "same step", 0.0)),
+            ("within one step", lambda: near(these, "within one step", 1.0)),
+        ]
+    if field.kind == "box":
+        return boxes(studied, these)
+    return [("same text", lambda: same_text(these))]
+
+
+def why_not(
+    there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], names: tuple[str, ...], reasons: Collection[str] = ()
+) -> str:
+    """In a sentence why nobody agrees or disagrees with anybody; empty where somebody does.
+
+    `there` says who answered, `reasons` why others did not.
+    """
+    rated = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
+    if not rated.any() and NOTHING_FOLLOWS in reasons:
+        return "nothing follows from what is handed in"
+    if not rated.any():
+        return "nobody's answers are handed in yet"
+    if rated.sum() == 1:
+        return f"only {names[int(np.flatnonzero(rated)[0])]} has answered"
+    return "" if (there.sum(axis=1) >= 2).any() else "no item was answered by two people"

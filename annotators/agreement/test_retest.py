@@ -1,0 +1,157 @@
+"""Repeated ratings: how far a person agrees with themselves, and how far a judge's runs with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotators.agreement import coefficients, numbers
+from annotators.agreement.estimates import AGAIN, RUNS, EstimateMaker, Statistic
+from annotators.agreement.fields import (
+    against,
+    clusters_at,
+    numbers_against,
+    numbers_of,
+    ratings_of,
+    scores_of,
+    stacked,
+)
+from annotators.agreement.item_parts import RatingsPart, derives, parts_of
+from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
+from annotators.agreement.similarity import apart
+from annotators.agreement.statistics_by_kind import weighted
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+
+CATEGORICAL = ("nominal", "ordinal", "flag")
+
+
+def runs_there(studied: StudyData, raters: Sequence[int]) -> list[int]:
+    """The numbers of the ratings that these raters made, from 1."""
+    columns = studied.columns
+    return [int(run) for run in np.unique(columns.run[np.isin(columns.rater, list(raters))])]
+
+
+def agreements_again(studied: StudyData, field: Field) -> list[Agreement]:
+    """A field's agreement of first and repeated ratings; nothing where nothing was rated twice."""
+    numbers: list[Agreement] = []
+    if len(runs_there(studied, studied.people)) > 1:
+        numbers += _of_people(studied, field)
+    for judge in studied.judges:
+        if len(runs_there(studied, [judge])) > 1:
+            numbers += _of_judge(studied, field, judge)
+    return numbers
+
+
+def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
+    found: list[Agreement] = []
+    if field.kind in CATEGORICAL:
+        two, raters = repeated(studied, field.id)
+        if len(two.places):
+            maker = EstimateMaker(studied, field.id, two, between=AGAIN, raters=raters)
+            found += maker.all(_of_two(field, two))
+    if field.kind == "interval" or scores_of(field):
+        these, raters = numbers_repeated(studied, field.id)
+        if len(these.places):
+            maker = EstimateMaker(studied, field.id, these, between=AGAIN, raters=raters)
+            found += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
+    return found
+
+
+def _of_two(field: Field, two: Ratings) -> list[Statistic]:
+    statistics: list[Statistic] = [
+        ("percent", lambda: coefficients.percent(two)),
+        ("cohen kappa", lambda: coefficients.cohen_kappa(two)),
+        ("ac1", lambda: coefficients.gwet_ac(two)),
+    ]
+    return statistics + (weighted(two) if field.kind == "ordinal" else [])
+
+
+def repeated(studied: StudyData, field: str) -> tuple[Ratings, int]:
+    """Two columns, `first` and `again`, and of how many people: every place that a person was to rate twice, each
+    person's for themselves.
+
+    A third rating counts no more; a place that several people rated twice stands once for each of them.
+    """
+    parts = [
+        against(ratings_of(studied, field, [rater], run=2), ratings_of(studied, field, [rater], run=1))
+        for rater in studied.people
+    ]
+    codes = np.concatenate([one.codes[:, ::-1] for one in parts]) if parts else np.zeros((0, 2), dtype=np.int16)
+    trace, traces = _clusters(parts)
+    return ratings_of(studied, field)._replace(
+        codes=codes, raters=("first", "again"), trace=trace, traces=traces, places=_places(parts),
+        missing=missing_of_all([one.missing for one in parts]),
+    ), _raters(parts)  # fmt: skip
+
+
+def numbers_repeated(studied: StudyData, field: str) -> tuple[NumericRatings, int]:
+    """The same of numbers."""
+    parts = [
+        numbers_against(numbers_of(studied, field, [rater], run=2), numbers_of(studied, field, [rater], run=1))
+        for rater in studied.people
+    ]
+    values = np.concatenate([one.values[:, ::-1] for one in parts]) if parts else np.zeros((0, 2))
+    missing = missing_of_all([one.missing for one in parts])
+    return NumericRatings(field, values, ("first", "again"), *_clusters(parts), _places(parts), missing), _raters(parts)
+
+
+def _clusters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[Ints, tuple[str, ...]]:
+    """The clusters of all parts' places."""
+    at = {name: i for i, name in enumerate(dict.fromkeys(name for one in parts for name in one.traces))}
+    return np.array([at[one.traces[i]] for one in parts for i in one.trace.tolist()], dtype=np.int32), tuple(at)
+
+
+def _places(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[RatedItem, ...]:
+    return tuple(place for one in parts for place in one.places)
+
+
+def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
+    """How many people have a place that they rated twice."""
+    return sum(bool(one.there.all(axis=1).any()) for one in parts)
+
+
+def runs_of(studied: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
+    """A judge's runs as columns, over the places that any of them rated: `run 1`, `run 2`, ..."""
+    runs = runs_there(studied, [judge]) or [1]
+    return stacked(
+        studied,
+        [
+            (f"run {run}", ratings_of(studied, field, [judge], kind=part.kind, derived=part.derived, run=run))
+            for run in runs
+        ],
+    )
+
+
+def _of_judge(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
+    between = studied.columns.raters[judge].id + RUNS
+    if field.kind in CATEGORICAL:
+        numbers: list[Agreement] = []
+        for part in parts_of(studied, field) if derives(studied, field) else [RatingsPart()]:
+            runs = runs_of(studied, field.id, judge, part)
+            if len(runs.places):
+                maker = EstimateMaker(studied, field.id, runs, part.name, between, raters=1)
+                numbers.append(maker.of("percent", coefficients.percent(runs)))
+                numbers.append(maker.of("percent exact", coefficients.percent_exact(runs)))
+        return numbers
+    if field.kind != "interval":
+        return []
+    these = numbers_by_run(studied, field.id, judge)
+    if not len(these.places):
+        return []
+    return [EstimateMaker(studied, field.id, these, between=between, raters=1).of("mae", apart(these))]
+
+
+def numbers_by_run(studied: StudyData, field: str, judge: int) -> NumericRatings:
+    """A judge's runs of numbers as columns, over the places that any of them rated."""
+    parts = [numbers_of(studied, field, [judge], run=run) for run in runs_there(studied, [judge])]
+    places = tuple(dict.fromkeys(place for one in parts for place in one.places))
+    at = {place: row for row, place in enumerate(places)}
+    values = np.full((len(places), len(parts)), np.nan)
+    for column, one in enumerate(parts):
+        values[[at[place] for place in one.places], column] = one.values[:, 0]
+    missing = missing_of_all([one.missing for one in parts])
+    names = tuple(f"run {run}" for run in runs_there(studied, [judge]))
+    return NumericRatings(field, values, names, *clusters_at(studied, places), places, missing)

@@ -1,0 +1,78 @@
+"""One rater's answers beside what is right: what the plan says of calibration items, and what was settled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.estimates import EstimateMaker, SampleCounts
+from annotators.agreement.rater_sequence import share
+from annotators.calibration import nearness, same
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.rating_sheet import MISSING, FieldReference
+
+ALL = "all answers"
+"""What numbers over several fields are of."""
+
+Wanted = dict[tuple[str, FieldReference], tuple[Any, float]]
+"""What is right at a place, and how far from it a number may be."""
+_MISSING: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
+
+
+def as_gold(studied: StudyData, rater: int) -> Agreement:
+    """The share of calibration places with gold at which a rater (an index of the columns') said what is right."""
+    wanted: Wanted = {}
+    for unit in studied.units:
+        for gold in unit.gold:
+            near = nearness(studied.study.protocol.field(gold.field))
+            wanted[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
+    return _right(studied, rater, "as gold", wanted, "no gold")
+
+
+def as_settled(studied: StudyData, rater: int) -> Agreement:
+    """The share of settled places at which a rater had said what was settled; they may have had a say in it."""
+    wanted: Wanted = {}
+    for place, settled in studied.settled.items():
+        reason = settled.what.reason_missing
+        wanted[place] = (_MISSING[reason] if reason else settled.what.value, 0.0)
+    return _right(studied, rater, "as settled", wanted, "nothing settled")
+
+
+def _right(studied: StudyData, rater: int, name: str, wanted: Wanted, none: str) -> Agreement:
+    columns = studied.columns
+    named = {unit for unit, _ in wanted}
+    units = [i for i, id in enumerate(columns.units) if id in named]
+    mine = (columns.rater == rater) & (columns.run == 1) & np.isin(columns.unit, units)
+    clusters = {unit.id: unit.clustered for unit in studied.units if unit.id in named}
+    known: dict[str, int] = {}
+    right: list[bool] = []
+    trace: list[int] = []
+    unit_of: list[int] = []
+    for row in np.flatnonzero(mine).tolist():
+        unit = columns.units[columns.unit[row]]
+        place = (unit, FieldReference(columns.targets[columns.target[row]], columns.fields[columns.field[row]]))
+        if place in wanted:
+            right.append(same(_said(studied, row), *wanted[place]))
+            trace.append(known.setdefault(clusters[unit], len(known)))
+            unit_of.append(int(columns.unit[row]))
+    why = f"{none} among what is handed in" if wanted else none
+    at = np.array(trace, dtype=np.int32)
+    one = share(name, np.array(right, dtype=np.bool_), at, len(known), why)
+    n = counted_of(np.array(unit_of, dtype=np.int32), at, len(right))
+    return EstimateMaker(studied, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
+
+
+def _said(studied: StudyData, row: int) -> Any:
+    """What a label says, a reason for having no answer in words."""
+    columns = studied.columns
+    if columns.value[row] >= 0:
+        return columns.values[columns.value[row]]
+    return _MISSING.get(columns.reasons[columns.reason[row]]) if columns.reason[row] >= 0 else None
+
+
+def counted_of(unit: npt.NDArray[np.int32], trace: npt.NDArray[np.int32], places: int) -> SampleCounts:
+    """The n of a number about one rater."""
+    return SampleCounts(places, len(np.unique(unit)), len(np.unique(trace)), 1, 0.0, {})

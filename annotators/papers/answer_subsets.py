@@ -1,0 +1,64 @@
+"""A paper's parts of the answers: the targets of one kind, some units, one judge's several runs and what most say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from annotators.agreement.fields import Derived, clusters_at
+from annotators.agreement.item_parts import RatingsPart
+from annotators.agreement.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
+from annotators.agreement.test_retest import runs_of
+from annotators.papers.field_answers import asked_units
+from annotators.studied import StudyData
+
+
+def column(ratings: Ratings, at: int) -> Ratings:
+    """One rater's column alone, and what is missing of theirs."""
+    return ratings.by((at,))
+
+
+def only(studied: StudyData, ratings: Ratings, kept: Callable[[RatedItem], bool]) -> Ratings:
+    """Some places alone, with what is missing there; a trace that has none of them is none of its traces."""
+    rows = np.array([kept(place) for place in ratings.places], dtype=np.bool_)
+    places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
+    trace, traces = clusters_at(studied, places)
+    return ratings._replace(
+        codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at(kept)
+    )
+
+
+def of_places(studied: StudyData, ratings: Ratings, places: Collection[RatedItem]) -> Ratings:
+    """The places that are among these."""
+    return only(studied, ratings, lambda place: place in places)
+
+
+def of_units(studied: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
+    """The places of these units."""
+    return only(studied, ratings, lambda place: place.unit in units)
+
+
+def kinds(studied: StudyData) -> dict[RatedItem, str]:
+    """What kind each target is of (fixed, flexible; explicit, implicit)."""
+    return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(studied) for one in unit.targets}
+
+
+def by_runs(studied: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
+    """What a judge said in each of its runs, a column for each."""
+    return runs_of(studied, field, rater, RatingsPart(derived=derived))
+
+
+def modal(ratings: Ratings, name: str = "modal") -> Ratings:
+    """What was said most often at each place; nothing where two answers tie.
+
+    Where nobody said anything its reasons are those of the first column; where answers tie, that there is no majority.
+    """
+    counted = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
+    most = counted.max(axis=1, initial=0)
+    single = (most > 0) & ((counted == most[:, None]).sum(axis=1) == 1)
+    codes = np.where(single, counted.argmax(axis=1), -1).astype(np.int16)[:, None]
+    said = set(ratings.places)
+    tied = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
+    silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in said)
+    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((tied, silent)))

@@ -1,0 +1,198 @@
+"""The numbers in tables: a statistic with its interval and its n, made into a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.estimates import EstimateMaker, with_interval
+from annotators.agreement.intervals import estimate, wilson
+from annotators.agreement.numbers import mean
+from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.papers.field_answers import how_many_answered
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, How
+from lab.core.report import Bars, Number, Table
+
+FEW = 20
+"""With fewer runs than this a table says that it describes them, and little more."""
+COUNTED = "counted, not estimated"
+_EMPTY = "nothing to take it from"
+
+
+class UnitValue(NamedTuple):
+    """One value of a unit, and the cluster that its unit belongs to."""
+
+    unit: str
+    cluster: str
+    value: float
+
+
+def coefficient(
+    studied: StudyData, one: AdditiveStatistic, of: Ratings | NumericRatings, *, part: str = "",
+    between: str = "people", raters: int | None = None, statistic: str = "",
+) -> Agreement:  # fmt: skip
+    """A coefficient with its interval, and its n by the answers that it is made of; `statistic` names it otherwise."""
+    return EstimateMaker(studied, of.field, of, part, between, raters).of(statistic or statistic_of(one.name), one)
+
+
+def statistic_of(name: str) -> str:
+    """What numbers call a coefficient that functions call `name`: gwet_ac is ac1, icc_A,1 is icc(A,1)."""
+    if name.startswith("icc_"):
+        return f"icc({name[4:]})"
+    return {"gwet_ac": "ac1"}.get(name, name.removeprefix("krippendorff_").replace("_", " "))
+
+
+def average(
+    studied: StudyData,
+    items: Iterable[UnitValue],
+    field: str,
+    statistic: str,
+    *,
+    most: float | None = None,
+    least: float | None = None,
+    part: str = "",
+    between: str = "people",
+    raters: int | None = None,
+    why: str = "",
+    left: Mapping[str, int] | None = None,
+    how: How | None = None,
+) -> Agreement:
+    """The mean of values with its interval over clusters, which lie from `least` to `most` (0 to 1 for a share).
+
+    `why` is told where there are none; `raters` are the people who answered that field of these units where nothing
+    else is said, `left` what has no value, by reason, and `how` is the report's.
+    """
+    values = sorted(items)
+    if not values:
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left=left)
+    clusters = tuple(sorted({one.cluster for one in values}))
+    place = {cluster: i for i, cluster in enumerate(clusters)}
+    trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
+    column = np.array([one.value for one in values], dtype=np.float64)
+    one = mean(column, trace, len(clusters), statistic, most)
+    how = how or studied.how
+    found = estimate(one if least is None else one._replace(least=least), how)
+    return with_interval(
+        found, how, field, statistic, part=part, between=between, places=len(values),
+        units=len({one.unit for one in values}), traces=len(clusters),
+        raters=_raters(studied, field, raters, {one.unit for one in values}), **_missing(len(values), left),
+    )  # fmt: skip
+
+
+def share(
+    studied: StudyData, items: Iterable[UnitValue], field: str, statistic: str = "share", *, part: str = "",
+    between: str = "people", raters: int | None = None, why: str = "", left: Mapping[str, int] | None = None,
+) -> Agreement:  # fmt: skip
+    """The share of ones among zeros and ones, its interval over clusters.
+
+    Where every cluster has one of them, each stands for itself, and the interval is Wilson's: of few that are nearly
+    all the same the jackknife's reaches much too far. Values between them (a tie that counts half) are averaged.
+    """
+    items = sorted(items)
+    if items and len({one.cluster for one in items}) == len(items):
+        right = sum(one.value for one in items)
+        if {one.value for one in items} <= {0.0, 1.0}:
+            return of_all(
+                studied, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
+                units={one.unit for one in items}, left=left,
+            )  # fmt: skip
+    return average(
+        studied, items, field, statistic, most=1.0, part=part, between=between, raters=raters, why=why, left=left
+    )
+
+
+def of_all(
+    studied: StudyData, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
+    raters: int | None = None, why: str = "", between: str = "people", units: Collection[str] | None = None,
+    left: Mapping[str, int] | None = None,
+) -> Agreement:  # fmt: skip
+    """A share of things that each stand for themselves, with Wilson's interval; `units` are what they are of."""
+    if not of:
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left=left)
+    low, high = wilson(right, of, studied.how.level)
+    return Agreement(
+        field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
+        level=studied.how.level, places=of, units=of, traces=of, raters=_raters(studied, field, raters, units),
+        **_missing(of, left),
+    )  # fmt: skip
+
+
+def _raters(studied: StudyData, field: str, known: int | None, units: Collection[str] | None) -> int:
+    """How many people a number rests on: as its maker knows, else who answered that field of these units.
+
+    Where they are no units of the study (episodes, tasks), all who answered it.
+    """
+    if known is not None:
+        return known
+    ids: frozenset[str] = studied.once("unit ids", lambda: frozenset(unit.id for unit in studied.units))
+    among = None if units is None or ids.isdisjoint(units) else frozenset(units)
+    found: int = studied.once(("how many answered", field, among), lambda: how_many_answered(studied, field, among))
+    return found
+
+
+def _missing(places: int, left: Mapping[str, int] | None) -> dict[str, Any]:
+    """The share of things that have no value, and why, as fields of a number."""
+    many = sum((left or {}).values())
+    return {"missing": many / (places + many), "reasons": dict(left or {})} if many else {}
+
+
+def plain(
+    value: float, field: str, statistic: str, no_interval: str, *, n: int = 0, part: str = "", between: str = "people",
+    left: Mapping[str, int] | None = None,
+) -> Agreement:  # fmt: skip
+    """A number that has no interval, and why not."""
+    return Agreement(
+        field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n,
+        **_missing(n, left),
+    )  # fmt: skip
+
+
+def lacking(
+    field: str, statistic: str, why: str, *, part: str = "", between: str = "people",
+    left: Mapping[str, int] | None = None,
+) -> Agreement:  # fmt: skip
+    """A number that is not there, and why."""
+    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing(0, left))
+
+
+def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:
+    """How many there are."""
+    return Number(plain(value, field, statistic, COUNTED, n=value, part=part), digits=0)
+
+
+def percent(one: Agreement, digits: int = 1) -> Number:
+    """A share as papers print it."""
+    return Number(one, digits, 100, " %")
+
+
+def few(traces: int, what: str = "runs") -> tuple[str, ...]:
+    """The warning that a table of few things stands with; none where there are enough."""
+    if traces >= FEW:
+        return ()
+    if not traces:
+        return (f"n = 0 {what}: there is nothing to go by.",)
+    one = what.removesuffix("s") if traces == 1 else what
+    return (f"n = {traces} {one}: too few to generalise from; the intervals say how little is known.",)
+
+
+def bars(table: Table, column: str) -> tuple[Bars, ...]:
+    """A table's column beside one another with their intervals; nothing where fewer than two have a value."""
+    at = table.columns.index(column)
+    values = [
+        (str(row[0]), cell.agreement)
+        for row in table.rows
+        if isinstance(cell := row[at], Number) and cell.agreement.value is not None
+    ]
+    if len(values) < 2:
+        return ()
+    title = f"{table.title}: {column}"
+    return (Bars(f"{table.id}-bars", title, tuple(one for _, one in values), tuple(says for says, _ in values)),)
+
+
+def undefined(numbers: Sequence[Agreement]) -> bool:
+    """Whether none of these has a value."""
+    return all(one.value is None for one in numbers)

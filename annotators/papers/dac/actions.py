@@ -1,0 +1,188 @@
+"""Whether two actions are the same, in type and in parameters: what DAC-Bench's exact and type match compare.
+
+DAC-Bench 2.6 asks that type and parameters match, after all agents' actions are mapped onto one small set (3.1). How
+near a place must be it leaves to Li et al. 2024 (AndroidControl): inside the target's box. Where a demonstration
+knows no box but only a point, the rule of Android in the Wild stands in: at most 14 % of the screen away, sideways in
+widths and up or down in heights. What a demonstration leaves open is not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.step import Action, Direction, Point
+
+REACH = 0.14
+"""How far from a demonstrated point a tap may be, in parts of the screen's width and height."""
+Place = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+_TYPES = {"input_text": "type", "swipe": "scroll", "answer": "complete", "status": "complete"}
+_OPPOSITE: Mapping[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class ComparableAction(NamedTuple):
+    """An action as it is compared: `value` is its text, direction or app; places are parts of the screen, 0 to 1.
+
+    Of a prediction only `at` and `to` count, of a demonstration `boxes` go before `at`. An empty `type` matches none.
+    """
+
+    type: str
+    value: str | None = None
+    at: Place | None = None
+    to: Place | None = None
+    boxes: tuple[Box, ...] = ()
+
+
+Shown = Sequence[ComparableAction]
+"""One step of a demonstration: the actions of which any is right, the demonstrated one first."""
+
+
+def shown(gold: MeasuredRun, fallback: Point | None = None) -> list[Shown]:
+    """A demonstration's steps without its slips; `fallback` is the screen where it does not tell its own."""
+    size = screen(gold) or fallback
+    return [
+        [act(action, step.size or size) for action in (step.action or step.proposed, *step.accepted)]
+        for step in gold.steps
+        if not step.slip
+    ]
+
+
+def done(run: MeasuredRun, fallback: Point | None = None) -> list[ComparableAction]:
+    """What an agent wanted to do at each step; what a person did in its stead matches nothing."""
+    size = screen(run) or fallback
+    return [_nothing if _by_person(step) else act(step.proposed, step.size or size) for step in run.steps]
+
+
+def screen(case: MeasuredRun) -> Point | None:
+    """The pixels of a run's screen: its phone's, else those of the first screen that is known."""
+    return case.device.size or next((step.size for step in case.steps if step.size), None)
+
+
+def act(action: Action, size: Point | None) -> ComparableAction:
+    """An action to compare; without a screen's size its places stay pixels, and only the same pixel is near."""
+    kind = _TYPES.get(action.kind, action.kind)
+    match kind:
+        case "click" | "long_press" | "double_tap":
+            at = None if action.at is None else _part(action.at, size)
+            if not action.boxes:
+                return ComparableAction(kind, None, at)
+            corners = ((_part(box[:2], size), _part(box[2:], size)) for box in action.boxes)
+            return ComparableAction(kind, None, at, None, tuple((*first, *last) for first, last in corners))
+        case "drag":
+            to = None if action.to is None else _part(action.to, size)
+            return ComparableAction(kind, None, None if action.at is None else _part(action.at, size), to)
+        case "type":
+            return ComparableAction(kind, None if action.text is None else action.text.strip().casefold())
+        case "scroll":
+            return ComparableAction(kind, _shows(action))
+        case "open_app":
+            app = action.app or action.text
+            return ComparableAction(kind, None if app is None else app.strip().casefold())
+        case "complete" if action.status == "infeasible":
+            return ComparableAction("impossible")
+        case "other":
+            return ComparableAction(kind, repr(action.raw if action.text is None else (action.raw, action.text)))
+    return ComparableAction(kind)
+
+
+def _part(point: Point, size: Point | None) -> Place:
+    width, height = size if size and size[0] > 0 and size[1] > 0 else (1, 1)
+    return point[0] / width, point[1] / height
+
+
+def same(gold: ComparableAction, other: ComparableAction) -> bool:
+    """Whether an action matches a demonstrated one exactly, in type and in what the demonstration tells of it."""
+    if gold.type != other.type or (gold.value is not None and gold.value != other.value):
+        return False
+    if gold.boxes:
+        return other.at is not None and any(_within(other.at, box) for box in gold.boxes)
+    return _near(gold.at, other.at) and _near(gold.to, other.to)
+
+
+def typed(gold: Shown, other: ComparableAction) -> bool:
+    """Whether any of the right actions of a step is of the same type."""
+    return gold[0].type == other.type or any(one.type == other.type for one in gold[1:])
+
+
+def matches(gold: Sequence[Shown], run: Sequence[ComparableAction]) -> list[list[int]]:
+    """For each step of a demonstration the places (from 0, ascending) of the run's actions that match it exactly."""
+    of = _Sorted(run)
+    pairs = []
+    for step in gold:
+        first = of.like(step[0])
+        pairs.append(first if len(step) == 1 else sorted(set(first).union(*map(of.like, step[1:]))))
+    return pairs
+
+
+class _Sorted:
+    """A run's actions by what they can be told apart by, so that each is compared with few: runs are long."""
+
+    def __init__(self, run: Sequence[ComparableAction]) -> None:
+        self._run = run
+        self._types: dict[str, list[int]] = {}
+        self._values: dict[tuple[str, str | None], list[int]] = {}
+        self._places: dict[str, list[tuple[int, float, float]]] = {}
+        for index, one in enumerate(run):
+            self._types.setdefault(one.type, []).append(index)
+            self._values.setdefault((one.type, one.value), []).append(index)
+            if one.at is not None:
+                self._places.setdefault(one.type, []).append((index, *one.at))
+
+    def like(self, gold: ComparableAction) -> list[int]:
+        """The places of the actions for which `same` holds, found without asking it of each."""
+        if gold.boxes:
+            there = self._places.get(gold.type, ())
+            return [i for i, x, y in there if any(a <= x <= c and b <= y <= d for a, b, c, d in gold.boxes)]
+        if gold.to is not None:
+            return [i for i in self._types.get(gold.type, ()) if same(gold, self._run[i])]
+        if gold.at is not None:
+            (x, y), near = gold.at, REACH * REACH
+            top, low = y - REACH, y + REACH
+            there = self._places.get(gold.type, ())
+            return [i for i, a, b in there if top <= b <= low and (x - a) * (x - a) + (y - b) * (y - b) <= near]
+        if gold.value is not None:
+            return self._values.get((gold.type, gold.value), [])
+        return self._types.get(gold.type, [])
+
+
+_nothing = ComparableAction("")
+
+
+def _by_person(step: MeasuredStep) -> bool:
+    return step.by is not None and step.by.kind == "human"
+
+
+def _within(place: Place, box: Box) -> bool:
+    return box[0] <= place[0] <= box[2] and box[1] <= place[1] <= box[3]
+
+
+def _near(gold: Place | None, other: Place | None) -> bool:
+    if gold is None:
+        return True
+    if other is None:
+        return False
+    aside, down = gold[0] - other[0], gold[1] - other[1]
+    return aside * aside + down * down <= REACH * REACH
+
+
+def _shows(action: Action) -> str | None:
+    """Where the content comes from that a scroll shows: a finger that goes up shows what is below."""
+    if action.direction:
+        return action.direction if action.kind == "scroll" else _OPPOSITE[action.direction]
+    vector = action.vector
+    if vector is None and action.at and action.to:
+        vector = (action.to[0] - action.at[0], action.to[1] - action.at[1])
+    if vector is None or vector == (0, 0):
+        return None
+    across, down = vector
+    if abs(across) > abs(down):
+        return "left" if across > 0 else "right"
+    return "up" if down > 0 else "down"
+
+
+def types(steps: Iterable[Shown]) -> list[str]:
+    """The type of each demonstrated action."""
+    return [step[0].type for step in steps]

@@ -1,0 +1,158 @@
+"""Decision accuracy as people see it (DAC-Bench 2.6, Table 3): right ways by depth, and how raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import ratings_of
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, bars, coefficient, few, share
+from annotators.papers.dac.decisions import plain
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
+from annotators.papers.metrics import of_task
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+TAKEN = "taken"
+_SOURCE = "DAC-Bench 2.6, Table 3"
+
+
+class Decision(NamedTuple):
+    """One decision of a run that was reached and rated, of which it is known what is right."""
+
+    unit: Unit
+    agent: str
+    depth: int
+    right: bool
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Accuracy by agent and depth, and agreement."""
+    told = truths(studied, TAKEN)
+    title = "Decision accuracy"
+    if not told:
+        return [Section(title, ("No decision is settled yet.",))]
+    cases = cases_of(studied)
+    found, left = decisions(studied, told, cases)
+    says = tuple(f"{n} left out: {why}." for why, n in sorted(left.items()))
+    accuracy = (_accuracy(studied, found),) if found else ()
+    pictures = bars(accuracy[0], "All") if accuracy else ()
+    return [Section(title, says, (*accuracy, _agreement(studied)), pictures)]
+
+
+def decisions(
+    studied: StudyData, told: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+) -> tuple[list[Decision], dict[str, int]]:
+    """Each decision of an agent's run; and how many are left out, by reason."""
+    golds = _golds(studied, told, cases)
+    rows: list[Decision] = []
+    left: dict[str, int] = {}
+    for unit in asked_units(studied):
+        case = cases.get(unit.id)
+        if case is None or case.gold:
+            continue
+        for target in unit.targets:
+            right = _right(case, target.id, golds)
+            one = told.get((unit.id, target.id))
+            why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
+            if why or one is None:
+                left[why] = left.get(why, 0) + 1
+            else:
+                rows.append(Decision(unit, method_of(case), _depth(target.kind), plain(one.value) in right))
+    return rows, left
+
+
+def _golds(
+    studied: StudyData, told: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+) -> dict[str, list[tuple[MeasuredRun, dict[str, str]]]]:
+    """The demonstrations among the study's runs, by task, with the ways that they took."""
+    golds: dict[str, list[tuple[MeasuredRun, dict[str, str]]]] = {}
+    for unit in asked_units(studied):
+        case = cases.get(unit.id)
+        if case is not None and case.gold:
+            ways = {
+                target.id: told[unit.id, target.id].value for target in unit.targets if (unit.id, target.id) in told
+            }
+            golds.setdefault(case.task.id, []).append((case, ways))
+    return golds
+
+
+def _right(
+    case: MeasuredRun, branch: str, golds: Mapping[str, Sequence[tuple[MeasuredRun, Mapping[str, str]]]]
+) -> set[str]:
+    """The ways that are right: what the task says, else all that its demonstrations took."""
+    own = next((one.right for one in case.task.branches if one.id == branch and one.right), "")
+    if own:
+        return {plain(own)}
+    beside = golds.get(case.task.id, ())
+    same = {one.id for one in of_task(case, [gold for gold, _ in beside])}
+    return {plain(ways[branch]) for gold, ways in beside if gold.id in same and branch in ways}
+
+
+def _depth(kind: str) -> int:
+    number = kind.removeprefix("depth ")
+    return int(number) if number.isascii() and number.isdigit() else 1
+
+
+def _accuracy(studied: StudyData, found: Sequence[Decision]) -> Table:
+    depths = sorted({one.depth for one in found})
+    parts = [("All", None), *((f"Depth {depth}", depth) for depth in depths)]
+    rows: list[tuple[Cell, ...]] = []
+    for agent in [*sorted({one.agent for one in found}), "All"]:
+        own = [one for one in found if agent in (one.agent, "All")]
+        asked = _asked(studied, agent)
+        rows.append((agent, *(_share(studied, own, asked, agent, depth) for _, depth in parts)))
+    n = len({one.unit.id for one in found})
+    notes = (
+        f"{len(found)} decisions in {n} run{'' if n == 1 else 's'}; positions that a run never reached are not in it.",
+        "Right is what the task says, else any way that its demonstrations in this study took.",
+        "The paper's branch accuracy averages 38 %; its Table 3 computes exact match at the step instead.",
+        *few(n),
+    )
+    head = ("Agent", *(name for name, _ in parts))
+    return Table("dac-decisions", "Decision accuracy by depth", head, tuple(rows), _SOURCE, notes)
+
+
+def _asked(studied: StudyData, agent: str) -> dict[tuple[str, str], int]:
+    """By place the depth of every decision that an agent's runs were asked about."""
+    cases = cases_of(studied)
+    return {
+        (unit.id, target.id): _depth(target.kind)
+        for unit in asked_units(studied)
+        if (case := cases.get(unit.id)) is not None and not case.gold and agent in (method_of(case), "All")
+        for target in unit.targets
+    }
+
+
+def _share(
+    studied: StudyData, found: Sequence[Decision], asked: Mapping[tuple[str, str], int], agent: str, depth: int | None
+) -> Number:
+    items = [
+        UnitValue(one.unit.id, one.unit.clustered, float(one.right)) for one in found if depth in (None, one.depth)
+    ]
+    part = agent if depth is None else f"{agent}, depth {depth}"
+    why = "no decision of that depth was reached"
+    left = unsettled(studied, TAKEN, places={place for place, at in asked.items() if depth in (None, at)})
+    return cells.percent(share(studied, items, TAKEN, "decision accuracy", part=part, why=why, left=left))
+
+
+def _agreement(studied: StudyData) -> Table:
+    of = ratings_of(studied, TAKEN)
+    row: tuple[Cell, ...] = (
+        "way taken",
+        cells.percent(coefficient(studied, percent(of), of)),
+        Number(coefficient(studied, krippendorff_alpha(of), of)),
+        Number(coefficient(studied, gwet_ac(of), of)),
+    )
+    notes = (
+        "Each decision has ways of its own; chance is worked out over all ways together, so alpha and AC1 are upper "
+        "bounds. Percent agreement is not touched by that.",
+        *few(len(of.traces)),
+    )
+    head = ("", "Pairs agree", "Alpha", "AC1")
+    return Table("dac-decisions-agreement", "Agreement of raters", head, (row,), "DAC-Bench 2.6", notes)

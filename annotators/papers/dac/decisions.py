@@ -1,0 +1,88 @@
+"""Whether a run took the right branch where its task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from annotators.papers.dac.runs import UNSHOWN, DemonstrationMatch, Judged
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
+from lab.core.measured_run import MeasuredRun
+from lab.core.task import Branch
+
+
+class _Decision(NamedTuple):
+    depth: int
+    right: bool
+
+
+def decisions(runs: Sequence[tuple[MeasuredRun, Judged | None]], context: MetricContext) -> Iterator[Number]:
+    """Decision accuracy two ways, each whole, by depth, and of all deeper than the first together.
+
+    By the option that raters saw the run take, against the one that is right in the task or was taken in
+    demonstrations of it; and by exact match at the step where a demonstration decides: that is where raters placed
+    the graph's node that has the branch's id.
+    """
+    yield from _told("Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated")
+    marked, tally = _by_step(runs)
+    yield from _told("Decision EM", marked, tally, "no demonstration here says at which step it decides")
+
+
+def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_Decision], LeftOutTally]:
+    tally = LeftOutTally()
+    reached = []
+    for case in cases:
+        if case.gold:
+            continue
+        for branch in case.task.branches:
+            right = _right(branch, of_task(case, context.gold.get(case.task.id, ())))
+            if not right:
+                tally.out("without a right option told")
+            elif case.branches is None:
+                tally.out("not rated")
+            elif branch.id not in case.branches:
+                tally.out("not reached")
+            else:
+                reached.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
+    return reached, tally
+
+
+def _right(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
+    """The task's own right option, or else all that its demonstrations took."""
+    if branch.right:
+        return {plain(branch.right)}
+    return {plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
+
+
+def plain(option: str) -> str:
+    """An option as options are compared: without regard to case."""
+    return option.strip().casefold()
+
+
+def _by_step(runs: Sequence[tuple[MeasuredRun, Judged | None]]) -> tuple[list[_Decision], LeftOutTally]:
+    tally = LeftOutTally()
+    reached = []
+    for case, judged in runs:
+        for branch in () if case.gold else case.task.branches:
+            place = _place(judged.em, branch) if judged else None
+            if judged and place is not None:
+                reached.append(_Decision(branch.depth, judged.em.exact[place]))
+            else:
+                tally.out("placed at no step by a demonstration" if judged else UNSHOWN)
+    return reached, tally
+
+
+def _place(against: DemonstrationMatch, branch: Branch) -> int | None:
+    step = (against.gold.nodes or {}).get(branch.id)
+    return against.kept.index(step) if step in against.kept else None
+
+
+def _told(metric: str, found: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
+    depths = sorted({one.depth for one in found})
+    parts = [("", found), *((f"depth {depth}", [one for one in found if one.depth == depth]) for depth in depths)]
+    if any(depth > 1 for depth in depths):
+        parts.append(("deeper", [one for one in found if one.depth > 1]))
+    for part, some in parts:
+        value = mean([float(one.right) for one in some])
+        out, why = (() if part else tally.told), "" if some else none
+        yield Number("dac", metric, value, "share", len(some), "decisions", part, "", out, why)

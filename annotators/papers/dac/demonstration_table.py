@@ -1,0 +1,147 @@
+"""The dataset and its proofreading (DAC-Bench 2.4, 2.5): counts, structure, types of action, edits, agreement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import ratings_of
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
+from annotators.papers.dac.actions import act
+from annotators.papers.dac.double_demonstrations import doubles, gave_up
+from annotators.papers.dac.proofreading_table import looks, rates
+from annotators.papers.field_answers import asked_units, cases_of, said, truths
+from annotators.studied import StudyData
+from lab.core.measured_run import MeasuredRun, MeasuredStep
+from lab.core.report import Cell, Number, Section, Table
+
+STRUCTURES = ("Sequential", "Conjunctive", "Conditional", "Hierarchical")
+TYPES: Mapping[str, str] = {
+    "click": "Click", "scroll": "Scroll", "type": "Type", "navigate_home": "Navigate Home",
+    "navigate_back": "Navigate Previous", "long_press": "Long Press", "complete": "Complete",
+}  # fmt: skip
+"""The predefined set of 2.4, by our names of them."""
+_SOURCE = "DAC-Bench 2.4, 2.5"
+VERDICT, WHOLE = "verdict", "whole"
+_NOT_TOLD = "not_told"
+"""Why an episode is in no share: its task does not tell its structure, or its apps."""
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """What was recorded, what became of it in proofreading, and how far two people agree."""
+    cases = list(cases_of(studied).values())
+    parts = []
+    if cases:
+        parts.append(
+            Section("The dataset", tables=(_counts(studied, cases), _structure(studied, cases), _types(cases)))
+        )
+    else:
+        parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
+    if said(studied, VERDICT):
+        parts.append(Section("Proofreading", tables=(*rates(studied, looks(studied)), _verdicts(studied))))
+    else:
+        parts.append(Section("Proofreading", ("Nobody has handed in a proofreading yet.",)))
+    return [*parts, doubles(studied, cases)]
+
+
+# -- counts ----------------------------------------------------------------------------------------------------
+
+
+def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+    steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
+    apps = {app for case in cases for app in case.task.apps}
+    told = truths(studied, WHOLE)
+    impossible = sum(one.value == "impossible" for one in told.values())
+    given_up = sum(gave_up(case) for case in cases)
+    slips = sum(step.slip for case in cases for step in case.steps)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("episodes", count(len(cases), "steps", part="episodes")),
+        ("steps", count(int(sum(one.value for one in steps)), "steps", part="steps")),
+        ("steps per episode (mean)", Number(average(studied, steps, "steps", "mean steps", least=0.0), 1)),
+        ("apps", count(len(apps), "steps", part="apps")),
+        ("IMPOSSIBLE, as recorded", count(given_up, WHOLE, part="recorded")),
+        ("IMPOSSIBLE, as proofreaders settle", count(impossible, WHOLE, part="settled")),
+        *((f"  for the reason {why}", count(n, "why_impossible", part=why)) for why, n in _reasons(studied)),
+    )
+    notes = (
+        *((f"{slips} steps that their recorder called slips are left out.",) if slips else ()),
+        "The paper has 830 episodes, 11,345 steps, 13.3 on average, 35 apps; its Table 6 counts up to 12,029 steps.",
+        *few(len(cases), "episodes"),
+    )
+    return Table("dac-counts", "Counts", ("", "n"), rows, _SOURCE, notes)
+
+
+def _reasons(studied: StudyData) -> list[tuple[str, int]]:
+    """How often each reason is given, by each proofreader by itself, in the protocol's order."""
+    field = studied.study.protocol.field("why_impossible")
+    given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
+    return [(option.shown, given[option.id]) for option in (field.options if field else ()) if given[option.id]]
+
+
+def kept(case: MeasuredRun) -> list[MeasuredStep]:
+    """A demonstration's steps without what its recorder called a slip."""
+    return [step for step in case.steps if not step.slip]
+
+
+def type_of(step: MeasuredStep) -> str:
+    """The type of what was done, in the paper's words where it has one, in ours where not."""
+    kind = act(step.action or step.proposed, step.size).type
+    return TYPES.get(kind, kind)
+
+
+def _structure(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+    told = Counter(case.task.traits.get("structure", "") for case in cases)
+    names = [*STRUCTURES, *sorted(name for name in told if name and name not in STRUCTURES)]
+    n = sum(told[name] for name in names)
+
+    def row(says: str, many: int, of: int, why: str) -> tuple[Cell, ...]:
+        left = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
+        share = of_all(studied, many, of, "structure", part=says, why=why, left=left)
+        return says, count(many, "structure", part=says), cells.percent(share)
+
+    rows = [row(name, told[name], n, "no task tells its structure") for name in names]
+    crossing = sum(len(case.task.apps) > 1 for case in cases)
+    known = sum(bool(case.task.apps) for case in cases)
+    rows.append(row("across apps", crossing, known, "no task tells its apps"))
+    notes = (
+        *((f"{told['']} episodes do not tell their structure.",) if told[""] else ()),
+        "The paper has 33.4 / 24.3 / 24.0 / 18.3 %, and 12.5 % across apps.",
+        *few(n, "episodes"),
+    )
+    return Table("dac-structure", "Structure of tasks", ("Structure", "Episodes", "Share"), tuple(rows), _SOURCE, notes)
+
+
+def _types(cases: Sequence[MeasuredRun]) -> Table:
+    told = Counter(type_of(step) for case in cases for step in kept(case))
+    names = [*TYPES.values(), *sorted(name for name in told if name not in TYPES.values())]
+    rows: list[tuple[Cell, ...]] = [(name, count(told[name], "action type", part=name)) for name in names]
+    rows.append(("Overall", count(sum(told.values()), "action type")))
+    notes = ("The predefined set has seven types; others are named as they are recorded.",)
+    head = ("Action type", "Steps")
+    return Table("dac-types", "Types of action", head, tuple(rows), "DAC-Bench 2.4, Table 6", notes)
+
+
+# -- agreement of proofreaders -----------------------------------------------------------------------------------
+
+
+def _verdicts(studied: StudyData) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for says, field in (("accept, edit or reject", VERDICT), ("IMPOSSIBLE", WHOLE)):
+        of = ratings_of(studied, field)
+        rows.append(
+            (
+                says,
+                cells.percent(coefficient(studied, percent(of), of)),
+                Number(coefficient(studied, gwet_ac(of), of)),
+                Number(coefficient(studied, krippendorff_alpha(of), of)),
+            )
+        )
+    notes = (
+        "Where few tasks are impossible, alpha is low however well people agree: AC1 is the one to read there.",
+        "The paper gives no agreement statistic.",
+        *few(len(asked_units(studied)), "episodes"),
+    )
+    head = ("", "Pairs agree", "AC1", "Alpha")
+    return Table("dac-verdicts", "Agreement of proofreaders", head, tuple(rows), _SOURCE, notes)

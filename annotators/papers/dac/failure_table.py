@@ -1,0 +1,47 @@
+"""Failure modes (DAC-Bench 3.4): why runs failed, faults of reasoning and of perception apart, and the coders."""
+
+from __future__ import annotations
+
+from annotators.papers import cells
+from annotators.papers.cells import bars, count, few, of_all
+from annotators.papers.failure_modes import PRIMARY, SettledModes, by_agent, coders, modes_of, open_words, secondary
+from annotators.papers.field_answers import cases_of, unsettled
+from annotators.studied import StudyData
+from lab.core.report import Cell, Section, Table
+
+REASONING = ("inconsistent_reasoning", "branch_ignored")
+PERCEPTION = ("affordance", "off_screen", "localization", "termination")
+_SOURCE = "DAC-Bench 3.4, Figure 5"
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Shares, agents, coders."""
+    modes = modes_of(studied)
+    title = "Failure modes"
+    if not modes.of:
+        return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
+    shares = _shares(studied, modes)
+    tables = [shares, *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
+    more = secondary(studied, modes, "dac-secondary", _SOURCE)
+    tables += [coders(studied, "dac-coders", _SOURCE), *((more,) if more else ())]
+    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
+
+
+def _shares(studied: StudyData, modes: SettledModes) -> Table:
+    counts, left = modes.counts(), unsettled(studied, PRIMARY)
+    failures = sum(counts.values())
+
+    def row(says: str, of: tuple[str, ...], part: str) -> tuple[Cell, ...]:
+        n = sum(counts[mode] for mode in of)
+        told = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left=left)
+        return says, count(n, PRIMARY, part=part), cells.percent(told)
+
+    rows = [row(says, (mode,), mode) for mode, says in modes.names.items()]
+    rows.append(row("all of reasoning", REASONING, "reasoning"))
+    rows.append(row("all of perception", PERCEPTION, "perception"))
+    notes = (
+        f"Failures: {failures}. Wilson intervals over runs.",
+        "The paper shows cases of each mode and gives no shares.",
+        *few(failures, "failures"),
+    )
+    return Table("dac-modes", "Failure modes", ("Failure mode", "n", "Of failures"), tuple(rows), _SOURCE, notes)

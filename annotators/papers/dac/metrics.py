@@ -1,0 +1,157 @@
+"""DAC-Bench's numbers (2.6, Appendix D to G): steps and runs against the demonstrations of their tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from annotators.papers.dac.decisions import decisions
+from annotators.papers.dac.metric_words import DEFINITIONS
+from annotators.papers.dac.runs import Demonstrations, Judged, demonstrations, why_not
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
+from lab.core.measured_run import MeasuredRun
+
+__all__ = ["DEFINITIONS", "measure"]
+
+TRAITS = ("level", "structure", "platform", "language")
+"""What tables are broken down by (Table 2, Appendix F and G), as the traits of a task tell it."""
+_LENGTHS = ((2, "2-5"), (6, "6-8"), (9, "9-12"), (13, "13+"))
+"""Appendix D's groups of steps, by where each begins."""
+_NO_GOLD = "no agent's run here is of a task that a person has demonstrated"
+_FIRST = "right steps from the first one on"
+_LONGEST = "the longest stretch of right steps"
+_BY_LENGTH = "weighed by the demonstrations' steps"
+_TABLE_2 = f"{_LONGEST}; Table 2's GP"
+_UNDERIVED = {
+    "1a": "no source tells which steps make an atomic instruction, which Appendix D counts here",
+    "1b": "no source tells which steps make an atomic instruction, which Appendix D counts here",
+    "5a": "Appendix D names a weighting by task length but no formula, and its values fit none",
+    "5b": "Appendix D names a weighting by branching and task length but no formula, and its values fit none",
+}
+
+
+class _JudgedRun(NamedTuple):
+    case: MeasuredRun
+    judged: Judged | None
+    why: str
+
+
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+    """EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the parts that the paper reports.
+
+    EM and TM are over all steps of the demonstrations together; the others are means over runs. Where the steps of
+    a run's demonstration are not reached, they count as not matched.
+    """
+    with_gold = Demonstrations.of(context)
+    runs = [_judged(case, context, with_gold) for case in cases]
+    numbers = [*_main(runs, ""), *_variants(runs, "")]
+    if any(run.judged for run in runs):
+        numbers += _by_length(runs)
+        for trait in TRAITS:
+            for value, some in _split(runs, context, trait).items():
+                numbers += [number for number in _main(some, f"{trait} {value}") if number.value is not None]
+        numbers += _by_action(runs)
+    return [*numbers, *decisions([(run.case, run.judged) for run in runs], context)]
+
+
+def _judged(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
+    golds = context.gold.get(case.task.id, ())
+    why = why_not(case, golds)
+    return _JudgedRun(case, None if why else ready.judge(case, demonstrations(case, golds)), why)
+
+
+def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+    judged, out = _there(runs)
+    told = _teller(part, out)
+    steps = sum(one.em.steps for one in judged)
+    yield told("EM", _share(sum(sum(one.em.exact) for one in judged), steps), steps, "steps")
+    yield told("TM", _share(sum(sum(one.em.typed) for one in judged), steps), steps, "steps")
+    yield told("SR", mean([float(one.success) for one in judged]), len(judged), "runs")
+    yield told("GP", mean([one.gp.gp for one in judged]), len(judged), "runs", "Appendix D's 2a" if not part else "")
+    yield told("W-LCS", mean([one.w_lcs.w_lcs for one in judged]), len(judged), "runs")
+
+
+def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+    """Appendix D's columns apart from 2a; the letter b weighs runs by the steps of their demonstration.
+
+    Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence
+    is never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
+    """
+    judged, out = _there(runs)
+    told = _teller(part, out)
+    columns: list[tuple[str, Callable[[Judged], tuple[float, int]], str]] = [
+        ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
+        ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
+        ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _LONGEST),
+        ("6", lambda one: (one.stretch.stretch / one.stretch.steps, one.stretch.steps), _TABLE_2),
+    ]
+    for column, of, note in columns:
+        pairs = [of(one) for one in judged]
+        unit = "share" if column in "26" else "count"
+        if column != "2":
+            yield told(f"GP {column}a", mean([value for value, _ in pairs]), len(pairs), "runs", note, unit)
+        weight = sum(steps for _, steps in pairs)
+        whole = _share(sum(value * steps for value, steps in pairs), weight)
+        yield told(f"GP {column}b", whole, len(pairs), "runs", _BY_LENGTH, unit)
+    if not part:
+        for name, why in _UNDERIVED.items():
+            yield Number("dac", f"GP {name}", None, "share", 0, "runs", undefined=why)
+
+
+def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
+    for start, name in _LENGTHS:
+        some = [run for run in runs if run.judged and _group(run.judged.gp.steps) == start]
+        if some:
+            wanted = ("SR", "GP", "W-LCS")
+            yield from (number for number in _main(some, f"length {name}") if number.metric in wanted)
+            yield from _variants(some, f"length {name}")
+
+
+def _group(steps: int) -> int:
+    return max((start for start, _ in _LENGTHS if start <= steps), default=0)
+
+
+def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
+    """EM and TM of each type of demonstrated action (Appendix E), each by the demonstration that is best in EM."""
+    counts: dict[str, list[int]] = {}
+    judged, out = _there(runs)
+    for one in judged:
+        for kind, is_exact, is_typed in zip(one.em.types, one.em.exact, one.em.typed, strict=True):
+            count = counts.setdefault(kind, [0, 0, 0])
+            count[0] += 1
+            count[1] += is_exact
+            count[2] += is_typed
+    for kind in sorted(counts):
+        steps, right, alike = counts[kind]
+        told = _teller(f"action {kind}", out)
+        yield told("EM", right / steps, steps, "steps")
+        yield told("TM", alike / steps, steps, "steps")
+
+
+def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
+    """Runs by a trait of their task, as they tell it or a demonstration of it does."""
+    parts: dict[str, list[_JudgedRun]] = {}
+    for run in runs:
+        tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]
+        value = next((task.traits[trait] for task in tasks if task.traits.get(trait)), "")
+        if value:
+            parts.setdefault(value, []).append(run)
+    return dict(sorted(parts.items()))
+
+
+def _there(runs: Sequence[_JudgedRun]) -> tuple[list[Judged], tuple[tuple[str, int], ...]]:
+    tally = LeftOutTally()
+    kept = tally.kept(runs, lambda run: run.why)
+    return [run.judged for run in kept if run.judged], tally.told
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _teller(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
+    def told(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
+        undefined = "" if value is not None else _NO_GOLD
+        return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]
+
+    return told

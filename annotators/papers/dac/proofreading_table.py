@@ -1,0 +1,91 @@
+"""Edit rates (DAC-Bench 2.4): how much of each annotator's work was changed, and how much each proofreader changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, count, few, lacking, share
+from annotators.papers.field_answers import asked_units, cases_of, run_of, said
+from annotators.studied import StudyData
+from lab.core.proofreading import ProofreadingSheet
+from lab.core.report import Cell, Table
+
+_SOURCE = "DAC-Bench 2.4"
+
+
+class StepReview(NamedTuple):
+    """What one proofreader says of one step: accept, edit or reject."""
+
+    demonstration: str
+    annotator: str
+    proofreader: str
+    verdict: str
+
+
+def looks(studied: StudyData) -> list[StepReview]:
+    """Every verdict on a step in this study."""
+    cases = cases_of(studied)
+    reviews = []
+    for one in said(studied, "verdict"):
+        if one.value is not None:
+            case = cases.get(one.unit)
+            annotator = case.agent.id if case is not None else "not known"
+            reviews.append(StepReview(one.unit, annotator, studied.columns.raters[one.rater].id, str(one.value)))
+    return reviews
+
+
+def reviewed(studied: StudyData) -> list[StepReview]:
+    """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
+    found = []
+    for unit in asked_units(studied):
+        known = studied.further.reviewed(run_of(unit))
+        if known is None:
+            continue
+        demo, rows = known
+        for by in sorted({row.by.id for row in rows if row.act == "commit"}):
+            sheet = ProofreadingSheet(demo, rows, by)
+            verdicts = [sheet.verdict(step) for step in range(demo.steps)]
+            found += [StepReview(unit.id, demo.annotator.id, by, verdict) for verdict in verdicts if verdict]
+    return found
+
+
+def rates(studied: StudyData, labelled: list[StepReview]) -> tuple[Table, ...]:
+    """By annotator and by proofreader: of the study's sheets, and of the reviews where there are any."""
+    reviews = reviewed(studied)
+    tables = [*_tables(studied, labelled, "dac-edits", "on this study's sheets")]
+    if reviews:
+        tables += _tables(studied, reviews, "dac-reviews", "in the reviews of the demonstrations")
+    return tuple(tables)
+
+
+def _tables(studied: StudyData, seen: list[StepReview], id: str, where: str) -> tuple[Table, Table]:
+    return (
+        _rates(studied, seen, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True),
+        _rates(studied, seen, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
+    )
+
+
+def _rates(
+    studied: StudyData, seen: list[StepReview], id: str, title: str, who: str, *, of_annotator: bool = False
+) -> Table:
+    named = [(one.annotator if of_annotator else one.proofreader, one) for one in seen]
+    rows: list[tuple[Cell, ...]] = []
+    for code in [*sorted({code for code, _ in named}), "All"]:
+        own = [one for name, one in named if code in (name, "All")]
+        items = [UnitValue(one.demonstration, one.demonstration, float(one.verdict != "accept")) for one in own]
+        raters = len({one.proofreader for one in own})
+        rate = (
+            share(studied, items, "verdict", "edit rate", part=code, raters=raters)
+            if own
+            else lacking("verdict", "edit rate", "nobody has looked at a step", part=code)
+        )
+        changed = [sum(one.verdict == verdict for one in own) for verdict in ("edit", "reject")]
+        parts = (len({one.demonstration for one in own}), len(own), *changed)
+        rows.append((code, *(count(n, "verdict", part=code) for n in parts), cells.percent(rate)))
+    notes = (
+        "A step counts once for each proofreader; the rate is edited and rejected over looks, clustered by episode.",
+        *few(len({one.demonstration for one in seen}), "episodes"),
+    )
+    head = (who, "Episodes", "Looks", "Edited", "Rejected", "Rate")
+    return Table(id, title, head, tuple(rows), _SOURCE, notes)

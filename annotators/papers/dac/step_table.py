@@ -1,0 +1,93 @@
+"""Right steps as people see them (DAC-Bench 2.6: type match and exact match, asked of people), by agent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import ratings_of
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, coefficient, count, few, of_all, share
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+CORRECT, ERROR = "correct", "error"
+_SOURCE = "DAC-Bench 2.6, asked of people"
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """The share of right steps, what was wrong with the others, and how raters agree."""
+    told = {unit: one for (unit, _), one in truths(studied, CORRECT).items()}
+    title = "Right steps"
+    if not told:
+        return [Section(title, ("No step is settled yet.",))]
+    cases = cases_of(studied)
+    return [Section(title, tables=(_right(studied, told, cases), _errors(studied), _agreement(studied)))]
+
+
+def _right(studied: StudyData, told: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
+    asked = asked_units(studied)
+    units = [unit for unit in asked if unit.id in told]
+    agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in asked}
+    rows: list[tuple[Cell, ...]] = []
+    for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
+        own = [unit for unit in units if name in (agent[unit.id], "All")]
+        left = unsettled(studied, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
+        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, told, name, left)))
+    lacking = len(asked_units(studied)) - len(units)
+    notes = (
+        "A step is right by most people's word; intervals are over runs, since the steps of one run go together.",
+        "What is right here need not be what a demonstration did: this is no exact match.",
+        *((f"{lacking} steps are not settled and left out.",) if lacking else ()),
+        *few(len({unit.clustered for unit in units})),
+    )
+    return Table("dac-steps", "Right steps by agent", ("Agent", "Steps", "Right"), tuple(rows), _SOURCE, notes)
+
+
+def _share(
+    studied: StudyData, units: Sequence[Unit], told: Mapping[str, Truth], part: str, left: Mapping[str, int]
+) -> Number:
+    items = [UnitValue(unit.id, unit.clustered, float(told[unit.id].value == "right")) for unit in units]
+    return cells.percent(share(studied, items, CORRECT, "share right", part=part, left=left))
+
+
+def _errors(studied: StudyData) -> Table:
+    field = studied.study.protocol.field(ERROR)
+    names = {option.id: option.shown for option in field.options} if field is not None else {}
+    right = truths(studied, ERROR)
+    told = Counter(one.value for one in right.values())
+    units, left = {unit for unit, _ in right}, unsettled(studied, ERROR)
+    n = sum(told.values())
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            says,
+            count(told[id], ERROR, part=id),
+            cells.percent(of_all(studied, told[id], n, ERROR, part=id, units=units, left=left)),
+        )
+        for id, says in names.items()
+    )
+    notes = ("Of steps that are wrong and of which most name the same fault. Wilson intervals.", *few(n, "steps"))
+    head = ("What was wrong", "n", "Share")
+    return Table("dac-step-errors", "What was wrong with a step", head, rows, _SOURCE, notes)
+
+
+def _agreement(studied: StudyData) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for says, field in (("right or wrong", CORRECT), ("what was wrong", ERROR)):
+        of = ratings_of(studied, field)
+        rows.append(
+            (
+                says,
+                cells.percent(coefficient(studied, percent(of), of)),
+                Number(coefficient(studied, krippendorff_alpha(of), of)),
+                Number(coefficient(studied, gwet_ac(of), of)),
+            )
+        )
+    notes = ("What was wrong is compared where both said that something was.",)
+    head = ("", "Pairs agree", "Alpha", "AC1")
+    return Table("dac-steps-agreement", "Agreement of raters", head, tuple(rows), _SOURCE, notes)

@@ -1,0 +1,127 @@
+"""Why runs failed, as coders say: the settled mode of each run, shares by agent, and how coders agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import ratings_of
+from annotators.agreement.ratings import Ratings
+from annotators.papers import cells
+from annotators.papers.cells import coefficient, count, few, of_all
+from annotators.papers.field_answers import Truth, asked_units, said, truths, unsettled
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Table
+
+PRIMARY, SECONDARY = "primary", "secondary"
+
+
+class SettledModes(NamedTuple):
+    """The settled mode of each unit; `names` are all modes in the paper's order, as they are shown."""
+
+    names: Mapping[str, str]
+    of: Mapping[str, Truth]
+    units: tuple[str, ...]
+
+    @property
+    def unsettled(self) -> int:
+        return len(self.units) - len(self.of)
+
+    def counts(self, units: Collection[str] | None = None) -> Counter[str]:
+        """How often each mode is settled, of some units or of all."""
+        return Counter(one.value for unit, one in self.of.items() if units is None or unit in units)
+
+
+def modes_of(studied: StudyData, order: Sequence[str] = ()) -> SettledModes:
+    """What is settled of each run; `order` puts these modes first, else they stand as the protocol declares them."""
+    field = studied.study.protocol.field(PRIMARY)
+    declared = {option.id: option.shown for option in field.options} if field is not None else {}
+    names = {id: declared[id] for id in (*(id for id in order if id in declared), *declared)}
+    found = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
+    return SettledModes(names, found, tuple(unit.id for unit in asked_units(studied)))
+
+
+def open_words(modes: SettledModes) -> tuple[str, ...]:
+    """How many runs have no settled mode."""
+    n = modes.unsettled
+    if not n:
+        return ()
+    which = "1 run has no settled mode and stands" if n == 1 else f"{n} runs have no settled mode and stand"
+    return (f"{which} in no share: coders differ, or one is missing.",)
+
+
+def by_agent(
+    studied: StudyData, modes: SettledModes, cases: Mapping[str, MeasuredRun], id: str, source: str, apart: str = ""
+) -> tuple[Table, ...]:
+    """Each agent's failures by mode, as shares of those that are not `apart`; nothing where no run is here."""
+    names = {mode: says for mode, says in modes.names.items() if mode != apart}
+    rows: list[tuple[Cell, ...]] = []
+    for agent in sorted({method_of(case) for case in cases.values()}):
+        own = {unit for unit, case in cases.items() if method_of(case) == agent}
+        counts, left = modes.counts(own), unsettled(studied, PRIMARY, own)
+        of = [unit for unit in own if unit in modes.of and modes.of[unit].value != apart]
+        n = sum(counts.values()) - counts[apart]
+        shares = (of_all(studied, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left=left)
+                  for mode in names)  # fmt: skip
+        rows.append((agent, count(n, PRIMARY, part=agent), *(cells.percent(one) for one in shares)))
+    head = ("Agent", "Failures", *names.values())
+    whole = Table(id, "Modes by agent", head, tuple(rows), source, ("Wilson intervals over runs.",))
+    return (whole,) if rows else ()
+
+
+def coders(studied: StudyData, id: str, source: str) -> Table:
+    """How far coders agree on the primary mode, and on having one in common."""
+    ratings = ratings_of(studied, PRIMARY)
+    chance, name = (fleiss_kappa, "Fleiss' kappa") if len(ratings.raters) > 2 else (cohen_kappa, "Cohen's kappa")
+    both, same, common = _together(studied, ratings)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("pairs agree", cells.percent(coefficient(studied, percent(ratings), ratings))),
+        ("all agree (Wilson)", cells.percent(of_all(studied, same, both, PRIMARY, "all agree", raters=2))),
+        ("Alpha (nominal)", Number(coefficient(studied, krippendorff_alpha(ratings), ratings))),
+        (name, Number(coefficient(studied, chance(ratings), ratings))),
+        ("AC1", Number(coefficient(studied, gwet_ac(ratings), ratings))),
+        (
+            "a primary or secondary mode in common (Wilson)",
+            cells.percent(of_all(studied, common, both, PRIMARY, "a mode in common", raters=2)),
+        ),
+    )
+    notes = ("What a rule set is not in it.", *few(both))
+    return Table(id, "Agreement of coders on the primary mode", ("", "Value"), rows, source, notes)
+
+
+def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
+    """Runs with two coders or more; those on which all name one primary mode; those with a mode that all name."""
+    second: dict[tuple[str, int], str] = {
+        (one.unit, one.rater): str(one.value) for one in said(studied, SECONDARY) if one.value is not None
+    }
+    index = {studied.columns.raters[i].id: i for i in studied.people}
+    both = same = common = 0
+    for place, row in zip(ratings.places, ratings.codes, strict=True):
+        given = np.flatnonzero(row >= 0)
+        if len(given) < 2:
+            continue
+        named = []
+        for column in given:
+            more = second.get((place.unit, index.get(ratings.raters[column], -1)))
+            named.append({ratings.categories[row[column]], *((more,) if more else ())})
+        both += 1
+        same += len(set(row[given].tolist())) == 1
+        common += bool(set.intersection(*named))
+    return both, same, common
+
+
+def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
+    """How often each mode was given as a second reason; None where nobody gave any."""
+    given = Counter(str(one.value) for one in said(studied, SECONDARY) if one.value is not None)
+    if not given:
+        return None
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (says, count(given[mode], SECONDARY, part=mode)) for mode, says in modes.names.items() if given[mode]
+    )
+    return Table(id, "Second reasons", ("Mode", "Times given"), rows, source, ("Each coder's counts by itself.",))

@@ -1,0 +1,165 @@
+"""What raters said in a study's fields, one answer at a time: what tables count that no coefficient needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotators.agreement.fields import ratings_of, truth_of
+from annotators.agreement.ratings import NO_MAJORITY
+from annotators.studied import StudyData
+from lab.core.measured_run import MeasuredRun
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Unit
+
+DONE = 0.99
+"""A score above it is a success."""
+
+
+class FieldAnswer(NamedTuple):
+    """One answer that stands. `value` is None where `reason` says why; `seconds` is nan where that is unknown."""
+
+    unit: str
+    target: str
+    rater: int
+    run: int
+    value: Any
+    reason: str
+    step: int
+    seconds: float
+
+
+def asked_units(studied: StudyData) -> list[Unit]:
+    """The units that count: all but those of calibration, in the study's order."""
+    return [unit for unit in studied.units if not unit.pilot]
+
+
+def said(studied: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1) -> list[FieldAnswer]:
+    """The answers in a field by these raters (default: the people), in the order of unit, place and rater.
+
+    Of repeated ratings those of that `run`; all where it is None. Calibration never counts.
+    """
+    columns = studied.columns
+    if field not in columns.fields:
+        return []
+    known = {unit.id for unit in asked_units(studied)}
+    among = studied.people if raters is None else raters
+    mask = (columns.field == columns.fields.index(field)) & np.isin(columns.rater, np.array(among, dtype=np.int32))
+    if run is not None:
+        mask &= columns.run == run
+    return [one for row in np.flatnonzero(mask) if (one := _said(studied, int(row))).unit in known]
+
+
+def how_many_answered(studied: StudyData, field: str, among: Collection[str] | None = None) -> int:
+    """How many people answered in a field, of some units or of all; calibration, and what is not asked, never count."""
+    columns = studied.columns
+    if field not in columns.fields:
+        return 0
+    pilot = {unit.id for unit in studied.units if unit.pilot}
+    counts = np.array(
+        [unit not in pilot and (among is None or unit in among) for unit in columns.units], dtype=np.bool_
+    )
+    people = np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    mask = (columns.field == columns.fields.index(field)) & people & (columns.value >= 0) & counts[columns.unit]
+    return len(np.unique(columns.rater[mask]))
+
+
+def _said(studied: StudyData, row: int) -> FieldAnswer:
+    columns = studied.columns
+    value, reason = int(columns.value[row]), int(columns.reason[row])
+    return FieldAnswer(
+        columns.units[columns.unit[row]],
+        columns.targets[columns.target[row]],
+        int(columns.rater[row]),
+        int(columns.run[row]),
+        columns.values[value] if value >= 0 else None,
+        columns.reasons[reason] if reason >= 0 else "",
+        int(columns.step[row]),
+        float(columns.seconds[row]),
+    )
+
+
+class Truth(NamedTuple):
+    """What is right at a place, and by what: `rule`, `settled` (adjudicated), or `most` people's word."""
+
+    value: str
+    by: str
+
+
+def truths(studied: StudyData, field: str) -> dict[tuple[str, str], Truth]:
+    """What is right by unit and target, where anything settles it: a rule, an adjudication, most people."""
+    ratings = ratings_of(studied, field)
+    most = truth_of(studied, ratings)
+    by_place: dict[tuple[str, str], Truth] = {}
+    for place, code in zip(most.places, most.codes[:, 0], strict=True):
+        if code >= 0:
+            settled = (place.unit, FieldReference(place.target, field)) in studied.settled
+            by_place[place.unit, place.target] = Truth(most.categories[code], "settled" if settled else "most")
+    for unit in asked_units(studied):
+        for one in unit.mechanical:
+            if one.field == field:
+                by_place[unit.id, one.target] = Truth(str(one.value), "rule")
+    return by_place
+
+
+def unsettled(
+    studied: StudyData,
+    field: str,
+    among: Collection[str] | None = None,
+    places: Collection[tuple[str, str]] | None = None,
+) -> dict[str, int]:
+    """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
+    known = truths(studied, field)
+    told = {(one.unit, one.target) for one in said(studied, field) if among is None or one.unit in among}
+    many = len((told if places is None else told.intersection(places)) - known.keys())
+    return {NO_MAJORITY: many} if many else {}
+
+
+def configurations(studied: StudyData, rater: int) -> dict[str, str]:
+    """What a model was asked with (its prompt and parameters) by their hash, in the order in which they were told."""
+    actor = studied.columns.raters[rater]
+    return {
+        str(act.detail["config_sha"]): str(act.detail.get("config", ""))
+        for act in studied.acts
+        if (act.rater.kind, act.rater.id) == (actor.kind, actor.id) and "config_sha" in act.detail
+    }
+
+
+def run_of(unit: Unit) -> str:
+    """The run that a unit is about; empty where it is about none."""
+    return unit.runs[0] if unit.runs else ""
+
+
+def beside(studied: StudyData, protocol: str) -> list[StudyData]:
+    """The further studies by that protocol that the report was told to read."""
+    return [one for one in studied.further.beside if one.study.protocol.id == protocol]
+
+
+def cases_of(studied: StudyData) -> dict[str, MeasuredRun]:
+    """By unit the run that it is about, where that run is here."""
+
+    def read() -> dict[str, MeasuredRun]:
+        runs = [(unit.id, studied.case(run_of(unit))) for unit in asked_units(studied) if unit.runs]
+        return {unit: case for unit, case in runs if case is not None}
+
+    found: dict[str, MeasuredRun] = studied.once(("cases", "by unit"), read)
+    return found
+
+
+def outcomes(studied: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
+    """By run whether it did what was asked: by a study of success beside, else what is settled of it, else its score.
+
+    None where nothing tells.
+    """
+    by_unit: dict[str, bool | None] = {}
+    for case in cases:
+        score = case.marks.get("success", case.score)
+        by_unit[case.id] = None if score is None else score > DONE
+    for other in beside(studied, "success"):
+        told = truths(other, "outcome")
+        for unit in asked_units(other):
+            if run_of(unit) in by_unit and (unit.id, "") in told:
+                by_unit[run_of(unit)] = told[unit.id, ""].value == "success"
+    return by_unit

@@ -1,0 +1,50 @@
+"""Who judged guesses to mean the same as what was wanted: people's majority, and each judge, by the two texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from annotators.papers.field_answers import asked_units, beside, said, truths
+from annotators.studied import StudyData
+from lab.core.study import Unit
+
+SAME = "same"
+Texts = tuple[str, str]
+
+
+class Verdicts(NamedTuple):
+    """What `name` says of pairs of what was wanted and what was guessed: same, not_same, cannot_tell."""
+
+    name: str
+    of: Mapping[Texts, str]
+
+    def right(self, wanted: str, guess: str) -> bool | None:
+        """Whether a guess is right; None where it was not judged, or cannot be told."""
+        verdict = self.of.get((_key(wanted), _key(guess)))
+        return {"same": True, "not_same": False}.get(verdict or "")
+
+
+def verdicts(studied: StudyData) -> list[Verdicts]:
+    """Of the studies of same intents beside this one: most people first, then each judge."""
+    rows: list[Verdicts] = []
+    for other in beside(studied, "same-intent"):
+        texts = {unit.id: texts_of(unit) for unit in asked_units(other)}
+        most = {texts[unit]: one.value for (unit, _), one in truths(other, SAME).items()}
+        if most:
+            rows.append(Verdicts("most people", most))
+        for judge in other.judges:
+            told = {texts[one.unit]: str(one.value) for one in said(other, SAME, (judge,)) if one.value is not None}
+            if told:
+                rows.append(Verdicts(other.columns.raters[judge].id, told))
+    return rows
+
+
+def texts_of(unit: Unit) -> Texts:
+    """What was wanted and what was guessed, as they are compared."""
+    sides = {given.side: given.text for given in unit.given}
+    return _key(sides.get("A", "")), _key(sides.get("B", ""))
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,281 @@
+"""People's guesses of intents (FingerTip 20K 5.2, Table 3): SR1, Sim1, how long they took, and how guesses agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from annotators.agreement.coefficients import gwet_ac, percent
+from annotators.agreement.ratings import RatedItem
+from annotators.papers import cells
+from annotators.papers.answer_arrays import AnswerRow, ratings_by
+from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking, of_all, plain, share
+from annotators.papers.field_answers import asked_units, cases_of, said
+from annotators.papers.fingertip.guess_judges import Verdicts, verdicts
+from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similarity
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+GUESS = "guess"
+_SOURCE = "FingerTip 20K 5.2, Table 3"
+_NO_MODEL = "needs an embedding model"
+_NOT_JUDGED = "nobody has judged the guesses: name a study of same intents with --with"
+_SAME = ("not_same", "same")
+_NO_VERDICT = "not_judged"
+"""Why a guess is neither right nor wrong: nobody judged it, or it could not be told."""
+_NO_INTENT, _TOO_LONG, _NO_TIME = "no_intent", "too_long", "no_time"
+"""Why a guess has no likeness to what was wanted, and why it has no time."""
+
+
+class RaterGuess(NamedTuple):
+    """One guess of one person; `intent` is what was wanted, empty where that is not known."""
+
+    unit: Unit
+    rater: str
+    text: str
+    intent: str
+    seconds: float
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """The people's row of Table 3, each person's own, and the episodes that several guessed."""
+    guesses = guesses_of(studied)
+    title = "Proactive guesses"
+    if not guesses:
+        return [Section(title, ("Nobody has handed in a guess yet.",))]
+    judged = verdicts(studied)
+    unknown = sum(not one.intent for one in guesses)
+    says = (f"{unknown} guesses are of intents that are not known, and are in no score.",) if unknown else ()
+    tables = (_humans(studied, guesses, judged), _people(studied, guesses, judged))
+    return [Section(title, says, tables), _shared(studied, guesses, judged)]
+
+
+def guesses_of(studied: StudyData) -> list[RaterGuess]:
+    """Every guess that stands, in the study's order."""
+    units = {unit.id: unit for unit in asked_units(studied)}
+    intents = _intents(studied)
+    names = [one.id for one in studied.columns.raters]
+    return [
+        RaterGuess(units[one.unit], names[one.rater], str(one.value).strip(), intents.get(one.unit, ""), one.seconds)
+        for one in said(studied, GUESS)
+        if one.value is not None
+    ]
+
+
+def _intents(studied: StudyData) -> dict[str, str]:
+    """What was wanted, by unit: the instruction of the episode or of a demonstration of its task, or what it tells."""
+    intents = {}
+    shown: dict[str, str] | None = None
+    for unit, case in cases_of(studied).items():
+        told = case.task.instruction or case.task.traits.get("intent", "")
+        if not told and shown is None:
+            shown = {one.task.id: one.task.instruction for one in studied.further.runs() if one.gold}
+        intents[unit] = told or (shown or {}).get(case.task.id, "")
+    return intents
+
+
+# -- scores ----------------------------------------------------------------------------------------------------
+
+
+def _counted(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
+    """The guesses that scores are made of: those of episodes that one person alone guessed, if there are any.
+
+    The others are there to see how far guesses agree; where there is nothing else, they count.
+    """
+    many = _by_unit(guesses)
+    single = [one for one in guesses if len(many[one.unit.id]) == 1]
+    return (single, True) if single else (list(guesses), False)
+
+
+def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
+    found: dict[str, list[RaterGuess]] = {}
+    for one in guesses:
+        found.setdefault(one.unit.id, []).append(one)
+    return found
+
+
+def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Table:
+    counted, single = _counted(guesses)
+    rows: list[tuple[Cell, ...]] = []
+    for by in judged or [Verdicts("nobody", {})]:
+        says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
+        rows.append((says, *_rights(studied, counted, by, single), *_texts(studied, counted), "-"))
+    known = len({one.unit.id for one in counted})
+    kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
+    notes = (
+        f"{len(counted)} guesses of {known} episodes, {kind}. Profile, time, place and past intents, no screens.",
+        "A verdict of cannot tell is neither right nor wrong, and is left out.",
+        "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
+        + (f" (embeddings: {studied.further.embedder})." if studied.further.embedder else "; --embed names a model."),
+        "Tokens are a model's: people have none.",
+        "The paper has SR1 30.3 % and Sim1 0.57 for 20 people and 400 episodes; 121 of 400 would be 26.0 to 35.0 %.",
+        *few(known, "episodes"),
+    )
+    head = ("", "SR1", "SR1, by user", "Sim1", "Levenshtein", "Time (s)", "Time, median (s)", "Token")
+    return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
+
+
+def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
+    """SR1 with Wilson's interval, and with one over users; the former only where no episode counts twice."""
+    told = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
+    between = f"people, judged by {by.name}"
+    if not told:
+        return cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED)), cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED))
+    items = _means(told, lambda right: float(right))
+    raters, left = _raters([one for one, _ in told]), _not_judged(guesses, told)
+    clustered = share(studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left=left)
+    if not single:
+        why = "episodes count several guesses: read the one by user"
+        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(clustered)
+    hits = sum(right for _, right in told)
+    alone = of_all(studied, hits, len(told), GUESS, "SR1", between=between, raters=raters, left=left)
+    return cells.percent(alone), cells.percent(clustered)
+
+
+def _not_judged(guesses: Sequence[RaterGuess], told: Sequence[object]) -> dict[str, int]:
+    """How many guesses are neither right nor wrong."""
+    many = len(guesses) - len(told)
+    return {_NO_VERDICT: many} if many else {}
+
+
+def _means(told: Sequence[tuple[RaterGuess, float]], of: Callable[[float], float]) -> list[UnitValue]:
+    """The mean of each episode's guesses, clustered by user."""
+    by_unit: dict[str, list[float]] = {}
+    units = {one.unit.id: one.unit for one, _ in told}
+    for one, value in told:
+        by_unit.setdefault(one.unit.id, []).append(of(value))
+    return [UnitValue(id, units[id].clustered, float(np.mean(values))) for id, values in by_unit.items()]
+
+
+def _raters(guesses: Sequence[RaterGuess]) -> int:
+    return len({one.rater for one in guesses})
+
+
+def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
+    """Sim1, its half that needs no model, and the time that a guess took."""
+    why = [_not_alike(one) for one in guesses]
+    said = [(one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason]
+    left = dict(Counter(reason for reason in why if reason))
+    near = _means(said, lambda value: value)
+    raters = _raters([one for one, _ in said])
+    half = average(
+        studied, near, GUESS, "Levenshtein similarity", most=1.0, raters=raters, why="no intent is known", left=left
+    )
+    return Number(_sim1(studied, said, left)), Number(half), *_times(studied, guesses)
+
+
+def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
+    """The mean and the median of how long guesses took."""
+    times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
+    untimed = len(guesses) - len(times)
+    left = {_NO_TIME: untimed} if untimed else {}
+    took = average(
+        studied, _means(times, lambda value: value), GUESS, "mean seconds", least=0.0,
+        raters=_raters([one for one, _ in times]), why="no time was kept", left=left,
+    )  # fmt: skip
+    middle = (
+        plain(
+            median(seconds for _, seconds in times), GUESS, "median seconds", "a median describes", n=len(times),
+            left=left,
+        )
+        if times
+        else lacking(GUESS, "median seconds", "no time was kept", left=left)
+    )  # fmt: skip
+    return Number(took, 1), Number(middle, 1)
+
+
+def _sim1(studied: StudyData, said: Sequence[tuple[RaterGuess, float]], left: Mapping[str, int]) -> Agreement:
+    """The mean of the cosine of embeddings and the Levenshtein half."""
+    embed = studied.further.embed
+    if embed is None or not said:
+        return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left=left)
+    vectors = embed([text for one, _ in said for text in (one.text, one.intent)])
+    both = [(one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(said)]
+    items = _means(both, lambda value: value)
+    return average(studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in said]), left=left)
+
+
+def _not_alike(one: RaterGuess) -> str:
+    """Why a guess cannot be compared with what was wanted; empty where it can."""
+    if not one.intent:
+        return _NO_INTENT
+    return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
+
+
+def _people(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Table:
+    by = judged[0] if judged else Verdicts("nobody", {})
+    rows: list[tuple[Cell, ...]] = []
+    for code in sorted({one.rater for one in guesses}):
+        own = [one for one in guesses if one.rater == code]
+        told = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
+        share_right = of_all(
+            studied, sum(told), len(told), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
+            left=_not_judged(own, told),
+        )  # fmt: skip
+        rows.append((code, count(len(own), GUESS, part=code), cells.percent(share_right)))
+    notes = ("Wilson intervals; all of a person's guesses, those of shared episodes too.",)
+    return Table("fingertip-people", "By person", ("Person", "Guesses", "SR1"), tuple(rows), _SOURCE, notes)
+
+
+# -- shared episodes -------------------------------------------------------------------------------------------
+
+
+def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Section:
+    title = "Episodes that several people guessed"
+    short = [one for one in guesses if len(one.text) <= LONGEST]
+    several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
+    if not several:
+        return Section(title, ("No episode was guessed by two people, so guesses cannot be compared.",))
+    pairs = {unit: [*combinations(them, 2)] for unit, them in several.items()}
+    raters = _raters([one for them in several.values() for one in them])
+    near = [
+        UnitValue(
+            unit, them[0][0].unit.clustered, float(np.mean([similarity(one.text, other.text) for one, other in them]))
+        )
+        for unit, them in pairs.items()
+    ]
+    same = [
+        UnitValue(unit, them[0][0].unit.clustered, float(np.mean([_plain(a.text) == _plain(b.text) for a, b in them])))
+        for unit, them in pairs.items()
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        ("episodes", count(len(several), GUESS, part="shared")),
+        ("likeness of two guesses (Levenshtein)", Number(
+            average(studied, near, GUESS, "Levenshtein similarity of pairs", most=1.0, raters=raters))),
+        ("two guesses are the same text", cells.percent(share(studied, same, GUESS, "same text", raters=raters))),
+        *_right_together(studied, several, judged),
+    ]  # fmt: skip
+    notes = ("Means over episodes of all pairs of guesses in each.", *few(len(several), "episodes"))
+    table = Table("fingertip-shared", title, ("", "Value"), tuple(rows), "FingerTip 20K 5.2", notes)
+    return Section(title, tables=(table,))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _right_together(
+    studied: StudyData, several: Mapping[str, Sequence[RaterGuess]], judged: Sequence[Verdicts]
+) -> list[tuple[Cell, ...]]:
+    """Whether people are right about the same episodes."""
+    found: list[tuple[Cell, ...]] = []
+    names = sorted({one.rater for them in several.values() for one in them})
+    for by in judged:
+        rows = []
+        for unit, them in several.items():
+            told = {one.rater: by.right(one.intent, one.text) for one in them}
+            values = [None if (right := told.get(name)) is None else _SAME[right] for name in names]
+            why = [_NO_VERDICT if name in told else "" for name in names]
+            rows.append(AnswerRow(RatedItem(unit, ""), them[0].unit.clustered, values, why))
+        of = ratings_by("right guess", _SAME, names, rows)
+        says = f"right or wrong together, judged by {by.name}"
+        found.append((f"{says}: pairs agree", cells.percent(coefficient(studied, percent(of), of))))
+        found.append((f"{says}: AC1", Number(coefficient(studied, gwet_ac(of), of))))
+    return found

@@ -1,0 +1,154 @@
+"""FingerTip-20K's numbers (5.1): guessing what a user wants, and doing it as that user would.
+
+Suggestion: Sim1 = (S1 + S2) / 2 of guess and true intent, S1 the cosine of their embeddings, S2 = 1 - Levenshtein
+distance / the longer length; without an embedding model S2 is told by its own name and Sim1 is not. SR1 is the share of
+guesses judged to mean the same.
+
+Execution: SR2 is the share that reached what was asked, never with more than 2.5 times the golden steps. Sim2 = S_I /
+S_II, where S_I is the Levenshtein similarity of the agent's whole action sequence to the user's own, and S_II that to
+the sequence of the most similar intent among users of another type. Step ratio = steps / golden steps of successes.
+
+What the paper leaves open: a type is an age by decades; intents are compared by the embedding model where there is one,
+else by Levenshtein; of several equally similar ones the mean S_II counts; a sequence is written as `sequence_of` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from annotators.papers.fingertip.metric_words import DEFINITIONS
+from annotators.papers.fingertip.other_users import Others
+from annotators.papers.fingertip.text_similarity import LONGEST, cosine, mean_similarity, similarity
+from annotators.papers.fingertip.tracks import (
+    MOST,
+    Execution,
+    Guess,
+    executions_of,
+    guesses_of,
+    sequence_of,
+)
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
+from lab.core.measured_run import MeasuredRun
+
+__all__ = ["DEFINITIONS", "measure"]
+
+PAPER = "fingertip"
+Out = tuple[tuple[str, int], ...]
+
+
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+    """The numbers of both tracks, for one group of runs."""
+    return [*_suggestion(cases, context), *_execution(cases, context)]
+
+
+def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
+    tally = LeftOutTally()
+    guesses = guesses_of(cases, context.gold, tally)
+    out = tally.told
+    if not guesses:
+        for metric in ("Sim1", "Levenshtein", "SR1"):
+            yield _number(metric, "score", [], out, "no run guesses an intent that is known")
+        return
+    said = tally.kept(guesses, _unsayable)
+    alike = [similarity(guess.text, guess.intent) for guess in said]
+    why = "no guess has a text"
+    yield from _sim1(said, alike, context, tally.told)
+    yield _number("Levenshtein", "score", alike, tally.told, why)
+    judged = LeftOutTally()
+    right = judged.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
+    values = [float((guess.right or 0.0) >= 0.5) for guess in right]
+    yield _number("SR1", "share", values, out + judged.told, "nobody has judged a guess")
+    yield from _cost([guess.case for guess in guesses], "suggestion", out)
+
+
+def _unsayable(guess: Guess) -> str:
+    if not guess.text:
+        return "without a guess"
+    return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
+
+
+def _sim1(said: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: Out) -> Iterable[Number]:
+    embed, name = context.terms.embed, context.terms.embedder
+    if embed is None:
+        why = "no embedding model was named; its Levenshtein half is told alone"
+        yield _number("Sim1", "score", [], out, why)
+        return
+    texts = [text for guess in said for text in (guess.text, guess.intent)]
+    vectors = embed(texts) if texts else []
+    near = [cosine(vectors[i], vectors[i + 1]) for i in range(0, len(texts), 2)]
+    both = [(one + other) / 2 for one, other in zip(near, alike, strict=True)]
+    yield _number("Sim1", "score", both, out, "no guess has a text", f"embeddings: {name}" if name else "")
+    yield _number("Cosine", "score", near, out, "no guess has a text", f"embeddings: {name}" if name else "")
+
+
+def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
+    tally = LeftOutTally()
+    runs = executions_of(cases, context.gold, tally)
+    out = tally.told
+    if not runs:
+        for metric in ("SR2", "Sim2", "Step Ratio"):
+            yield _number(metric, "ratio", [], out, "no run of a task that a person has demonstrated")
+        return
+    judged = tally.kept(runs, lambda run: "not judged" if run.done is None else "")
+    values = [float(run.done is True) for run in judged]
+    beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged)
+    note = f"{beyond} failed by taking more than {MOST:g} times the golden steps" if beyond else ""
+    yield _number("SR2", "share", values, tally.told, "nobody has judged a run", note)
+    yield from _likeness(runs, context, out)
+    done = [run.steps / run.golden for run in judged if run.done]
+    left = (*tally.told, ("without success", len(judged) - len(done))) if len(done) < len(judged) else tally.told
+    yield _number("Step Ratio", "ratio", done, left, "no run succeeded")
+    yield from _cost([run.case for run in runs], "execution", out)
+
+
+def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> Iterable[Number]:
+    """Sim2, and its two halves over the same runs."""
+    tally = LeftOutTally()
+    others = Others(context)
+    halves: list[tuple[float, float]] = []
+    for run in runs:
+        found, why = others.of(run)
+        if not found:
+            tally.out(why)
+            continue
+        sequence, shown = sequence_of(run.case), others.sequence(run.demonstration)
+        theirs = [others.sequence(other) for other in found]
+        if max(map(len, (sequence, shown, *theirs))) > LONGEST:
+            tally.out("too long to compare")
+            continue
+        halves.append((similarity(sequence, shown), mean_similarity(sequence, theirs)))
+    kept = tally.kept(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
+    left = out + tally.told
+    why = "; ".join(reason for reason, _ in tally.told)
+    yield _number("Sim2", "ratio", [near / far for near, far in kept], left, why)
+    yield _number("S_I", "score", [near for near, _ in kept], left, why)
+    yield _number("S_II", "score", [far for _, far in kept], left, why)
+
+
+def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]:
+    """The average time and tokens of one query: of one step whose usage is told."""
+    usages = [step.usage for case in cases for step in case.steps if step.usage is not None]
+    times = [usage.seconds for usage in usages if usage.seconds is not None]
+    tokens = [
+        float((usage.prompt_tokens or 0) + (usage.completion_tokens or 0))
+        for usage in usages
+        if usage.prompt_tokens is not None or usage.completion_tokens is not None
+    ]
+    yield _number("Time", "seconds", times, out, "no step tells its time", of="queries", part=part)
+    yield _number("Token", "count", tokens, out, "no step tells its tokens", of="queries", part=part)
+
+
+def _number(
+    metric: str,
+    unit: Literal["share", "count", "ratio", "seconds", "score"],
+    values: Sequence[float],
+    out: Out,
+    why: str,
+    note: str = "",
+    of: str = "runs",
+    part: str = "",
+) -> Number:
+    """The mean of values; `why` is told where there is none."""
+    told = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), of, part, "", out, told, note)

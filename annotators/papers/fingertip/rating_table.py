@@ -1,0 +1,242 @@
+"""Personalised ratings by episodes' owners (FingerTip 20K A.6.6, Table 13): Sim2 beside ratings, within episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent, quadratic
+from annotators.agreement.numbers import icc, spearman
+from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.agreement.test_retest import numbers_repeated, repeated
+from annotators.papers import cells
+from annotators.papers.answer_arrays import AnswerRow, numbers_by
+from annotators.papers.cells import UnitValue, average, coefficient, count, few, share
+from annotators.papers.field_answers import asked_units, cases_of, said
+from annotators.papers.fingertip.sim2 import likeness
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.agreement import Agreement
+from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.study import Unit
+
+RATING = "personal"
+_SOURCE = "FingerTip 20K A.6.6, Table 13"
+_LEAST = 3
+"""Fewer pairs have no rank correlation worth a number."""
+
+
+class RatedSequence(NamedTuple):
+    """One sequence as its owner rated it; `sim2` is None where there is none."""
+
+    unit: Unit
+    episode: str
+    model: str
+    rating: float
+    sim2: float | None
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Table 13, what goes together within episodes, and how steady owners are."""
+    rated, left = rated_of(studied)
+    title = "Sim2 and owners' ratings"
+    if not rated:
+        return [Section(title, ("Nobody has handed in a rating yet.",))]
+    says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left.items()))
+    first = Section(title, says, (_thirteen(studied, rated),), _picture(rated))
+    within = Section("Within episodes", tables=(_within(studied, rated), *_wins(studied, rated)))
+    return [first, within, _again(studied)]
+
+
+def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
+    """Each rated sequence; and how many have no Sim2, by reason."""
+    cases = cases_of(studied)
+    units = {unit.id: unit for unit in asked_units(studied)}
+    told = {one.unit: float(one.value) for one in said(studied, RATING) if _is_number(one.value)}
+    sims, left = likeness(studied, [units[unit] for unit in told])
+    sequences = []
+    for id, value in told.items():
+        unit = units[id]
+        model = method_of(cases[id]) if id in cases else "run not here"
+        episode = unit.runs[1] if len(unit.runs) > 1 else unit.id
+        sequences.append(RatedSequence(unit, episode, model, value, sims.get(id)))
+    return sequences, left
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isdigit()
+
+
+# -- Table 13 --------------------------------------------------------------------------------------------------
+
+
+def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for model in sorted({one.model for one in rated}):
+        own = [one for one in rated if one.model == model]
+        sims = [UnitValue(one.unit.id, one.unit.clustered, one.sim2) for one in own if one.sim2 is not None]
+        ratings = [UnitValue(one.unit.id, one.unit.clustered, one.rating) for one in own]
+        sim2 = average(
+            studied, sims, "Sim2", "mean Sim2", least=0.0, part=model, between="", why="no run of it has a Sim2"
+        )
+        rows.append(
+            (
+                model,
+                Number(sim2),
+                Number(
+                    average(studied, ratings, RATING, "mean rating", most=5.0, least=1.0, part=model, between="owners")
+                ),
+                count(len(own), RATING, part=model),
+            )
+        )
+    models, episodes = len(rows), len({one.episode for one in rated})
+    notes = (
+        f"{models} models, {episodes} episodes; ratings 1 to 5 by each episode's owner alone, so that no agreement "
+        "between raters can be told. Intervals are over owners.",
+        "Across so few models a correlation describes and proves nothing: with 4, the same order of rank has p = 1/24.",
+        "The paper has 0.95 / 2.42, 1.21 / 3.35, 0.98 / 2.55, 1.06 / 2.72.",
+        *few(episodes, "episodes"),
+    )
+    head = ("Model", "Sim2", "User Rating", "Sequences")
+    return Table("fingertip-table-13", "Sim2 and user rating", head, tuple(rows), _SOURCE, notes)
+
+
+def _picture(rated: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
+    """Every sequence that has a Sim2, its rating above it."""
+    points = tuple(
+        Point(one.sim2, one.rating, one.episode, one.model)
+        for one in sorted(rated, key=lambda one: one.unit.id)
+        if one.sim2 is not None
+    )
+    if not points:
+        return ()
+    most = max(5.0, *(point.x for point in points))
+    return (
+        Scatter(
+            "fingertip-sim2", "Sim2 and rating of each sequence", points, "Sim2", "rating", 0.0, most, diagonal=False
+        ),
+    )
+
+
+# -- within episodes -------------------------------------------------------------------------------------------
+
+
+def _episodes(rated: Sequence[RatedSequence]) -> dict[str, list[RatedSequence]]:
+    episodes: dict[str, list[RatedSequence]] = {}
+    for one in sorted(rated, key=lambda one: (one.episode, one.model, one.unit.id)):
+        episodes.setdefault(one.episode, []).append(one)
+    return episodes
+
+
+def _within(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
+    """Whether what is likest to the owner's own way is rated highest, episode by episode."""
+    rhos: list[UnitValue] = []
+    pairs: list[UnitValue] = []
+    flat = small = 0
+    for episode, all_of in _episodes(rated).items():
+        them = [(one.sim2, one.rating) for one in all_of if one.sim2 is not None]
+        cluster = all_of[0].unit.clustered
+        own = rank_correlation(them)
+        small += len(them) < _LEAST
+        flat += len(them) >= _LEAST and own is None
+        if own is not None:
+            rhos.append(UnitValue(episode, cluster, own))
+        pairs += [UnitValue(episode, cluster, right) for right in concordant(them)]
+    why = "no episode has three sequences with a Sim2 whose ratings differ"
+    rho = average(
+        studied, rhos, RATING, "mean Spearman within episodes", most=1.0, least=-1.0, between="owners", why=why
+    )
+    both = "no two sequences of an episode differ in Sim2 and rating"
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("Spearman's rho of Sim2 and rating, mean over episodes", Number(rho), count(len(rhos), RATING)),
+        (
+            "pairs in which the higher Sim2 has the higher rating",
+            cells.percent(share(studied, pairs, RATING, "concordance", between="owners", why=both)),
+            count(len(pairs), RATING, part="pairs"),
+        ),
+    )
+    notes = (
+        "Clustered by owner. The second row is the rank model: a chance of 50 % says nothing goes together; ties in "
+        "Sim2 or in rating are left out.",
+        *((f"{flat} episodes with all ratings, or all Sim2, the same have no rho.",) if flat else ()),
+        *((f"{small} episodes have fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
+        *few(len({one.unit.clustered for one in rated}), "owners"),
+    )
+    return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)
+
+
+def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Spearman's rho by mid-ranks; None of fewer than three pairs, or where one side is the same throughout."""
+    if len(pairs) < _LEAST:
+        return None
+    rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
+    rho = spearman(numbers_by(RATING, ("Sim2", "rating"), rows))
+    value = float(rho.of(rho.sums.sum(axis=0)))
+    return value if value == value else None
+
+
+def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
+    """Of each two that differ in both: 1 where the same one is higher in both, else 0."""
+    return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
+
+
+def _wins(studied: StudyData, rated: Sequence[RatedSequence]) -> tuple[Table, ...]:
+    """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
+    wins: dict[str, list[UnitValue]] = {}
+    for episode, all_of in _episodes(rated).items():
+        for one in all_of:
+            others = [other for other in all_of if other.model != one.model]
+            won = [1.0 if one.rating > other.rating else 0.5 if one.rating == other.rating else 0.0 for other in others]
+            if won:
+                item = UnitValue(episode, one.unit.clustered, sum(won) / len(won))
+                wins.setdefault(one.model, []).append(item)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            model,
+            cells.percent(share(studied, items, RATING, "share won", part=model, between="owners")),
+            count(len(items), RATING, part=model),
+        )
+        for model, items in sorted(wins.items())
+    )
+    notes = (
+        "The chance that an owner rates this model's sequence above another's of the same episode; ties count half, "
+        "and owners who rate high or low throughout change nothing in it.",
+    )
+    head = ("Model", "Rated above", "Episodes")
+    whole = Table("fingertip-wins", "Rated above the others of the episode", head, rows, _SOURCE, notes)
+    return (whole,) if rows else ()
+
+
+# -- once more -------------------------------------------------------------------------------------------------
+
+
+def _again(studied: StudyData) -> Section:
+    """What owners said the first and the second time."""
+    title = "Ratings given twice"
+    ratings, owners = repeated(studied, RATING)
+    if not ratings.places:
+        return Section(title, ("No sequence was rated twice, so nothing tells how steady owners are.",))
+    numbers, _ = numbers_repeated(studied, RATING)
+
+    def one(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
+        return coefficient(studied, of, made_of, between=_SELF, raters=owners, statistic=statistic)
+
+    weights = quadratic(len(ratings.categories))
+    kappa = one(cohen_kappa(ratings, weights), statistic="weighted kappa")
+    row: tuple[Cell, ...] = (
+        "rating",
+        Number(kappa),
+        Number(one(gwet_ac(ratings, weights), statistic="ac2")),
+        Number(one(gwet_ac(ratings))),
+        Number(one(icc(numbers, "A,1"), numbers)),
+        cells.percent(one(percent(ratings))),
+        count(kappa.places, RATING, part="twice"),
+    )
+    notes = ("Quadratic weights. Clustered by owner.", *few(kappa.places, "sequences"))
+    head = ("", "Weighted kappa", "AC2", "AC1", "ICC(A,1)", "Same rating", "Sequences")
+    return Section(title, tables=(Table("fingertip-twice", title, head, (row,), _SOURCE, notes),))
+
+
+_SELF = "owners with themselves"

@@ -1,0 +1,112 @@
+"""Whether two texts mean the same intent (FingerTip 20K SR1, asked of people): agreement, judges, SR1 by source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from annotators.agreement.coefficients import fleiss_kappa, gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.ratings import Ratings
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, bars, coefficient, count, few, share
+from annotators.papers.field_answers import Truth, asked_units, truths, unsettled
+from annotators.studied import StudyData
+from lab.core.report import Cell, Number, Section, Table
+
+SAME = "same"
+_SOURCE = "FingerTip 20K 5.1; the judge's question, asked of people"
+_WHATS: tuple[tuple[Judged, str], ...] = (
+    ("accuracy", "Acc"), ("precision", "Prec"), ("recall", "Rec"), ("f1", "F1"), ("kappa", "Cohen kappa"),
+)  # fmt: skip
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """People among themselves, judges against them, and how often guesses of each source are right."""
+    people = ratings_of(studied, SAME)
+    if not (people.codes >= 0).any():
+        return [Section("Same intent", ("Nobody has handed in an answer yet.",))]
+    told = truths(studied, SAME)
+    return [
+        Section("Agreement on same intent", tables=(_people(studied, people),)),
+        _judges(studied, people),
+        *_sources(studied, told),
+    ]
+
+
+def _people(studied: StudyData, people: Ratings) -> Table:
+    row: tuple[Cell, ...] = (
+        "same intent",
+        Number(coefficient(studied, krippendorff_alpha(people), people)),
+        Number(coefficient(studied, gwet_ac(people), people)),
+        Number(coefficient(studied, fleiss_kappa(people), people)),
+        cells.percent(coefficient(studied, percent(people), people)),
+    )
+    counts = Counter(people.categories[code] for code in people.codes.ravel().tolist() if code >= 0)
+    notes = (
+        "Three categories: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
+        "The paper does not validate its judge.",
+        *few(len(people.traces), "clusters"),
+    )
+    head = ("", "Alpha", "AC1", "Fleiss' kappa", "Pairs agree")
+    return Table("fingertip-same", "Agreement of people", head, (row,), _SOURCE, notes)
+
+
+def _judges(studied: StudyData, people: Ratings) -> Section:
+    title = "Judges against most people"
+    if not studied.judges:
+        return Section(title, ("No model has judged these pairs yet.",))
+    truth = truth_of(studied, people)
+    if not (truth.codes >= 0).any():
+        return Section(title, ("No pair is settled, so judges stand against nothing.",))
+    rows: list[tuple[Cell, ...]] = []
+    for judge in studied.judges:
+        name = studied.columns.raters[judge].id
+        own = against(truth, ratings_of(studied, SAME, (judge,)))
+        between = f"{name} against most people"
+        made = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
+        found = [coefficient(studied, one, own, between=between) for one in made]
+        pairs = count(found[0].places, SAME, part=name, statistic="pairs")
+        rows.append((name, *(Number(one) for one in found), pairs))
+    unclear = int((truth.codes[:, 0] == truth.categories.index("cannot_tell")).sum())
+    notes = (
+        "Positive is same; the first run of each judge counts; pairs without a majority are left out.",
+        *(
+            (f"Pairs of which most people cannot tell: {unclear}. A judge that says yes or no there is not right.",)
+            if unclear
+            else ()
+        ),
+        *few(len(truth.traces), "clusters"),
+    )
+    head = ("Judge", *(name for _, name in _WHATS), "AC1", "Pairs")
+    return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
+
+
+def _sources(studied: StudyData, told: Mapping[tuple[str, str], Truth]) -> list[Section]:
+    """SR1 by whose the guess was, where the lines told it."""
+    source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(studied)}
+    names = sorted({name for name in source.values() if name})
+    if not names:
+        return []
+    units = {unit.id: unit for unit in asked_units(studied)}
+    decided = {unit: one.value for (unit, _), one in told.items() if one.value in ("same", "not_same")}
+    rows: list[tuple[Cell, ...]] = []
+    for name in names:
+        items = [
+            UnitValue(unit, units[unit].clustered, float(value == "same"))
+            for unit, value in decided.items()
+            if source[unit] == name
+        ]
+        own = {unit for unit, of in source.items() if of == name}
+        vague = sum(one.value == "cannot_tell" for (unit, _), one in told.items() if unit in own)
+        left = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
+        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left=left)
+        rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
+    notes = (
+        "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",
+        *few(len({units[unit].clustered for unit in decided}), "clusters"),
+    )
+    head = ("Source of the guess", "Pairs", "SR1")
+    table = Table("fingertip-sources", "SR1 by source", head, tuple(rows), "FingerTip 20K Table 3", notes)
+    return [Section("SR1 by source", (), (table,), bars(table, "SR1"))]

@@ -1,0 +1,48 @@
+"""Sim2 of each sequence that an owner rated (FingerTip 20K 5.1): its likeness to theirs over that to another's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotators.papers.fingertip.other_users import Others
+from annotators.papers.fingertip.text_similarity import LONGEST, mean_similarity, similarity
+from annotators.papers.fingertip.tracks import Execution, sequence_of
+from annotators.papers.metrics import MetricTerms, context_of
+from annotators.studied import StudyData
+from lab.core.measured_run import MeasuredRun
+from lab.core.study import Unit
+
+
+def likeness(studied: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
+    """Sim2 by unit; and how many have none, by reason.
+
+    The owner's sequence is the run that a unit is rated beside. The other user's is that of the most similar intent
+    among all demonstrations of the file by users of another type, by the embedding model where one is named, else by
+    Levenshtein; of several equally similar ones the mean likeness counts.
+    """
+    others = Others(context_of(studied.further.runs(), MetricTerms(embed=studied.further.embed)))
+    left: dict[str, int] = {}
+    found: dict[str, float] = {}
+    for unit in units:
+        case, own = (studied.case(run) for run in (*unit.runs, "", "")[:2])
+        why, texts = _texts(others, case, own)
+        if texts is not None and (far := mean_similarity(texts[0], texts[2:])):
+            found[unit.id] = similarity(texts[0], texts[1]) / far
+        else:
+            why = why or _NOTHING
+            left[why] = left.get(why, 0) + 1
+    return found, left
+
+
+_NOTHING = "shares nothing with the other user's sequence"
+
+
+def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:
+    """The sequences of a run, of its owner and of other users; or why one is not there."""
+    if case is None or own is None:
+        return "its run, or its owner's, is not in this file", None
+    found, why = others.of(Execution(case, own, len(own.steps), None))
+    if not found:
+        return why, None
+    texts = (sequence_of(case), sequence_of(own), *(others.sequence(other) for other in found))
+    return ("too long to compare", None) if max(map(len, texts)) > LONGEST else ("", texts)

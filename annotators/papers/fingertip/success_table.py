@@ -1,0 +1,88 @@
+"""SR2 by people (FingerTip 20K 5.1): the share of runs that reached what was asked, as two checkers say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.fields import ratings_of
+from annotators.agreement.ratings import Ratings
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, bars, coefficient, count, few, of_all, share
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
+from annotators.papers.fingertip.tracks import MOST, user_of
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+
+OUTCOME = "outcome"
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """The table of a study of FingerTip's runs, or of one in which a limit of golden steps decided; else nothing."""
+    cases = cases_of(studied)
+    ruled = {unit.id for unit in asked_units(studied) if any(one.field == OUTCOME for one in unit.mechanical)}
+    if not ruled and not any(case.source and case.source.format.startswith("fingertip") for case in cases.values()):
+        return []
+    told = truths(studied, OUTCOME)
+    if not told:
+        return [Section("Personalised execution", ("Nothing is settled about any of these runs yet.",))]
+    sr2 = _success(studied, cases, told)
+    return [Section("Personalised execution", (), (sr2, _checkers(studied)), bars(sr2, "SR2"))]
+
+
+def _success(studied: StudyData, cases: Mapping[str, MeasuredRun], told: Mapping[tuple[str, str], Truth]) -> Table:
+    agents = sorted({method_of(case) for case in cases.values()})
+    parts = [(agent, [unit for unit, case in cases.items() if method_of(case) == agent]) for agent in agents]
+    parts.append(("All", [unit.id for unit in asked_units(studied)]))
+    rows = tuple(_row(studied, name, units, cases, told) for name, units in parts)
+    open_ = sum((unit.id, "") not in told for unit in asked_units(studied))
+    notes = (
+        f"A run of more than {MOST:g} times the golden steps has failed by rule, and nobody is asked about it.",
+        "A task that checkers settle to be impossible counts as not reached.",
+        *((f"{open_} runs are not settled and left out.",) if open_ else ()),
+        "The paper's own range from 1.0 to 38.5 % over models, 200 runs each (Table 4); who checked is not said.",
+        *few(len(told)),
+    )
+    head = ("Model", "SR2", "SR2, by user", "Runs", "Failed by rule")
+    return Table("fingertip-sr2", "Success as checked by hand", head, rows, "FingerTip 20K 5.1, Table 4", notes)
+
+
+def _row(
+    studied: StudyData, name: str, units: Sequence[str], cases: Mapping[str, MeasuredRun],
+    told: Mapping[tuple[str, str], Truth],
+) -> tuple[Cell, ...]:  # fmt: skip
+    settled = [(unit, told[unit, ""]) for unit in units if (unit, "") in told]
+    right = sum(one.value == "success" for _, one in settled)
+    items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in settled]
+    ruled = sum(one.by == "rule" for _, one in settled)
+    left = unsettled(studied, OUTCOME, set(units))
+    return (
+        name,
+        cells.percent(
+            of_all(
+                studied, right, len(settled), OUTCOME, "SR2", part=name, units={unit for unit, _ in settled}, left=left
+            )
+        ),
+        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left=left)),
+        count(len(settled), OUTCOME, part=name),
+        count(ruled, OUTCOME, part=f"{name}, by rule"),
+    )
+
+
+def _user(case: MeasuredRun | None, unit: str) -> str:
+    return (user_of(case) if case is not None else "") or unit
+
+
+def _checkers(studied: StudyData) -> Table:
+    people: Ratings = ratings_of(studied, OUTCOME)
+    chance, name = (cohen_kappa, "Cohen's kappa") if len(people.raters) == 2 else (fleiss_kappa, "Fleiss' kappa")
+    row: tuple[Cell, ...] = (
+        "outcome",
+        cells.percent(coefficient(studied, percent(people), people)),
+        Number(coefficient(studied, chance(people), people)),
+        Number(coefficient(studied, gwet_ac(people), people)),
+    )
+    notes = ("Runs that a rule decided are not in it.", *few(len(people.traces)))
+    return Table("fingertip-checkers", "The checkers", ("", "Agree", name, "AC1"), (row,), "FingerTip 20K 5.1", notes)

@@ -1,0 +1,185 @@
+"""Which runs are in FingerTip-20K's two tracks: guesses of an intent, and executions of a demonstrated task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from annotators.papers.fingertip.text_similarity import LONGEST
+from annotators.papers.metrics import LeftOutTally, of_task
+from lab.core.measured_run import MeasuredRun
+from lab.core.step import Action
+
+MOST = 2.5
+"""An agent that takes more than so many times the golden steps has failed."""
+DONE = 0.99
+"""A score above it is a success."""
+_YES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
+_NAMES = {
+    "click": "click",
+    "long_press": "long_click",
+    "input_text": "type",
+    "scroll": "scroll",
+    "swipe": "scroll",
+    "navigate_back": "press_back",
+    "navigate_home": "press_home",
+    "press_recent": "press_recent",
+    "wait": "wait",
+    "status": "finished",
+    "answer": "finished",
+}
+"""The actions of the paper's Table 2 as its A.7.2 spells them; others keep our name."""
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class Guess(NamedTuple):
+    """What an agent, or a person, thought that the user wanted, and what that was. `right` is None where not judged."""
+
+    case: MeasuredRun
+    text: str
+    intent: str
+    right: float | None
+
+
+class Execution(NamedTuple):
+    """An agent's run of a task that its user demonstrated. `done` is None where nobody has judged it."""
+
+    case: MeasuredRun
+    demonstration: MeasuredRun
+    golden: int
+    done: bool | None
+
+    @property
+    def steps(self) -> int:
+        return len(self.case.steps)
+
+
+def guesses_of(
+    cases: Sequence[MeasuredRun], gold: Mapping[str, Sequence[MeasuredRun]], out: LeftOutTally
+) -> list[Guess]:
+    """The runs of tasks without an instruction whose true intent is known.
+
+    The true intent is the instruction of the task's demonstration, or the task's trait `intent`. The guess is the
+    text of the first proposal; where nothing was proposed, the final answer. People guess, too.
+    """
+    guesses: list[Guess] = []
+    for case in cases:
+        if case.task.kind != "proactive" or case.task.instruction:
+            continue
+        intent = intent_of(case, gold)
+        text = guess_in(case)
+        right = judged(case, "sr1")
+        if case.status == "open":
+            out.out("not ended")
+        elif not intent:
+            out.out("of an unknown intent")
+        else:
+            guesses.append(Guess(case, text, intent, right))
+    return guesses
+
+
+def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> str:
+    """What the user really wanted; empty where that is not known."""
+    told = next((one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), "")
+    return told or case.task.traits.get("intent", "")
+
+
+def guess_in(case: MeasuredRun) -> str:
+    """The first proposal, else the final answer; empty where there is neither."""
+    proposed = next(
+        (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
+    )
+    last = case.steps[-1].proposed if case.steps else None
+    return (proposed or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
+
+
+def executions_of(
+    cases: Sequence[MeasuredRun], gold: Mapping[str, Sequence[MeasuredRun]], out: LeftOutTally
+) -> list[Execution]:
+    """Agents' runs of tasks that somebody demonstrated: the same user if possible, else the first who did."""
+    executions: list[Execution] = []
+    for case in cases:
+        if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
+            continue
+        shown = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
+        if case.status == "open":
+            out.out("not ended")
+        elif not shown:
+            out.out("of a task that nobody demonstrated")
+        else:
+            own = next((one for one in shown if user_of(one) == user_of(case)), shown[0])
+            golden = len(own.steps)
+            executions.append(Execution(case, own, golden, _done(case, golden)))
+    return executions
+
+
+def _done(case: MeasuredRun, golden: int) -> bool | None:
+    """Whether it reached what was asked, by people's word or the run's score; never past 2.5 times the golden steps."""
+    if len(case.steps) > MOST * golden:
+        return False
+    told = judged(case, "sr2")
+    told = case.score if told is None else told
+    return None if told is None else told > DONE
+
+
+def judged(case: MeasuredRun, name: str) -> float | None:
+    """A settled mark of that name, else the source's verdict; None where there is neither."""
+    mark = case.marks.get(name)
+    if mark is not None:
+        return mark
+    verdict = case.verdict(name)
+    value = verdict.value if verdict else None
+    if isinstance(value, str):
+        return _YES.get(value.strip().lower())
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
+
+
+def user_of(case: MeasuredRun) -> str:
+    return case.persona.id if case.persona else case.task.persona
+
+
+def type_of(facts: Mapping[str, object]) -> str:
+    """A user's type: the decade of their age, since the paper says "age groups" and no bounds; empty if not told.
+
+    An age that is told as a group already ("18-24") is that group.
+    """
+    inner = facts.get("identity")
+    age = facts.get("age", inner.get("age") if isinstance(inner, dict) else None)
+    if isinstance(age, str):
+        age = age.strip()
+        if not re.fullmatch(r"\d{1,3}(\.\d+)?", age):
+            return age
+    try:
+        return f"{int(float(age)) // 10 * 10}s" if isinstance(age, int | float | str) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+def sequence_of(case: MeasuredRun) -> str:
+    """All that was done as one text: each action as A.7.2 spells it, joined by semicolons.
+
+    The paper compares "two strings" and does not say what stands between their actions.
+    """
+    return ";".join(written(step.action, step.content) for step in case.steps if step.action is not None)[: LONGEST + 1]
+
+
+def written(action: Action, content: str = "") -> str:
+    """One action: `click(coordinates=(540,1200), content='Search')`, `type(text='milk')`, `press_back()`.
+
+    `content` is what stands under the finger. Of a touch whose pixels are not known there are no coordinates; a
+    scroll's direction is the content's, so that of a swipe, which is the finger's, is turned round.
+    """
+    name = _NAMES.get(action.kind, action.kind)
+    if name == "finished":
+        return "finished()"
+    way = _OPPOSITE[action.direction] if action.kind == "swipe" and action.direction else action.direction
+    parts = [f"coordinates=({action.at[0]},{action.at[1]})"] if action.at and name != "type" else []
+    if name in ("click", "long_click"):
+        parts.append(f"content='{content}'")
+    elif name == "type" or action.text:
+        parts.append(f"text='{action.text or ''}'")
+    if name == "drag" and action.to:
+        parts.append(f"to=({action.to[0]},{action.to[1]})")
+    parts += [f"{key}='{said}'" for key, said in (("direction", way), ("app", action.app)) if said]
+    return f"{name}({', '.join(parts)})"

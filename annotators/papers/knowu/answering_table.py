@@ -1,0 +1,166 @@
+"""How those who stand in for a person answered: what they knew of whom they play, how long it took them, how much they
+wrote and took back, and for how long the agent's clock stood still."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from annotators.papers.cells import UnitValue, average, of_all, percent
+from annotators.papers.field_answers import asked_units, said
+from annotators.studied import StudyData
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.rounding import rounded
+from lab.core.step import Reply
+
+NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
+"""Reasons: a quiz was begun and is not passed; a play has ended, and what is asked after it is not handed in."""
+
+
+def answering(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
+    """The quiz, replies by condition, and what people said after their tasks; nothing where there is none of it."""
+    made = (_quiz(studied), _replies(by), _clocks(studied, by), _afterwards(studied))
+    tables = [table for table in made if table.rows]
+    return [Section("How they answered", tables=tuple(tables))] if tables else []
+
+
+# -- quiz ------------------------------------------------------------------------------------------------------
+
+
+def _quiz(studied: StudyData) -> Table:
+    """What each person knew of each persona at the first try, in the round that they passed."""
+    given: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for act in studied.acts:
+        if act.act == "quiz" and act.rater.kind == "human":
+            given.setdefault((act.rater.id, str(act.detail.get("persona", ""))), []).append(act.detail)
+    rows: list[tuple[Cell, ...]] = []
+    items, left = [], 0
+    for (code, persona), tries in sorted(given.items()):
+        rounds, part = len({one.get("round") for one in tries}), f"{code}, {persona}"
+        first = _first_tries(tries)
+        left += not first
+        right = of_all(
+            studied, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
+            why="not passed yet", left={} if first else {NOT_PASSED: 1},
+        )  # fmt: skip
+        rows.append((code, persona, f"{rounds:,}", f"{len(tries):,}", percent(right)))
+        items += [UnitValue(part, code, sum(first) / len(first))] if first else []
+    if rows:
+        mean = average(
+            studied, items, "quiz", "mean share right at first", most=1.0, raters=len({one.cluster for one in items}),
+            why="nobody has passed yet", left={NOT_PASSED: left} if left else {},
+        )  # fmt: skip
+        rows.append(("All", "", "", f"{sum(map(len, given.values())):,}", percent(mean)))
+    head = ("Person", "Plays", "Rounds", "Answers", "Right at the first try")
+    notes = ("Of the round that was passed; who is wrong is asked again, until all is right.",)
+    return Table("quiz", "The quiz on whom they play", head, tuple(rows), notes=notes)
+
+
+def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Whether each question was right at once, in the round that was passed; none where none was."""
+    passed = next((one.get("round") for one in tries if one.get("passed")), None)
+    return [
+        bool(one.get("right"))
+        for one in tries
+        if passed is not None and one.get("round") == passed and one.get("try") == 1
+    ]
+
+
+# -- replies ---------------------------------------------------------------------------------------------------
+
+
+def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
+    rows = []
+    for name, cases in by.items():
+        replies = [step.reply for case in cases for step in case.steps if step.reply is not None]
+        if replies:
+            rows.append(
+                (
+                    name, f"{len(replies):,}",
+                    _middle(replies, lambda one: _seconds(one.shown_at, one.first_key_at), 1),
+                    _middle(replies, lambda one: _seconds(one.shown_at, one.sent_at), 1),
+                    _middle(replies, lambda one: float(len(one.text)), 0),
+                    _middle(replies, lambda one: None if one.edits is None else float(one.edits), 0),
+                    _decisions(replies),
+                )
+            )  # fmt: skip
+    columns = ("Replies by", "Replies", "Seconds to first key", "Seconds until sent", "Characters", "Taken back",
+               "Accepted / rejected")  # fmt: skip
+    notes = ("Medians; in brackets the replies they are of, where not all tell it.",)
+    return Table("replies", "Replies", columns, tuple(rows), notes=notes)
+
+
+def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
+    values = [told for one in replies if (told := value(one)) is not None]
+    if not values:
+        return "not told"
+    of = f" ({len(values):,})" if len(values) < len(replies) else ""
+    return f"{rounded(median(values), digits)}{of}"
+
+
+def _seconds(first: str | None, last: str | None) -> float | None:
+    if not first or not last:
+        return None
+    try:
+        return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+    except (ValueError, TypeError):  # a stranger's time that is none, or of which one has no zone
+        return None
+
+
+def _decisions(replies: Sequence[Reply]) -> str:
+    accepted, rejected = (sum(one.decision == what for one in replies) for what in ("accept", "reject"))
+    return f"{accepted:,} / {rejected:,}"
+
+
+def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
+    """For how long runs waited for their user: with a question open, and while a person let them stand still."""
+    rows = []
+    for name, cases in by.items():
+        if any(case.user is not None and case.user.kind == "human" for case in cases):
+            stood = [studied.further.pauses(case.id) for case in cases]
+            waited = median(sum(_waits(case)) for case in cases)
+            pauses, seconds = sum(map(len, stood)), sum(map(sum, stood))
+            rows.append((name, f"{len(cases):,}", rounded(waited, 1), f"{pauses:,}", rounded(seconds, 1)))
+    head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
+    notes = (
+        "The agent's clock stands still meanwhile. A question: from shown to sent, median of runs; pauses: in all.",
+    )
+    return Table("clocks", "Clocks that stood still", head, tuple(rows), notes=notes)
+
+
+def _waits(case: MeasuredRun) -> list[float]:
+    replies = [step.reply for step in case.steps if step.reply is not None]
+    return [told for one in replies if (told := _seconds(one.shown_at, one.sent_at)) is not None]
+
+
+# -- afterwards ------------------------------------------------------------------------------------------------
+
+
+def _afterwards(studied: StudyData) -> Table:
+    """The mean of what people said after their tasks, also of one that was dealt again."""
+    units = {unit.id: unit for unit in asked_units(studied)}
+    ended = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
+    rows: list[tuple[Cell, ...]] = []
+    for field in studied.study.protocol.fields:
+        if field.kind != "ordinal":
+            continue
+        given = said(studied, field.id, run=None)
+        told = [one for one in given if one.value is not None]
+        left = Counter(one.reason for one in given if one.value is None)
+        left[NOT_HANDED_IN] = max(0, ended - len(given))
+        items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in told]
+        scale = [float(option.id) for option in field.options]
+        if items:
+            mean = average(
+                studied, items, field.id, "mean", most=max(scale), least=min(scale),
+                raters=len({one.rater for one in told}), left=+left,
+            )  # fmt: skip
+            rows.append((field.ask, Number(mean), f"{len(items):,}"))
+    notes = ("Missing is a share of the plays that people ended.",)
+    return Table(
+        "afterwards", "What people said after a task, from 1 to 5", ("", "Mean", "Answers"), tuple(rows), notes=notes
+    )

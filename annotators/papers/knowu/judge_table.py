@@ -1,0 +1,187 @@
+"""KnowU-Bench 4.3: how far evaluators are from experts. MAE against their mean, the scatter, and ICC of the experts.
+
+What the paper leaves open is settled so: the truth is the mean of all experts who rated a run; evaluators are those of
+the run itself (hybrid and rules alone, where its source or its checks give them) and every judge that rated here. A
+difference of two evaluators is over the runs that both scored, with both kinds of interval, because runs are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.estimates import counted, with_interval
+from annotators.agreement.fields import numbers_of
+from annotators.agreement.intervals import difference
+from annotators.agreement.numbers import alpha_numbers, icc, mae, mean
+from annotators.agreement.ratings import Floats, MissingAnswers, NumericRatings
+from annotators.papers.cells import coefficient, few, lacking
+from annotators.papers.field_answers import cases_of
+from annotators.papers.knowu.runs import hybrid_of, rule_of
+from annotators.papers.metrics import DEFAULTS
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, How
+from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+
+WHOLE, EACH = "task_score", "score"
+_EXPERTS = "experts"
+_NOT_SCORED = "not_scored"
+"""Why an evaluator has no score of a run: its source, or its rules, give none."""
+_SOURCE = "KnowU-Bench 4.3"
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Evaluator(NamedTuple):
+    """One evaluator beside the experts' mean: two columns over the runs that the experts rated."""
+
+    name: str
+    numbers: NumericRatings
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
+    experts = numbers_of(studied, WHOLE)
+    found = evaluators(studied, experts)
+    rated = len(experts.traces)
+    says = [f"{len(experts.places):,} runs were rated by {len(experts.raters)} experts; their mean is the truth."]
+    if not found:
+        says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")
+    tables = [_errors(studied, found), _differences(studied, found), _agreement(studied, experts)]
+    pictures = [_scatter(found)] if any(_both(one).any() for one in found) else []
+    return [
+        Section(
+            "How far evaluators are from experts", (*says, *few(rated)),
+            tuple(table for table in tables if table.rows), tuple(pictures),
+        )
+    ]  # fmt: skip
+
+
+def evaluators(studied: StudyData, experts: NumericRatings) -> list[Evaluator]:
+    """Those that scored any of the runs that experts rated."""
+    truth = mean_of(experts)
+    cases = cases_of(studied)
+    scores: dict[str, dict[str, float]] = {"hybrid": {}, "rules alone": {}}
+    for unit, case in cases.items():
+        for name, value in (("hybrid", hybrid_of(case, DEFAULTS).value), ("rules alone", rule_of(case, DEFAULTS))):
+            if value is not None:
+                scores[name][unit] = value
+    for judge in studied.judges:
+        own = numbers_of(studied, WHOLE, (judge,))
+        scores[studied.columns.raters[judge].id] = {
+            place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)
+        }
+    rows = []
+    for name, by_unit in scores.items():
+        missing = _unscored(studied, experts, name, by_unit)
+        own_column = np.array([by_unit.get(place.unit, np.nan) for place in experts.places], dtype=np.float64)
+        if not np.isnan(own_column).all():
+            values = np.column_stack((truth, own_column))
+            rows.append(Evaluator(name, experts._replace(values=values, raters=(_EXPERTS, name), missing=missing)))
+    return rows
+
+
+def _unscored(studied: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
+    """The runs that experts rated and an evaluator did not score, with its reasons where it is a judge."""
+    judges = {studied.columns.raters[one].id: one for one in studied.judges}
+    told = numbers_of(studied, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
+    rows = [(place, told.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
+    return MissingAnswers.one_each(rows, name, by_item=True)
+
+
+def mean_of(numbers: NumericRatings) -> Floats:
+    """The mean of what was said at each place; summed in the raters' order."""
+    there = ~np.isnan(numbers.values)
+    many = there.sum(axis=1)
+    whole = np.where(there, numbers.values, 0.0).sum(axis=1)
+    return np.where(many > 0, whole / np.maximum(many, 1), np.nan)
+
+
+def _both(one: Evaluator) -> Mask:
+    return np.asarray(~np.isnan(one.numbers.values).any(axis=1))
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def _errors(studied: StudyData, found: list[Evaluator]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        between = f"{one.name} against the mean of experts"
+        off = coefficient(studied, mae(one.numbers), one.numbers, between=between)
+        bias = coefficient(studied, _bias(one.numbers), one.numbers, between=between)
+        rows.append((one.name, Number(off, 3), Number(bias, 3), f"{off.places:,}"))
+    columns = ("Evaluator", "MAE", "Mean error", "Runs")
+    notes = ("Mean error is the evaluator's score minus the experts': above 0 it is kinder than they are.",)
+    return Table("evaluators", "Error of evaluators", columns, tuple(rows), _SOURCE, notes)
+
+
+def _bias(numbers: NumericRatings) -> AdditiveStatistic:
+    kept = ~np.isnan(numbers.values).any(axis=1)
+    off = numbers.values[kept, 1] - numbers.values[kept, 0]
+    return mean(off, numbers.trace[kept], len(numbers.traces), "mean error")
+
+
+def _differences(studied: StudyData, found: list[Evaluator]) -> Table:
+    """MAE of one minus MAE of the other, over the runs that both scored."""
+    rows: list[tuple[Cell, ...]] = []
+    jackknife = How(level=studied.how.level)
+    bootstrap = replace(studied.how, interval="bootstrap")
+    for one, other in combinations(found, 2):
+        kept = _both(one) & _both(other)
+        cells = [_difference(one, other, kept, how) for how in (jackknife, bootstrap)]
+        rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(kept.sum()):,}"))
+    columns = ("Difference of MAE", "Jackknife-t", "Bootstrap", "Runs")
+    notes = (
+        "Paired by run: both errors are of the same runs. Below 0 the first is nearer to the experts.",
+        f"The bootstrap draws {bootstrap.resamples:,} times, seed {bootstrap.seed}.",
+    )
+    return Table("differences", "Evaluators against one another", columns, tuple(rows), _SOURCE, notes)
+
+
+def _difference(one: Evaluator, other: Evaluator, kept: Mask, how: How) -> Agreement:
+    between = f"{one.name} minus {other.name}"
+    if not kept.any():
+        return lacking(WHOLE, "difference of mae", "no run was scored by both", between=between)
+    first, second = (mae(_only(each.numbers, kept)) for each in (one, other))
+    apart = other.numbers.missing.by_place() | one.numbers.missing.by_place()
+    both = _only(one.numbers, kept)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
+    return with_interval(
+        difference(first, second, how), how, WHOLE, "difference of mae", between=between, **counted(both)._asdict()
+    )
+
+
+def _only(numbers: NumericRatings, kept: Mask) -> NumericRatings:
+    """These places alone, over the same clusters."""
+    values = np.where(kept[:, None], numbers.values, np.nan)
+    places = tuple(place for place, keep in zip(numbers.places, kept.tolist(), strict=True) if keep)
+    return numbers._replace(values=values[kept], trace=numbers.trace[kept], places=places)
+
+
+def _agreement(studied: StudyData, experts: NumericRatings) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, numbers in (("the whole run", experts), ("each criterion", numbers_of(studied, EACH))):
+        if not numbers.places:
+            continue
+        found = [coefficient(studied, one, numbers) for one in (icc(numbers, "A,1"), icc(numbers, "A,k"))]
+        found.append(coefficient(studied, alpha_numbers(numbers), numbers))
+        rows.append((name, *(Number(one, 3) for one in found), f"{found[0].places:,}", str(len(numbers.raters))))
+    columns = ("Rated", "ICC(A,1)", "ICC(A,k)", "alpha, interval", "Items", "Experts")
+    notes = ("ICC(A,1) is how far one expert can be relied on, ICC(A,k) how far the mean of all of them.",)
+    return Table("experts", "Agreement of the experts", columns, tuple(rows), notes=notes)
+
+
+def _scatter(found: list[Evaluator]) -> Scatter:
+    points = [
+        Point(float(one.numbers.values[at, 0]), float(one.numbers.values[at, 1]), one.numbers.places[at].unit, one.name)
+        for one in found
+        for at in np.flatnonzero(_both(one)).tolist()
+    ]
+    title = "Evaluators against the mean of experts, run by run"
+    return Scatter("evaluators-scatter", title, tuple(points), "mean of the experts", "the evaluator's score")

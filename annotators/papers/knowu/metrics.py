@@ -1,0 +1,245 @@
+"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint; and MobileWorld's, in its layout.
+
+S_i is a run's hybrid score where rule, judge and lambda are known, else the score it came with. Two versions stand side
+by side wherever the published scripts compute something else than the paper defines:
+
+- a run of KnowU-Bench or MobileWorld without a result: not done, 0 (paper); left out (script). Runs of other sources
+  that nobody has scored are undecided and left out of both.
+- steps: the actions executed, a last answer or status among them, as its Table 4 lists both (paper); every entry of
+  traj.json (script).
+- IE: personalized tasks (paper); proactive ones, too (script).
+- Act, Silent, Stop: see `knowu_policy`.
+
+Efficiency is in no script. A role's average is over personalized and proactive tasks, missing results counting 0, as
+calc_persona_pref_routine_merged_avg.py has it. UIQ is MobileWorld's own and another number than IE: successes over
+queries, summed over the tasks that need interaction, over their number and that of the others that asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from annotators.papers.knowu.metric_words import DEFINITIONS
+from annotators.papers.knowu.policy import Policy, paper_policy, script_policy, share
+from annotators.papers.knowu.runs import SOURCE, Run, runs_of
+from annotators.papers.knowu.tasks import Split
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
+from lab.core.measured_run import MeasuredRun
+
+__all__ = ["DEFINITIONS", "measure"]
+
+Unit = Literal["share", "count", "ratio", "score"]
+Out = tuple[tuple[str, int], ...]
+
+PAPER = "knowu"
+SPLITS: tuple[Split, ...] = ("general", "personalized", "proactive")
+DIFFICULTIES = ("easy", "hard")
+NO_SPLIT = "of a task without a split"
+NO_RESULT = "no result"
+_ANYWHERE = ("SR", "AveSteps", "AveQueries", "Efficiency")
+_OWN: dict[str, tuple[str, ...]] = {
+    "general": (),
+    "personalized": ("Score", "IE"),
+    "proactive": ("IE", "Act", "Silent", "Stop"),
+}
+"""What is told of one split besides."""
+
+
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+    """The numbers of one group of runs: over all, by split and difficulty, by role."""
+    out = LeftOutTally()
+    runs = runs_of(cases, context.terms, out)
+    if not runs:
+        why = "no run of an agent that has ended"
+        return [
+            Number(PAPER, name, None, "share", 0, "runs", left_out=out.told, undefined=why) for name in ("SR", "IE")
+        ]
+    splits = out.told
+    unsplit = sum(not run.split for run in runs)
+    if unsplit:
+        splits += ((NO_SPLIT, unsplit),)
+    by_split = {split: [run for run in runs if run.split == split] for split in SPLITS}
+    return [
+        *_everywhere("", runs, out.told),
+        *(number for split in SPLITS for number in _of_split(split, by_split[split], splits, context)),
+        *_roles(runs, splits),
+        _hybrid(runs, out.told),
+        *_mobileworld([run for run in runs if run.mobileworld]),
+    ]
+
+
+def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+    """What is told of any split: success, steps, queries, efficiency."""
+    yield from _scored("SR", "share", part, runs, out, lambda run: float(run.done))
+    held = [run for run in runs if run.score is not None]
+    missing = _with(out, NO_RESULT, len(runs) - len(held))
+    acts = mean([run.acts for run in runs])
+    yield _number("AveSteps", "count", [run.acts for run in runs], part, "paper", out)
+    yield _number("AveSteps", "count", [run.steps for run in held], part, "script", missing)
+    yield _number("AveQueries", "count", [run.queries for run in runs], part, "paper", out)
+    yield _number("AveQueries", "count", [run.queries for run in held], part, "script", missing)
+    value = 50 / acts if acts else None
+    why = "" if acts else "its runs did nothing"
+    yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
+
+
+def _of_split(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
+    if not runs:
+        for metric in (*_ANYWHERE, *_OWN[split]):
+            yield _absent(metric, split, out, f"no run of {split} tasks")
+        return
+    yield from _everywhere(split, runs, out)
+    if split == "personalized":
+        yield from _scored("Score", "score", split, runs, out, _score)
+        yield from _scored("IE", "score", split, runs, out, _efficient)
+    elif split == "proactive":
+        yield from _scored("IE", "score", split, runs, out, _efficient, versions=("script",))
+        yield from _restraint(runs, context, out)
+    for difficulty in DIFFICULTIES:
+        some = [run for run in runs if run.difficulty == difficulty]
+        unknown = _with(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
+        part = f"{split}, {difficulty}"
+        if some:
+            yield from _scored("SR", "share", part, some, unknown, lambda run: float(run.done))
+        if some and split == "personalized":
+            yield from _scored("Score", "score", part, some, unknown, _score)
+
+
+def _score(run: Run) -> float:
+    return run.score or 0.0
+
+
+def _efficient(run: Run) -> float:
+    """S_i / max(c_i, 1): no question counts like one."""
+    return (run.score or 0.0) / max(run.queries, 1)
+
+
+def _scored(
+    metric: str,
+    unit: Unit,
+    part: str,
+    runs: Sequence[Run],
+    out: Out,
+    value: Callable[[Run], float],
+    versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
+) -> Iterable[Number]:
+    """The mean of what follows from a run's score, in both conventions about missing results."""
+    held = [run for run in runs if run.score is not None]
+    for version in versions:
+        counted = [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else held
+        left = _with(out, NO_RESULT, len(runs) - len(counted))
+        zero = len(counted) - len(held)
+        note = f"{zero} without a result count 0" if zero and held else ""
+        yield _number(
+            metric, unit, [value(run) for run in counted] if held else [], part, version, left, NO_RESULT, note
+        )
+
+
+def _fails_without(run: Run) -> bool:
+    """Whether a missing result means that the run was not done, and not only that nobody has scored it."""
+    return run.case.source is not None and run.case.source.format == SOURCE
+
+
+def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterable[Number]:
+    """Act, Silent and Stop over their own groups of proactive runs."""
+    held = [run for run in runs if run.score is not None]
+    papers = [paper_policy(run, context.terms) for run in runs]
+    scripts = [script_policy(run, context.terms) for run in held]
+    for metric, group in (("Act", "need"), ("Silent", "noneed"), ("Stop", "reject")):
+        for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(held))):
+            values = share(policies, group)  # type: ignore[arg-type]
+            left = _with(_ungrouped(out, policies), NO_RESULT, missing)
+            why = _NO_GROUP[group] if policies else NO_RESULT
+            yield _number(metric, "share", values, "proactive", version, left, why)  # type: ignore[arg-type]
+
+
+_NO_GROUP = {
+    "need": "no run of a task that warrants an intervention",
+    "noneed": "no run of a task that warrants none",
+    "reject": "no run in which the person rejected",
+}
+
+
+def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
+    tally = LeftOutTally()
+    for policy in policies:
+        if policy.group is None:
+            tally.out(policy.why)
+    return out + tally.told
+
+
+def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
+    """The average score of each role over its personalized and proactive tasks."""
+    asked = [run for run in runs if run.split in ("personalized", "proactive")]
+    nameless = sum(not run.role for run in asked)
+    left = _with(_with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless)
+    for role in sorted({run.role for run in asked if run.role}):
+        own = [run for run in asked if run.role == role]
+        counted = [run for run in own if run.score is not None or _fails_without(run)]
+        held = any(run.score is not None for run in own)
+        values = [_score(run) for run in counted] if held else []
+        told = _with(left, NO_RESULT, len(own) - len(counted))
+        yield _number("Score", "score", values, f"role {role}", "", told, NO_RESULT)
+
+
+def _hybrid(runs: Sequence[Run], out: Out) -> Number:
+    tally = LeftOutTally()
+    held = tally.kept(runs, lambda run: run.hybrid.why)
+    values = [run.hybrid.value or 0.0 for run in held]
+    why = "no run has a lambda and the scores that it weighs"
+    return _number("Hybrid score", "score", values, "", "paper", out + tally.told, why)
+
+
+def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
+    """MobileWorld's viewer: success apart for tasks that need interaction, and UIQ; runs without steps are skipped."""
+    if not runs:
+        return
+    tally = LeftOutTally()
+    held = tally.kept(runs, _unfinished)
+    interactive = [run for run in held if _needs_interaction(run)]
+    rest = [run for run in held if not _needs_interaction(run)]
+    for part, needs in (("user interaction", True), ("GUI only", False)):
+        own = LeftOutTally()
+        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _unfinished)
+        why = "" if some else "no such task has a result"
+        yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
+    needless = sum(run.queries > 0 for run in rest)
+    n = len(interactive) + needless
+    quality = sum(run.done / run.queries for run in interactive if run.queries)
+    why = "" if n else "no run of a task that needs interaction, and no other asked"
+    value = quality / n if n else None
+    note = f"{needless} of tasks that need no question" if needless else ""
+    yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.told, why, note)
+
+
+def _unfinished(run: Run) -> str:
+    return NO_RESULT if run.score is None else "" if run.steps else "no steps"
+
+
+def _needs_interaction(run: Run) -> bool:
+    """MobileWorld's tag `agent-user-interaction`: all 44 such tasks have it in their name, and no other has."""
+    return "AskUser" in run.case.task.id
+
+
+def _with(out: Out, reason: str, count: int) -> Out:
+    return (*out, (reason, count)) if count else out
+
+
+def _absent(metric: str, part: str, out: Out, why: str) -> Number:
+    return Number(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
+
+
+def _number(
+    metric: str,
+    unit: Unit,
+    values: Sequence[float],
+    part: str,
+    version: Literal["", "paper", "script"],
+    out: Out,
+    why: str = NO_RESULT,
+    note: str = "",
+) -> Number:
+    """The mean of the values of runs; `why` is told where there is none."""
+    told = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, told, note)

@@ -1,0 +1,70 @@
+"""KnowU-Bench 3.2, E.2: whether replies have a basis in the profile, by who gave them: people, models, scripts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.fields import ratings_of
+from annotators.papers.cells import UnitValue, coefficient, count, few, share
+from annotators.papers.cells import percent as as_percent
+from annotators.papers.field_answers import asked_units, said, truths, unsettled
+from annotators.studied import StudyData
+from lab.core.report import Bars, Cell, Number, Section, Table
+from lab.core.study import Unit
+
+FIELD = "support"
+ORDER = ("supported", "not_in_profile", "contradicts")
+WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradicts": "contradicts"}
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Shares of the three answers by condition, and how far the raters agree."""
+    right = {unit: truth.value for (unit, _), truth in truths(studied, FIELD).items()}
+    rated = {one.unit for one in said(studied, FIELD)}
+    undecided = len(rated - set(right))
+    says = [f"{len(right):,} of {len(rated | set(right)):,} replies are decided by most raters, or were settled."]
+    if undecided:
+        says.append(f"On {undecided:,} there is no majority: they are in no share.")
+    by, every = defaultdict(list), defaultdict(set)
+    for unit in asked_units(studied):
+        condition = condition_of(studied, unit)
+        every[condition].add(unit.id)
+        if unit.id in right:
+            by[condition].append(unit)
+    conditions = sorted(by)
+    columns = ("Replies by", "Replies", *WORDS.values())
+    rows: list[tuple[Cell, ...]] = []
+    bars, named = [], []
+    for condition in conditions:
+        shares, left = [], unsettled(studied, FIELD, every[condition])
+        for option in ORDER:
+            items = [UnitValue(unit.id, unit.clustered, float(right[unit.id] == option)) for unit in by[condition]]
+            shares.append(share(studied, items, FIELD, f"share {WORDS[option]}", part=condition, left=left))
+        rows.append((condition, count(len(by[condition]), FIELD, part=condition), *map(as_percent, shares)))
+        bars.append(shares[0])
+        named.append(condition)
+    table = Table("support", "What the profile says to replies", columns, tuple(rows), "KnowU-Bench 3.2, E.2")
+    pictures = (Bars("support-bars", "Share of replies that the profile supports", tuple(bars), tuple(named)),)
+    tables = tuple(one for one in (table, _agreement(studied)) if one.rows)
+    clusters = len({unit.clustered for units in by.values() for unit in units})
+    return [Section("Replies against the profile", (*says, *few(clusters)), tables, pictures if bars else ())]
+
+
+def condition_of(studied: StudyData, unit: Unit) -> str:
+    """Who replied, and whether they saw the phone, where that run is here."""
+    by = {"human": "person"}.get(unit.hidden.get("by", ""), unit.hidden.get("by", "") or "not told")
+    case = studied.case(unit.runs[0]) if unit.runs else None
+    return "person, no mirror" if by == "person" and case is not None and not case.conditions.mirror else by
+
+
+def _agreement(studied: StudyData) -> Table:
+    ratings = ratings_of(studied, FIELD)
+    if not ratings.places:
+        return Table("support-raters", "Agreement of the raters", (), ())
+    found = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
+    same = coefficient(studied, percent(ratings), ratings)
+    row: tuple[Cell, ...] = ("support", as_percent(same), *(Number(one) for one in found), f"{same.places:,}")
+    return Table(
+        "support-raters", "Agreement of the raters", ("", "Percent", "alpha, nominal", "AC1", "Replies"), (row,)
+    )

@@ -1,0 +1,157 @@
+"""A run as KnowU-Bench's numbers see it: its split, role, score, steps and queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotators.papers.knowu.tasks import Split, difficulty_of, split_of
+from annotators.papers.metrics import LeftOutTally, MetricTerms
+from lab.core.measured_run import MeasuredRun
+
+DONE = 0.99
+"""A score above it is a success."""
+SOURCE = "knowu"
+"""The format of imported KnowU-Bench and MobileWorld runs."""
+_SPLITS: dict[str, Split] = {
+    "general": "general",
+    "personalized": "personalized",
+    "preference": "personalized",
+    "proactive": "proactive",
+    "routine": "proactive",
+}
+
+
+class Hybrid(NamedTuple):
+    """lambda * rule + (1 - lambda) * llm of a run, or `why` it has none."""
+
+    value: float | None
+    why: str = ""
+
+
+class Run(NamedTuple):
+    """One run. `score` is None where it has no result.
+
+    `steps` counts all that the agent proposed, as the scripts count entries of traj.json; `acts` what was executed, a
+    last answer or status among it. `queries` are its questions to the person, one that was open at the end among them.
+    """
+
+    case: MeasuredRun
+    split: Split
+    difficulty: str
+    role: str
+    score: float | None
+    hybrid: Hybrid
+    steps: int
+    acts: int
+    queries: int
+
+    @property
+    def done(self) -> bool:
+        return self.score is not None and self.score > DONE
+
+    @property
+    def mobileworld(self) -> bool:
+        """Whether it is of MobileWorld, whose tasks have no split, rather than of KnowU-Bench."""
+        return not self.split and self.case.source is not None and self.case.source.format == SOURCE
+
+
+def runs_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[Run]:
+    """The runs that are measured: those of agents, which have ended."""
+    return [_run(case, terms) for case in out.kept(cases, _why_not)]
+
+
+def _why_not(case: MeasuredRun) -> str:
+    return "demonstrated by a person" if case.gold else "not ended" if case.status == "open" else ""
+
+
+def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
+    steps = case.steps
+    queries, acts = case.open_questions, 0
+    for step in steps:
+        queries += step.proposed.kind == "ask_user"
+        acts += step.action is not None
+    hybrid = hybrid_of(case, terms)
+    own = rule_of(case, terms) if is_programmatic(case, terms) else case.score
+    return Run(
+        case=case,
+        split=split_of_case(case),
+        difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),
+        role=case.persona.id if case.persona else case.task.persona,
+        score=hybrid.value if hybrid.value is not None else own,
+        hybrid=hybrid,
+        steps=len(steps),
+        acts=acts,
+        queries=queries,
+    )
+
+
+def split_of_case(case: MeasuredRun) -> Split:
+    """By the task's trait `split`, by its kind, or, of imported runs, whose kind is general, by the task's name."""
+    told = _SPLITS.get(case.task.traits.get("split", "").lower())
+    if told is not None:
+        return told
+    if case.task.kind != "general":
+        return case.task.kind
+    if case.source is None:
+        return "general"
+    return split_of(case.task.id) if case.source.format == SOURCE else ""
+
+
+def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
+    """The hybrid score (3.4). lambda is the task's trait `lambda`, else the term `rule_weight`.
+
+    S_llm is the settled mark `llm`, else the verdict `llm`. Where lambda is 1 or 0 the other score is not needed.
+    """
+    weight = weight_of(case, terms)
+    if weight is None:
+        return Hybrid(None, "of a task without lambda")
+    if not 0 <= weight <= 1:
+        return Hybrid(None, "with a lambda not from 0 to 1")
+    rule = rule_of(case, terms)
+    llm = _judged(case, "llm")
+    if rule is None and weight > 0:
+        return Hybrid(None, "no rule score")
+    if llm is None and weight < 1:
+        return Hybrid(None, "no judge's score")
+    return Hybrid(weight * (rule or 0.0) + (1 - weight) * (llm or 0.0))
+
+
+def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
+    """The task's lambda: its trait, else the common one; None where neither is told."""
+    told = _number(case.task.traits.get("lambda"))
+    return terms.rule_weight if told is None else told
+
+
+def is_programmatic(case: MeasuredRun, terms: MetricTerms) -> bool:
+    """Whether rules alone decide (3.4): lambda is 1; or none is told, rules were checked, and no judge scored a run of
+    a task that is not personalized, as only those may have a judge beside their rules."""
+    weight = weight_of(case, terms)
+    if weight is not None:
+        return weight == 1
+    return bool(case.checks) and _judged(case, "llm") is None and split_of_case(case) != "personalized"
+
+
+def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
+    """S_rule: the verdict `rule`, else the run's own score where rules were checked; None where there is neither.
+
+    It is 0 or 1 where rules alone decide, and a share of them only where a judge's score is weighed with it (3.3).
+    """
+    rule = _judged(case, "rule")
+    rule = case.score if rule is None and case.checks else rule
+    return float(rule > DONE) if rule is not None and is_programmatic(case, terms) else rule
+
+
+def _judged(case: MeasuredRun, name: str) -> float | None:
+    mark = case.marks.get(name)
+    verdict = case.verdict(name) if mark is None else None
+    value = _number(mark if verdict is None else verdict.value)
+    return value if value is not None and 0 <= value <= 1 else None
+
+
+def _number(value: object) -> float | None:
+    """A number, also where it is written as text; None of anything else."""
+    try:
+        return float(value) if isinstance(value, str | int | float) else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,254 @@
+"""KnowU-Bench 4.1, 4.3: people in the simulator's place. The paper's numbers by condition, and paired by task.
+
+A condition is who answered, and whether they saw the phone. A run that was interrupted, or goes on, counts nowhere; one
+that has ended and lacks a number is missing there. A difference is of one task's mean under one condition and under the
+other, over the tasks that were played under both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from annotators.papers.cells import UnitValue, average, few
+from annotators.papers.knowu.answering_table import answering
+from annotators.papers.knowu.policy import Group, paper_policy
+from annotators.papers.knowu.runs import Run, runs_of
+from annotators.papers.metrics import DEFAULTS, LeftOutTally
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, How
+from lab.core.report import Bars, Cell, Number, Section, Table
+
+_SOURCE = "KnowU-Bench 4.1"
+
+
+class EndedRun(NamedTuple):
+    """One run of the study that has ended: its task, its condition, who answered, and the run as metrics read it."""
+
+    task: str
+    condition: str
+    by: str
+    run: Run
+
+
+class Measure(NamedTuple):
+    """One of the paper's numbers, from 0 to `most`.
+
+    `value` is what a run adds to its mean, the reason where that is missing, None where the run is not among those that
+    the number is of.
+    """
+
+    name: str
+    value: Callable[[Run], float | str | None]
+    share: bool
+    of: str
+    most: float | None = 1.0
+
+
+NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
+"""Reasons: a run ended without a score; its task does not tell whether to help; a task has runs under one alone."""
+
+
+def _kept(group: Group) -> Callable[[Run], float | str | None]:
+    def value(run: Run) -> float | str | None:
+        if run.split != "proactive":
+            return None
+        policy = paper_policy(run, DEFAULTS)
+        if policy.group is None:
+            return NOT_TOLD
+        return float(policy.kept) if policy.group == group else None
+
+    return value
+
+
+def _scored(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
+    return lambda run: NO_SCORE if run.score is None else of(run, run.score)
+
+
+def _efficient(run: Run) -> float | str | None:
+    """S_i / max(c_i, 1) of a personalized task."""
+    if run.split != "personalized":
+        return None
+    return NO_SCORE if run.score is None else run.score / max(run.queries, 1)
+
+
+MEASURES = (
+    Measure("SR", _scored(lambda run, _: float(run.done)), True, "run with a score"),
+    Measure("Average score", _scored(lambda _, score: score), False, "run with a score"),
+    Measure("Questions per task", lambda run: float(run.queries), False, "run", None),
+    Measure("IE", _efficient, False, "personalized run with a score"),
+    Measure("Act", _kept("need"), True, "proactive run that warranted help"),
+    Measure("Silent", _kept("noneed"), True, "proactive run that warranted none"),
+    Measure("Stop", _kept("reject"), True, "proactive run in which the person refused"),
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """The numbers by condition, differences paired by task, and how people answered."""
+    left: Counter[tuple[str, str]] = Counter()
+    made = list(_made(studied, left))
+    conditions = _conditions(studied, made)
+    tasks = len({one.task for one in made})
+    says = [f"{_many(len(made), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
+    says += [f"Left out: {_reasons(left)}."] if left else []
+    by: Mapping[str, list[EndedRun]] = {name: [one for one in made if one.condition == name] for name in conditions}
+    out = {name: Counter({key: n for key, n in left.items() if key[0] == name}) for name in conditions}
+    tables = [_by_condition(studied, by, out), *_paired(studied, by)]
+    first = Section("People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(studied, by))
+    return [first, *answering(studied, {name: [one.run.case for one in some] for name, some in by.items()})]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what if count == 1 else what + 's'}"
+
+
+def _reasons(left: Counter[tuple[str, str]]) -> str:
+    """How many runs are left out, by the reason."""
+    by: Counter[str] = Counter()
+    for (_, why), many in left.items():
+        by[why] += many
+    return ", ".join(f"{many:,} {why}" for why, many in sorted(by.items())) or "-"
+
+
+def _made(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
+    """The runs that count; the others are counted in `left`, by condition and reason."""
+    seen = set()
+    for one in studied.played:
+        case = studied.case(one.trace) if one.status not in ("interrupted", "open") else None
+        why = one.status if one.status in ("interrupted", "open") else "" if case is not None else "not in this file"
+        tally = LeftOutTally()
+        runs = runs_of([case], DEFAULTS, tally) if case is not None else []
+        why = why or next((reason for reason, _ in tally.told), "")
+        if why:
+            left[one.condition, _WORDS.get(why, why)] += 1
+        elif one.trace not in seen:
+            seen.add(one.trace)
+            yield EndedRun(one.task, one.condition, one.by.id, runs[0])
+
+
+_WORDS = {"open": "not ended"}
+
+
+def _conditions(studied: StudyData, made: Sequence[EndedRun]) -> list[str]:
+    """In the order in which the study's units name them."""
+    planned = [unit.play.condition for unit in studied.units if unit.play is not None]
+    return list(dict.fromkeys((*planned, *(one.condition for one in made))))
+
+
+def _valued(made: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
+    """The runs that a number is of, with what each adds."""
+    told = ((one, measure.value(one.run)) for one in made)
+    return [(one, value) for one, value in told if isinstance(value, float)]
+
+
+def _missing(made: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
+    """How many runs lack what they should add, by the reason."""
+    told = (measure.value(one.run) for one in made)
+    return dict(Counter(why for why in told if isinstance(why, str)))
+
+
+def _mean(studied: StudyData, made: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
+    told = _valued(made, measure)
+    items = [UnitValue(one.run.case.id, one.task, value) for one, value in told]
+    return average(
+        studied, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
+        between=f"user: {condition}", raters=_by_whom(told), why=f"no {measure.of}", left=_missing(made, measure),
+    )  # fmt: skip
+
+
+def _by_whom(told: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
+    return len({one.by for one, _ in told if tasks is None or one.task in tasks})
+
+
+def _cell(one: Agreement, measure: Measure) -> Number:
+    return Number(one, 1, 100, " %") if measure.share else Number(one)
+
+
+def _by_condition(
+    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], left: Mapping[str, Counter[tuple[str, str]]]
+) -> Table:
+    rows: list[tuple[Cell, ...]] = [("Runs", *(f"{len(some):,}" for some in by.values()))]
+    rows.append(("Tasks", *(f"{len({one.task for one in some}):,}" for some in by.values())))
+    if any(left.values()):
+        rows.append(("Left out", *(_reasons(left[name]) for name in by)))
+    for measure in MEASURES:
+        rows.append((measure.name, *(_cell(_mean(studied, some, measure, name), measure) for name, some in by.items())))
+    notes = (
+        "SR: score above .99. IE: score over questions, at least 1, of personalized tasks. Act, Silent and Stop are of "
+        "proactive tasks that warranted help, that warranted none, and in which the person refused.",
+        "Intervals are clustered by task.",
+    )
+    return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)
+
+
+def _paired(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
+    """For each two conditions the mean difference over tasks that both have."""
+    tables = []
+    for at, (one, other) in enumerate(combinations(by, 2), 1):
+        rows = [_difference(studied, by, one, other, measure) for measure in MEASURES]
+        columns = ("", one, other, "Difference", "Difference, bootstrap", "Tasks")
+        notes = (
+            "Means of the tasks' means, over the tasks that both have; the difference is paired by task.",
+            f"Its first interval leaves out one task after another (jackknife-t); for the second whole tasks, each "
+            f"under both conditions, are drawn {studied.how.resamples:,} times, seed {studied.how.seed}. Neither "
+            "reaches beyond what a difference can be.",
+        )
+        tables.append(
+            Table(f"paired-{at}", f"{one} against {other}, paired by task", columns, tuple(rows), _SOURCE, notes)
+        )
+    return tables
+
+
+def _difference(
+    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
+) -> tuple[Cell, ...]:
+    told = {name: _valued(by[name], measure) for name in (one, other)}
+    first, second = (_by_task(told[name]) for name in (one, other))
+    tasks = sorted(first.keys() & second.keys())
+    alone = len(first.keys() ^ second.keys())
+    beside: Any = {
+        "why": "no task has such runs under both", "left": {NOT_UNDER_BOTH: alone} if alone else {}
+    }  # fmt: skip
+    found: list[Cell] = [measure.name]
+    for name, means in ((one, first), (other, second)):
+        items = [UnitValue(task, task, means[task]) for task in tasks]
+        mean = average(
+            studied, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
+            between=f"user: {name}", raters=_by_whom(told[name], tasks), **beside,
+        )  # fmt: skip
+        found.append(_cell(mean, measure))
+    items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
+    raters = _by_whom([*told[one], *told[other]], tasks)
+    for how in (How(level=studied.how.level), replace(studied.how, interval="bootstrap")):
+        gap = average(
+            studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
+            how=how, **beside,
+        )  # fmt: skip
+        found.append(_cell(_within(gap, measure.most), measure))
+    return (*found, f"{len(tasks):,}")
+
+
+def _within(gap: Agreement, most: float | None) -> Agreement:
+    """A difference whose interval reaches no further than one of two numbers from 0 to `most` can."""
+    if most is None or gap.low is None or gap.high is None:
+        return gap
+    return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
+
+
+def _by_task(told: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
+    """Each task's mean over its runs, summed in their order."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for one, value in sorted(told, key=lambda one: one[0].run.case.id):
+        values[one.task].append(value)
+    return {task: sum(some) / len(some) for task, some in values.items()}
+
+
+def _bars(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> tuple[Bars, ...]:
+    found: list[Any] = [(name, _mean(studied, some, MEASURES[0], name)) for name, some in by.items() if some]
+    if not found:
+        return ()
+    return (Bars("users-sr", "SR by who answered", tuple(one for _, one in found), tuple(name for name, _ in found)),)

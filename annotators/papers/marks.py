@@ -1,0 +1,73 @@
+"""What was settled about runs outside this file, as JSON lines: node matches, units, branches, judgements.
+
+One line is about one run: `{"run": ID, "nodes": {"open": 1, "search": null}, "units": {"price": "correct"},
+"branches": {"sold_out": "yes"}, "marks": {"sr1": 1}}`. Each part may be left out. A node's number is the step, from 1,
+at which it was completed, null where it was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from lab.core.codec import decode, read_file
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun, UnitMark
+
+
+class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was settled about one run; a part that is None was not looked at."""
+
+    run: str
+    nodes: dict[str, int | None] | None = None
+    units: dict[str, UnitMark] | None = None
+    branches: dict[str, str] | None = None
+    marks: dict[str, float] = {}
+
+
+def read_marks(path: Path) -> list[tuple[str, Marks]]:
+    """Each line's marks and where it stands; a `LabError` names the line and the field that is wrong."""
+    lines = read_file(path, f"marks file {path}").splitlines()
+    placed = [(f"marks file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not placed:
+        raise LabError(f"marks file {path}", "holds no line")
+    return [(where, decode(line, Marks, where)) for where, line in placed]
+
+
+def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:
+    """The runs with what was settled about them; `marks` by the runs' ids, each with where it stands.
+
+    Raises `LabError` where a run's design has no such node, unit, branch or option, or the run no such step.
+    """
+    return [_marked(case, *marks[case.id]) if case.id in marks else case for case in cases]
+
+
+def _marked(case: MeasuredRun, where: str, said: Marks) -> MeasuredRun:
+    nodes: dict[str, int | None] | None = None
+    if said.nodes is not None:
+        _check(where, "nodes", said.nodes, {node.id for node in case.task.tdg.walk()})
+        for node, step in said.nodes.items():
+            if step is not None and not 1 <= step <= len(case.steps):
+                raise LabError(where, f"field nodes.{node}: the run has no step {step}; it has {len(case.steps)}")
+        nodes = {node: None if step is None else step - 1 for node, step in said.nodes.items()}
+    _check(where, "units", said.units or {}, {unit.id for unit in case.task.units})
+    options = {branch.id: branch.options for branch in case.task.branches}
+    _check(where, "branches", said.branches or {}, set(options))
+    for branch, option in (said.branches or {}).items():
+        if options[branch] and option not in options[branch]:
+            raise LabError(where, f"field branches.{branch}: {option!r} is none of {', '.join(options[branch])}")
+    return case._replace(
+        nodes=case.nodes if nodes is None else nodes,
+        units=case.units if said.units is None else said.units,
+        branches=case.branches if said.branches is None else said.branches,
+        marks={**case.marks, **said.marks},
+    )
+
+
+def _check(where: str, field: str, given: Iterable[str], known: set[str]) -> None:
+    for name in given:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise LabError(where, f"field {field}: the run's task has no {name!r}; it has {there}")

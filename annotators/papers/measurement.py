@@ -1,0 +1,80 @@
+"""Runs put into groups, and each group's numbers by each paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from annotators.papers.metrics import DEFAULTS, PAPERS, MetricTerms, Number, context_of, measures
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+
+KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
+    "agent": lambda case: case.agent.id,
+    "model": lambda case: case.source.model if case.source and case.source.model else case.agent.id,
+    "task": lambda case: case.task.id,
+    "kind": lambda case: case.task.kind,
+    "persona": lambda case: case.persona.id if case.persona else case.task.persona,
+    "user": lambda case: case.user.id if case.user else "",
+    "source": lambda case: case.source.format if case.source else "hitlab",
+    "attempt": lambda case: str(case.attempt),
+    "apps": lambda case: str(len(case.task.apps)) if case.task.apps else "",
+    "log": lambda case: case.conditions.log,
+    "mirror": lambda case: "yes" if case.conditions.mirror else "no",
+    "seat": lambda case: case.conditions.seat,
+    "device": lambda case: case.device.model or case.device.kind,
+}
+"""What runs can be grouped by besides the traits of their tasks."""
+NONE = "(not told)"
+"""Stands where a run does not tell what it is grouped by."""
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Runs that have the same values in what they were grouped by, and their numbers."""
+
+    by: dict[str, str]
+    runs: int
+    numbers: tuple[Number, ...]
+
+
+def measured(
+    cases: Sequence[MeasuredRun], by: Sequence[str] = (), papers: Iterable[str] = PAPERS, terms: MetricTerms = DEFAULTS
+) -> list[Group]:
+    """Each group's numbers, groups in the order of their values; without `by`, one group of all runs.
+
+    Demonstrations are what others are measured against, whichever group they are in. Raises `LabError` where `by` names
+    nothing that any run tells.
+    """
+    if not cases:
+        return []
+    keys = {name: _key(name, cases) for name in by}
+    groups: dict[tuple[str, ...], list[MeasuredRun]] = {}
+    for case in cases:
+        groups.setdefault(tuple(key(case) or NONE for key in keys.values()), []).append(case)
+    context = context_of(cases, terms)
+    measure = measures(papers)
+    return [
+        Group(
+            by=dict(zip(keys, values, strict=True)),
+            runs=len(group),
+            numbers=tuple(number for one in measure.values() for number in one(group, context)),
+        )
+        for values, group in sorted(groups.items(), key=lambda item: [_rank(value) for value in item[0]])
+    ]
+
+
+def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str]:
+    if name in KEYS:
+        return KEYS[name]
+    traits = {trait for case in cases for trait in case.task.traits}
+    if name in traits:
+        return lambda case: case.task.traits.get(name, "")
+    known = ", ".join([*KEYS, *sorted(traits - KEYS.keys())])
+    raise LabError("metrics", f"runs cannot be grouped by {name!r}; they can by {known}.", code=2)
+
+
+def _rank(value: str) -> tuple[bool, float, str]:
+    """Numbers by their size, then words, then what is not told."""
+    number = float(value) if value.isascii() and value.isdigit() else float("inf")
+    return value == NONE, number, value

@@ -1,0 +1,33 @@
+"""MemGUI-Bench's numbers as they are told: means over tasks or attempts, with what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from annotators.papers.metrics import Number, mean
+
+PAPER = "memgui"
+Out = tuple[tuple[str, int], ...]
+Unit = Literal["share", "ratio", "seconds", "usd"]
+
+
+def number(
+    metric: str,
+    unit: Unit,
+    values: Sequence[float],
+    part: str,
+    version: Literal["", "paper", "script"],
+    out: Out,
+    why: str = "",
+    note: str = "",
+    of: str = "tasks",
+) -> Number:
+    """The mean of values; `why` is told where there is none."""
+    told = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, told, note)
+
+
+def more(out: Out, reason: str, count: int) -> Out:
+    """`out` with one reason more, where anything was left out for it."""
+    return (*out, (reason, count)) if count else out

@@ -1,0 +1,179 @@
+"""Attempts at a task as MemGUI-Bench counts them: judged, within their budget, in the order they were made."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from annotators.papers.memgui.irr import Irr, irr_of
+from annotators.papers.metrics import LeftOutTally, MetricTerms
+from lab.core.measured_run import MeasuredRun
+
+DONE = 0.99
+"""A score above it is a success; the benchmark's own are 0 and 1."""
+DIFFICULTIES = ("easy", "medium", "hard")
+TABLE = "results.csv"
+"""The verdict that keeps a session's table row: its columns are what the published script computes with."""
+_YES = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
+
+
+class JudgedAttempt(NamedTuple):
+    """One attempt. `done` is None where nobody has judged it; `beyond` says that it went beyond its budget."""
+
+    case: MeasuredRun
+    done: bool | None
+    beyond: bool
+    irr: Irr
+
+    @property
+    def steps(self) -> int:
+        return len(self.case.steps)
+
+    def told(self, column: str) -> float | None:
+        """What the session's table says in a column of numbers."""
+        verdict = self.case.verdict(TABLE)
+        value = verdict.extra.get(column) if verdict else None
+        try:
+            number = float(value) if isinstance(value, str | int | float) else math.nan
+        except (ValueError, OverflowError):
+            return None
+        return number if math.isfinite(number) else None
+
+    @property
+    def script_steps(self) -> float:
+        """The log's `total_steps`: one less than its actions."""
+        told = self.told("total_steps")
+        return max(self.steps - 1, 0) if told is None else told
+
+
+class Chain(NamedTuple):
+    """The attempts of one agent at one task, by their number from 1."""
+
+    tries: Mapping[int, JudgedAttempt]
+
+    @property
+    def case(self) -> MeasuredRun:
+        return next(iter(self.tries.values())).case
+
+    @property
+    def first(self) -> JudgedAttempt | None:
+        return self.tries.get(1)
+
+    @property
+    def memory(self) -> str:
+        return memory_of(self.case)
+
+    @property
+    def golden(self) -> int | None:
+        return self.case.task.shortest
+
+    def done_at(self, most: int) -> int | None:
+        """The number of the first attempt that succeeded, of the first `most`."""
+        return next((number for number in sorted(self.tries) if number <= most and self.tries[number].done), None)
+
+
+def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[Chain]:
+    """The attempts of agents, task by task.
+
+    The same attempt of the same task and agent that was made more than once (another session, a second study) begins
+    another chain: the first ones of each number belong together, then the second ones.
+    """
+    rates = _rates(cases)
+    chains: dict[tuple[object, ...], dict[int, JudgedAttempt]] = {}
+    times: Counter[tuple[object, ...]] = Counter()
+    for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
+        key = (case.agent.id, case.source.model if case.source else "", case.task.id, _persona(case))
+        place = times[(*key, case.attempt)]
+        times[(*key, case.attempt)] += 1
+        chains.setdefault((*key, place), {})[case.attempt] = _try(case, terms, rates)
+    return [Chain(dict(sorted(tries.items()))) for tries in chains.values()]
+
+
+def memory_of(case: MeasuredRun) -> str:
+    """`yes` where its task needs memory, `no` where not: by its trait, else, of our own tasks, by its units."""
+    told = _YES.get(case.task.traits.get("memory", "").lower(), "")
+    if told or case.source is not None:
+        return told
+    return "yes" if case.task.units else "no"
+
+
+def difficulty_of(case: MeasuredRun) -> str:
+    """easy, medium or hard as its task says, else by its golden steps: to 20, to 40, more (A.4.2).
+
+    The paper's tables go by what the tasks say (48, 42, 38 tasks): six of 23 and 24 golden steps are called easy.
+    """
+    told = case.task.traits.get("difficulty", "").lower()
+    golden = case.task.shortest
+    if told in DIFFICULTIES or golden is None:
+        return told
+    return "easy" if golden <= 20 else "medium" if golden <= 40 else "hard"
+
+
+def apps_of(case: MeasuredRun) -> int:
+    """How many apps its task takes; 0 where that is not told."""
+    told = case.task.traits.get("num_apps", "")
+    return len(case.task.apps) or (int(told) if re.fullmatch(r"[0-9]{1,3}", told) else 0)
+
+
+def tokens_of(case: MeasuredRun) -> int | None:
+    """Tokens sent and answered in the whole run; None where neither is told."""
+    usage = case.usage
+    if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
+        return None
+    return (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+
+
+def _persona(case: MeasuredRun) -> str:
+    return case.persona.id if case.persona else case.task.persona
+
+
+def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> str:
+    if case.gold:
+        return "demonstrated by a person"
+    if case.status == "open":
+        return "not ended"
+    if case.attempt < 1:
+        return "with an attempt not numbered from 1"
+    if case.task.shortest is None and (terms.step_budget is not None or terms.golden_tokens is not None):
+        return "without golden steps, so without a budget"
+    if terms.golden_tokens is not None and case.agent.id not in rates:
+        return "of an agent whose tokens are not known"
+    if terms.token_budget is not None and tokens_of(case) is None:
+        return "whose tokens are not known"
+    return ""
+
+
+def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
+    score = case.marks.get("success", case.score)
+    beyond = _beyond(case, terms, rates)
+    done = False if beyond else None if score is None else score > DONE
+    return JudgedAttempt(case, done, beyond, Irr(0.0) if beyond else irr_of(case, done))
+
+
+def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
+    """A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens a step above golden x budget."""
+    golden = case.task.shortest or 0
+    if terms.step_budget is not None and len(case.steps) > step_limit(golden, terms.step_budget):
+        return True
+    if terms.golden_tokens is not None and len(case.steps) * rates[case.agent.id] > golden * terms.golden_tokens:
+        return True
+    return terms.token_budget is not None and (tokens_of(case) or 0) > terms.token_budget
+
+
+def step_limit(golden: int, budget: float) -> int:
+    """The most steps that a task may take; rounded first, since 1.4 x 5 is not quite 7 to a machine."""
+    return math.floor(round(golden * budget + 1, 9))
+
+
+def _rates(cases: Iterable[MeasuredRun]) -> dict[str, float]:
+    """Each agent's tokens a step, over its runs whose tokens are known."""
+    sums: dict[str, tuple[int, int]] = {}
+    for case in cases:
+        tokens = tokens_of(case)
+        if tokens is not None and case.steps:
+            before = sums.get(case.agent.id, (0, 0))
+            sums[case.agent.id] = (before[0] + tokens, before[1] + len(case.steps))
+    return {agent: tokens / steps for agent, (tokens, steps) in sums.items()}

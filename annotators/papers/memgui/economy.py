@@ -1,0 +1,133 @@
+"""What success cost by MemGUI-Bench (A.6.3): step ratio, time and cost a step; and what its script and table say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from annotators.papers.memgui.aggregates import PAPER, Out, number
+from annotators.papers.memgui.attempts import Chain, JudgedAttempt
+from annotators.papers.metrics import LeftOutTally, Number
+
+SOURCE = "memgui"
+"""The format of runs that were made by the benchmark."""
+IN, OUT = 1.25, 10.0
+"""US dollars a million tokens, in the script's cost of a step."""
+TABLE_IN, TABLE_OUT = 10.0, 30.0
+"""The same in the table's `total_token_cost`."""
+_AGENTS = "Time/Step without waiting"
+TABLE_MOST = 50
+"""The table's `step_ratio` of an agent that did not end by itself is its steps over these."""
+
+
+def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """The numbers over the first k attempts of each task; `part` is empty for the first alone."""
+    part = "" if k == 1 else f"pass@{k}"
+    tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
+    yield from _step_ratio(chains, k, part, out)
+    yield from _time(tries, part, out)
+    yield from _cost(tries, part, out)
+    yield from _table(tries, part, out)
+
+
+def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
+    """Steps / golden steps of tasks that succeeded: of the attempt that did (script: of the first one)."""
+    tally = LeftOutTally()
+    passed = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "without success")
+    known = tally.kept(passed, lambda chain: "" if chain.golden else "no golden steps")
+    why = "no task succeeded" if not passed else "no golden steps are known"
+    left = out + tally.told
+    paper = [chain.tries[chain.done_at(k) or 1].steps / (chain.golden or 1) for chain in known]
+    yield number("Step Ratio", "ratio", paper, part, "paper", left, why)
+    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in known]
+    yield number("Step Ratio", "ratio", script, part, "script", left, why)
+
+
+def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    """Seconds a step; where people were waited for, also without that time."""
+    tally = LeftOutTally()
+    timed = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times")
+    values = [(one.case.seconds or 0.0) / one.steps for one in timed]
+    yield number("Time/Step", "seconds", values, part, "paper", out + tally.told, "no run has times", of="attempts")
+    if any(one.case.waited != 0 for one in timed):
+        known = tally.kept(timed, lambda one: "without the person's times" if one.case.waited is None else "")
+        values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in known]
+        why = "no run tells how long people were waited for"
+        yield number(_AGENTS, "seconds", values, part, "", out + tally.told, why, of="attempts")
+    stepped, left = _stepped(tries, out)
+    total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped)
+    yield _pooled("Time/Step", "seconds", total, stepped, part, left, "no run has times")
+
+
+def _stepped(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
+    """The attempts that have steps as the script counts them, and what is left out with the others."""
+    tally = LeftOutTally()
+    stepped = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
+    return stepped, out + tally.told
+
+
+def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    tally = LeftOutTally()
+    priced = tally.kept(
+        tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
+    )
+    values = [(_price(one) or 0.0) / one.steps for one in priced]
+    yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
+    stepped, left = _stepped(tries, out)
+    total = sum(_at(one, IN, OUT) for one in stepped)
+    yield _pooled("Cost/Step", "usd", total, stepped, part, left, "no run's tokens are known")
+
+
+def _price(one: JudgedAttempt) -> float | None:
+    return one.case.usage.cost if one.case.usage else None
+
+
+def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
+    """What a run would cost at these prices a million tokens; tokens that are not told count 0, as in the script.
+
+    The table keeps tokens as means a step, cut to whole numbers.
+    """
+    sent, said = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
+    usage = one.case.usage
+    sent = (usage.prompt_tokens or 0 if usage else 0) if sent is None else sent * one.script_steps
+    said = (usage.completion_tokens or 0 if usage else 0) if said is None else said * one.script_steps
+    return (sent * price_in + said * price_out) / 1e6
+
+
+def _pooled(
+    metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: Out, why: str
+) -> Number:
+    steps = sum(one.script_steps for one in tries)
+    value = total / steps if total and steps else None
+    told = "" if value is not None else why
+    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, told)  # type: ignore[arg-type]
+
+
+def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    """The session table's own columns, taken from it, or computed as it does for a run of that source."""
+    tally = LeftOutTally()
+    own = tally.kept(
+        tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "without such a table"
+    )
+    why = "" if own else "no run comes from a session with such a table"
+    steps, costs = LeftOutTally(), LeftOutTally()
+    stepped = steps.kept(own, lambda one: "" if one.steps else "no steps")
+    left = out + tally.told + steps.told
+    ratios = [_table_ratio(one) for one in stepped]
+    yield number("csv step_ratio", "ratio", ratios, part, "script", left, why or "no run has steps", of="attempts")
+    priced = costs.kept(own, lambda one: "" if _table_cost(one) else "no tokens")
+    left = out + tally.told + costs.told
+    why = why or "no run's tokens are known"
+    paid = [_table_cost(one) for one in priced]
+    yield number("csv total_token_cost", "usd", paid, part, "script", left, why, of="attempts")
+
+
+def _table_ratio(one: JudgedAttempt) -> float:
+    told = one.told("step_ratio")
+    if told is not None:
+        return told
+    return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
+
+
+def _table_cost(one: JudgedAttempt) -> float:
+    told = one.told("total_token_cost")
+    return _at(one, TABLE_IN, TABLE_OUT) if told is None else told

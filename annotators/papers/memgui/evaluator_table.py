@@ -1,0 +1,227 @@
+"""Validating evaluators against experts (MemGUI-Bench A.7, Tables 9 and 10): agreement before discussion, consensus,
+and each evaluator against it by kind of task and by agent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
+from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.ratings import Ratings
+from annotators.papers import cells
+from annotators.papers.answer_subsets import of_units
+from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking
+from annotators.papers.field_answers import asked_units, cases_of, configurations, said
+from annotators.papers.memgui.attempts import apps_of
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.agreement import Agreement
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+
+OUTCOME = "outcome"
+_LONG = 10.0
+"""Minutes after which a discussion without consensus goes to an adjudicator."""
+_WHATS: tuple[tuple[Judged, str], ...] = (
+    ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
+)  # fmt: skip
+_LINE = 40
+"""The most characters of an evaluator's configuration that a table shows."""
+_NINE = (
+    "The paper has F1 / precision / recall 98.8 / 100.0 / 97.6 at 54 single-app runs and 100.0 / 100.0 / 100.0 at 24 "
+    "cross-app runs for its best configuration (Table 9)."
+)
+_TEN = "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Experts before discussion, how they came to consensus, evaluators against it."""
+    people = ratings_of(studied, OUTCOME)
+    if not (people.codes >= 0).any():
+        return [Section("Validating evaluators", ("Nobody has handed in an outcome yet.",))]
+    cases = cases_of(studied)
+    return [
+        Section("Experts before discussion", _before(studied), (_experts(studied, people),)),
+        Section("Consensus", tables=_consensus(studied, people)),
+        _evaluators(studied, people, cases),
+    ]
+
+
+# -- people ----------------------------------------------------------------------------------------------------
+
+
+def _before(studied: StudyData) -> tuple[str, ...]:
+    units = len(asked_units(studied))
+    return (f"{units} run{'' if units == 1 else 's'}, each rated alone; what was said in discussion is not in it.",)
+
+
+def _experts(studied: StudyData, people: Ratings) -> Table:
+    chance = fleiss_kappa if len(people.raters) != 2 else cohen_kappa
+    name = "Fleiss' kappa" if len(people.raters) != 2 else "Cohen's kappa"
+    row: tuple[Cell, ...] = (
+        "outcome",
+        Number(coefficient(studied, chance(people), people)),
+        Number(coefficient(studied, gwet_ac(people), people)),
+        cells.percent(coefficient(studied, percent(people), people)),
+        cells.percent(coefficient(studied, percent_exact(people), people)),
+    )
+    counts = Counter(people.categories[code] for code in people.codes.ravel().tolist() if code >= 0)
+    notes = (
+        "Answers: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
+        *_impossible(studied),
+        "The paper reports no agreement before discussion.",
+        *few(len(people.traces)),
+    )
+    head = ("", name, "AC1", "Pairs agree", "All agree")
+    return Table("memgui-experts", "Agreement before discussion", head, (row,), "MemGUI-Bench A.7.1", notes)
+
+
+def _impossible(studied: StudyData) -> tuple[str, ...]:
+    """Why experts call tasks impossible, where any does."""
+    given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
+    if not given:
+        return ()
+    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(given.items()))
+    return (f"Reasons given for impossible: {why}. Where few tasks are, AC1 is the one to read.",)
+
+
+def _consensus(studied: StudyData, people: Ratings) -> tuple[Table, ...]:
+    """What became of the runs on which experts differed."""
+    differing = [
+        place for place, row in zip(people.places, people.codes, strict=True) if len(set(row[row >= 0].tolist())) > 1
+    ]
+    places = {place.unit for place in differing}
+    all_of = [one for (_, spot), one in sorted(studied.settled.items()) if spot.field == OUTCOME]
+    means = Counter(one.what.by_means for one in all_of)
+    open_ = len(places - {one.unit for one in all_of})
+    minutes = [UnitValue(one.unit, one.unit, one.what.minutes) for one in all_of if one.what.minutes is not None]
+    long = sum(one.value > _LONG for one in minutes)
+    rows: list[tuple[Cell, ...]] = [
+        ("runs on which experts differed", count(len(places), OUTCOME, part="differing")),
+        ("settled by discussion", count(means["discussion"], OUTCOME, part="discussion")),
+        ("settled by an adjudicator", count(means["adjudicator"], OUTCOME, part="adjudicator")),
+        ("settled by majority", count(means["majority"], OUTCOME, part="majority")),
+        ("differing and not settled", count(open_, OUTCOME, part="open")),
+        ("minutes a discussion took (mean)", _minutes(studied, minutes)),
+        (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
+    ]
+    moves = [move for one in all_of for move in one.what.moves]
+    ways = Counter((move.rater, _word(move.was), _word(move.now), move.code or "no code") for move in moves)
+    table = Table("memgui-consensus", "How consensus came about", ("", "n"), tuple(rows), "MemGUI-Bench A.7.1")
+    if not ways:
+        return (table,)
+    moved = tuple((*way, count(n, OUTCOME, part="moves")) for way, n in sorted(ways.items()))
+    head = ("Who moved", "From", "To", "Reason", "n")
+    return table, Table("memgui-moves", "Who changed their mind, and why", head, moved, "MemGUI-Bench A.7.1")
+
+
+def _word(value: object) -> str:
+    return "no answer" if value is None else str(value)
+
+
+def _minutes(studied: StudyData, minutes: Sequence[UnitValue]) -> Number:
+    return Number(
+        average(studied, minutes, OUTCOME, "mean minutes", least=0.0, why="nobody kept the minutes"), digits=1
+    )
+
+
+# -- evaluators ------------------------------------------------------------------------------------------------
+
+
+def _evaluators(studied: StudyData, people: Ratings, cases: Mapping[str, MeasuredRun]) -> Section:
+    title = "Evaluators against the experts"
+    if not studied.judges:
+        return Section(title, ("No model or script has rated these runs yet.",))
+    truth = truth_of(studied, people)
+    if "success" not in truth.categories or not (truth.codes >= 0).any():
+        return Section(title, ("Nothing is settled about any of these runs, so evaluators stand against nothing.",))
+    by_apps = [part for part in (_apps(cases, 1), _apps(cases, 2), _apps(cases, 0)) if part[1]]
+    agents = sorted({method_of(case) for case in cases.values()})
+    by_agent = [(agent, {unit for unit, case in cases.items() if method_of(case) == agent}) for agent in agents]
+    everything = [("All", {place.unit for place in truth.places})]
+    unsettled = int((truth.codes < 0).sum())
+    notes = (
+        "Positive is success; the first run of each evaluator counts. Truth is the consensus, else what most say.",
+        "N are the runs that have a truth and that the evaluator judged.",
+        *((f"{unsettled} of {len(truth.places)} runs are not settled and left out.",) if unsettled else ()),
+        *few(len(truth.traces)),
+    )
+    nine = _table(studied, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
+    ten = _table(studied, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
+    tables = [_noted(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
+    if by_agent:
+        tables.append(_noted(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
+    return Section(title, tables=tuple(tables))
+
+
+def _apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
+    """The units whose tasks take one app, several (2), or do not tell (0)."""
+    names: Mapping[int, str] = {0: "Apps not told", 1: "Single-App", 2: "Cross-App"}
+    return names[apps], {unit for unit, case in cases.items() if kind_of(case) == apps}
+
+
+def kind_of(case: MeasuredRun) -> int:
+    """1 where a run's task takes one app, 2 where it crosses apps, 0 where it does not say."""
+    told = {"yes": 2, "no": 1}.get(case.task.traits.get("cross_app", "").lower(), 0)
+    return told or min(apps_of(case), 2)
+
+
+def _table(
+    studied: StudyData, truth: Ratings, id: str, title: str, of: str, parts: Sequence[tuple[str, set[str]]]
+) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, units in parts:
+        some = of_units(studied, truth, units)
+        for judge in studied.judges:
+            rows.append(_row(studied, name, judge, some))
+    head = (of, "Evaluator", "Model Config.", *(name for _, name in _WHATS), "Kappa", "AC1", "Cost ($)")
+    return Table(id, title, head, tuple(rows))
+
+
+def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
+    """A judge against the experts on a part of the runs; N are those of which both say something."""
+    name = studied.columns.raters[judge].id
+    own = against(truth, ratings_of(studied, OUTCOME, (judge,)))
+    between = f"{name} against the experts"
+
+    def one(of: AdditiveStatistic) -> Agreement:
+        return coefficient(studied, of, own, part=part, between=between)
+
+    measured = [one(judged(own, what, "success")) for what, _ in _WHATS]
+    kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
+    return (
+        f"{part} (N={kappa.places})", name, _configuration(studied, judge), *(Number(of, 1, 100) for of in measured),
+        Number(kappa), Number(ac1), _cost(studied, judge, truth, part, between),
+    )  # fmt: skip
+
+
+def _configuration(studied: StudyData, judge: int) -> str:
+    """The first line of what an evaluator was asked with, and the beginning of its hash; `-` where it told none."""
+    told = configurations(studied, judge)
+    if not told:
+        return "-"
+    sha, text = next(iter(told.items()))
+    line = " ".join(text.strip().split("\n", 1)[0].split())
+    return f"{line if len(line) <= _LINE else line[: _LINE - 1] + '…'} ({sha[:8]})"
+
+
+def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
+    """What a judgement of one run cost on average, over the runs of which it is told."""
+    actor = studied.columns.raters[judge]
+    costs = studied.further.costs()
+    items = [
+        UnitValue(place.unit, truth.traces[int(at)], told)
+        for place, at in zip(truth.places, truth.trace, strict=True)
+        if (told := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
+    ]
+    if not items:
+        return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)
+    cost = average(studied, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=between, raters=1)
+    return Number(cost, 3)
+
+
+def _noted(table: Table, source: str, notes: tuple[str, ...]) -> Table:
+    return Table(table.id, table.title, table.columns, table.rows, source, notes)

@@ -1,0 +1,101 @@
+"""Failure modes (MemGUI-Bench A.8): shares of executions and of failures apart, timeouts by rule, and the coders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from annotators.papers import cells
+from annotators.papers.cells import bars, count, few, lacking, of_all
+from annotators.papers.failure_modes import PRIMARY, SettledModes, by_agent, coders, modes_of, open_words, secondary
+from annotators.papers.field_answers import DONE, asked_units, beside, cases_of, run_of, unsettled
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+
+TIMEOUT = "execution_timeout"
+ORDER = (
+    TIMEOUT, "partial_memory_hallucination", "process_memory_hallucination", "output_memory_hallucination",
+    "knowledge_deficiency", "intent_misunderstanding", "other",
+)  # fmt: skip
+"""As A.8.1 has them; precedence is another order, the protocol's."""
+_SOURCE = "MemGUI-Bench A.8"
+_PRECEDENCE = (
+    "One primary mode each, by precedence: intent, knowledge, process, output, partial, other. Output hallucination is "
+    "decided before partial and without the paper's IRR = 0 %, which its own example contradicts.",
+    "Execution timeout is set by a rule from how the run ended; no coder is asked.",
+    "The paper has 915 timeouts in 1,265 executions: its 72.3 % is of executions, and it calls them failures. It "
+    "analysed 343 others.",
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Shares, agents, coders."""
+    modes = modes_of(studied, ORDER)
+    title = "Failure modes"
+    if not modes.of:
+        return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
+    cases = cases_of(studied)
+    ran, why = executions(studied, cases)
+    shares = _shares(studied, modes, ran, why)
+    tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
+    more = secondary(studied, modes, "memgui-secondary", _SOURCE)
+    tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
+    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
+
+
+def _shares(studied: StudyData, modes: SettledModes, ran: int | None, why: str) -> Table:
+    counts, left = modes.counts(), unsettled(studied, PRIMARY)
+    failures = sum(counts.values())
+    within = failures - counts[TIMEOUT]
+
+    def share(mode: str, of: int, what: str) -> Cell:
+        return cells.percent(
+            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left=left)
+        )
+
+    rows: list[tuple[Cell, ...]] = []
+    for mode, says in modes.names.items():
+        n = count(counts[mode], PRIMARY, part=mode)
+        of_ran: Cell = (
+            Number(lacking(PRIMARY, "share of executions", why, part=mode), 1, 100, " %")
+            if ran is None
+            else share(mode, ran, "executions")
+        )
+        apart: Cell = "by rule" if mode == TIMEOUT else share(mode, within, "failures within the limit")
+        rows.append((says, n, of_ran, share(mode, failures, "failures"), apart))
+    told = "not known" if ran is None else str(ran)
+    notes = (
+        f"Executions: {told}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
+        "By agent, failures are those within the limit, and shares are of them.",
+        *_PRECEDENCE,
+        *few(failures, "failures"),
+    )
+    head = ("Failure mode", "n", "Of executions", "Of failures", "Of failures within the limit")
+    return Table("memgui-modes", "Failure modes", head, tuple(rows), _SOURCE, notes)
+
+
+def executions(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[int | None, str]:
+    """How many runs the failures are of, and why that is not known where it is None.
+
+    By a study of success beside; else by the agents' runs in the file, if all of their failures are in the study.
+    """
+    own = {run_of(unit) for unit in asked_units(studied)}
+    for other in beside(studied, "success"):
+        runs = {run_of(unit) for unit in asked_units(other)}
+        if own <= runs:
+            return len(runs), ""
+    agents = {method_of(case) for case in cases.values()}
+    ran = [case for case in studied.further.runs() if method_of(case) in agents and not case.gold and not case.parent]
+    failed = {case.id for case in ran if _failed(case)}
+    if not ran or not own <= {case.id for case in ran}:
+        return None, "nothing tells how many executions there were"
+    beyond = len(failed - own)
+    if beyond:
+        return None, f"{beyond} failed run{' is' if beyond == 1 else 's are'} not in the study"
+    return len(ran), ""
+
+
+def _failed(case: MeasuredRun) -> bool:
+    score = case.marks.get("success", case.score)
+    return score <= DONE if score is not None else case.status in ("failed", "budget")

@@ -1,0 +1,181 @@
+"""Golden steps (MemGUI-Bench A.4.2): what the second expert changed, how the counts agree, and how hard tasks are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotators.agreement.numbers import icc
+from annotators.agreement.ratings import RatedItem
+from annotators.papers import cells
+from annotators.papers.answer_arrays import AnswerRow, numbers_by
+from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
+from annotators.papers.field_answers import asked_units, said
+from annotators.studied import StudyData
+from lab.core.rating_sheet import FieldReference
+from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.study import Unit
+
+STEPS = "steps"
+EASY, MEDIUM = 20, 40
+"""The most golden steps of an easy task, and of one of medium difficulty."""
+_SOURCE = "MemGUI-Bench A.4.2"
+
+
+class ExpertWord(NamedTuple):
+    """What one expert says of a task: whether it can be done, whether the way is the shortest, in how many steps."""
+
+    executable: bool
+    optimal: bool | None
+    steps: float | None
+
+
+class GoldenWay(NamedTuple):
+    """A task's way as its experts left it. `first` is None where nobody has walked it yet, `second` likewise."""
+
+    unit: Unit
+    first: ExpertWord | None
+    second: ExpertWord | None
+    third: ExpertWord | None
+    settled: float | None
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the second expert left the first's word otherwise; None where one of them has not spoken.
+
+        A number of steps that one of them could not tell is no other number.
+        """
+        if self.first is None or self.second is None:
+            return None
+        one, other = self.first, self.second
+        counted = one.steps is not None and other.steps is not None and other.steps != one.steps
+        return other.executable != one.executable or other.optimal is False or counted
+
+    @property
+    def final(self) -> float | None:
+        """The number of golden steps: adjudicated, else where two agree, else the third's; None while it is open."""
+        if self.settled is not None:
+            return self.settled
+        told = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
+        most = Counter(told).most_common(1)
+        if most and most[0][1] > 1:
+            return most[0][0]
+        return self.third.steps if self.third is not None else None
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """The three experts, and the tasks by difficulty."""
+    ways = ways_of(studied)
+    title = "Golden steps"
+    if not any(way.second is not None for way in ways):
+        return [Section(title, ("No task has been walked by a second expert yet.",))]
+    return [Section(title, (), (_checked(studied, ways), _difficulty(studied, ways)), _picture(ways))]
+
+
+def ways_of(studied: StudyData) -> list[GoldenWay]:
+    """Each task's experts in turn: who wrote the way that is given (else the plan's first rater), then the others."""
+    answers: dict[tuple[str, int], dict[str, object]] = {}
+    for field in ("executable", "optimal", STEPS):
+        for one in said(studied, field):
+            answers.setdefault((one.unit, one.rater), {})[field] = one.value
+    codes = {code: place for place, code in enumerate(studied.study.raters)}
+    order = sorted(studied.people, key=lambda i: (codes.get(studied.columns.raters[i].id, len(codes)), i))
+    ways = []
+    for unit in asked_units(studied):
+        given = unit.task.shortest if unit.task is not None else None
+        words = [ExpertWord(True, None, float(given))] if given else []
+        words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
+        first, second, third = (*words[:3], None, None, None)[:3]
+        ways.append(GoldenWay(unit, first, second, third, _settled(studied, unit)))
+    return ways
+
+
+def _spoke(own: dict[str, object]) -> bool:
+    """Whether an expert could tell anything of a task."""
+    return any(value is not None for value in own.values())
+
+
+def _word(own: dict[str, object]) -> ExpertWord:
+    steps, optimal = own.get(STEPS), own.get("optimal")
+    number = float(steps) if isinstance(steps, int | float) and not isinstance(steps, bool) else None
+    return ExpertWord(own.get("executable") != "no", None if optimal is None else optimal == "yes", number)
+
+
+def _settled(studied: StudyData, unit: Unit) -> float | None:
+    one = studied.settled.get((unit.id, FieldReference("", STEPS)))
+    value = one.what.value if one is not None else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _checked(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
+    both = [way for way in ways if way.changed is not None]
+    changed = sum(way.changed is True for way in both)
+    not_done = sum(way.second is not None and not way.second.executable for way in both)
+    shorter = sum(way.second is not None and way.second.optimal is False for way in both)
+    rows = [
+        AnswerRow(
+            RatedItem(way.unit.id, ""), way.unit.clustered, [_steps(way.first), _steps(way.second)], ("not_told",) * 2
+        )
+        for way in both
+    ]
+    steps = numbers_by(STEPS, ("first expert", "second expert"), rows)
+    open_ = sum(way.final is None for way in both if way.second is None or way.second.executable)
+    n = len(both)
+    table: tuple[tuple[Cell, ...], ...] = (
+        ("tasks that two experts walked", count(n, STEPS, part="tasks")),
+        ("changed by the second expert", cells.percent(of_all(studied, changed, n, STEPS, "share changed", raters=2))),
+        ("of these not executable", count(not_done, STEPS, part="not executable")),
+        ("of these walked in fewer steps", count(shorter, STEPS, part="not optimal")),
+        ("step counts, ICC(A,1)", Number(coefficient(studied, icc(steps, "A,1"), steps, between="two experts"))),
+        ("waiting for a third expert", count(open_, STEPS, part="open")),
+    )
+    notes = (
+        "The first expert is who wrote the way that is given; where none is given, the plan's first who walked it.",
+        "Changed: the second says that it cannot be done, that it is not the shortest, or another number of steps.",
+        "The paper names the three experts and gives no numbers of theirs.",
+        *few(n, "tasks"),
+    )
+    return Table("memgui-golden", "What the second expert changed", ("", "Value"), table, _SOURCE, notes)
+
+
+def _steps(word: ExpertWord | None) -> float | None:
+    return word.steps if word is not None else None
+
+
+def _picture(ways: Sequence[GoldenWay]) -> tuple[Scatter, ...]:
+    """The two experts' counts, each task a point; nothing where fewer than two tasks have both."""
+    points = tuple(
+        Point(first, second, way.unit.id)
+        for way in ways
+        if (first := _steps(way.first)) is not None and (second := _steps(way.second)) is not None
+    )
+    if len(points) < 2:
+        return ()
+    most = max(value for point in points for value in (point.x, point.y))
+    return (Scatter("memgui-steps", "Step counts of two experts", points, "first expert", "second expert", 0.0, most),)
+
+
+def _difficulty(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
+    known = [(way, way.final) for way in ways if way.final is not None]
+    values = [steps for _, steps in known]
+    parts = (
+        (f"Easy (1-{EASY})", sum(steps <= EASY for steps in values)),
+        (f"Medium ({EASY + 1}-{MEDIUM})", sum(EASY < steps <= MEDIUM for steps in values)),
+        (f"Hard ({MEDIUM + 1}+)", sum(steps > MEDIUM for steps in values)),
+    )
+    n = len(values)
+    rows: list[tuple[Cell, ...]] = [
+        (name, count(many, STEPS, part=name), cells.percent(of_all(studied, many, n, STEPS, "share", part=name)))
+        for name, many in parts
+    ]
+    items = [UnitValue(way.unit.id, way.unit.clustered, steps) for way, steps in known]
+    rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps", least=0.0), 1), ""))
+    between = f"From {min(values):g} to {max(values):g} steps." if values else "No task has settled golden steps."
+    notes = (
+        between,
+        "The paper has 37.5 / 32.8 / 29.7 % of 128 tasks, from 3 to 160 steps, 36.2 on average.",
+        *few(n, "tasks"),
+    )
+    head = ("Difficulty", "Tasks", "Share")
+    return Table("memgui-difficulty", "Tasks by difficulty", head, tuple(rows), _SOURCE, notes)

@@ -1,0 +1,238 @@
+"""Retention of information (MemGUI-Bench A.6, Prompt 8): IRR worked out from each rater's marks, and how they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from annotators.agreement.answers import NOT_HANDED_IN
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.derivations import NOTHING_FOLLOWS
+from annotators.agreement.fields import ratings_of
+from annotators.agreement.numbers import alpha_numbers, icc
+from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.derived import information_units
+from annotators.papers import cells
+from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
+from annotators.papers.cells import UnitValue, average, bars, coefficient, count, few
+from annotators.papers.field_answers import asked_units, cases_of, outcomes, run_of, said
+from annotators.papers.memgui.irr import rate
+from annotators.studied import StudyData
+from annotators.units.pairs import method_of
+from lab.core.design import Revision, Subject, subject_of
+from lab.core.measured_run import MeasuredRun, UnitMark
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+USE = "use"
+IRR = "IRR"
+CaseType = Literal["success", "explicit", "implicit", "early"]
+TYPES: tuple[CaseType, ...] = ("success", "explicit", "implicit", "early")
+_SOURCE = "MemGUI-Bench A.6, Prompt 8"
+
+
+class RunIrr(NamedTuple):
+    """What one rater's marks of one run come to: a rate from 0 to 1, and by which of the four rules."""
+
+    unit: Unit
+    rater: int
+    irr: float
+    type: CaseType
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """IRR by agent, agreement on it, and how the lists of information units were agreed upon."""
+    cases = cases_of(studied)
+    done = outcomes(studied, cases.values())
+    rated, left = rated_of(studied, done)
+    marks = ratings_of(studied, USE)
+    if not (marks.codes >= 0).any():
+        return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
+    by_agent = _by_agent(studied, rated, cases)
+    first = Section("Information retention", _left(left), (by_agent,), bars(by_agent, "IRR"))
+    second = Section("Agreement on information retention", tables=(_agreement(studied, marks, rated),))
+    third = _lists(studied, cases)
+    return [first, second, *((third,) if third else ())]
+
+
+def rated_of(studied: StudyData, done: Mapping[str, bool | None]) -> tuple[list[RunIrr], dict[str, int]]:
+    """Each person's rate of each run; and how many have none, by reason."""
+    marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
+    for one in said(studied, USE):
+        of = marks.setdefault((one.unit, one.rater), {})
+        if one.value in ("correct", "wrong", "missing"):
+            of[one.target] = one.value
+    units = {unit.id: unit for unit in asked_units(studied)}
+    rates: list[RunIrr] = []
+    left: dict[str, int] = {}
+    for (id, rater), own in sorted(marks.items()):
+        unit = units[id]
+        known = done.get(run_of(unit))
+        irr = 1.0 if known else rate(information_units(unit), own).value
+        why = "whose outcome nothing tells" if known is None else "with a piece that has no mark" if irr is None else ""
+        if why or irr is None:
+            left[why] = left.get(why, 0) + 1
+        else:
+            rates.append(RunIrr(unit, rater, irr, _type(unit, own, known is True)))
+    return rates, left
+
+
+def _type(unit: Unit, marks: Mapping[str, UnitMark], done: bool) -> CaseType:
+    """Which of Prompt 8's four rules a run falls under: a property of the task, its outcome, and what was reached."""
+    if done:
+        return "success"
+    if set(marks.values()) <= {"missing"}:
+        return "early"
+    return "implicit" if any(not one.explicit for one in information_units(unit)) else "explicit"
+
+
+def _left(left: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{n} sheet{'' if n == 1 else 's'} left out, {why}." for why, n in sorted(left.items()))
+
+
+# -- the rate --------------------------------------------------------------------------------------------------
+
+
+def _by_agent(studied: StudyData, rated: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
+    """The mean rate over runs, a run's being the mean of its raters'; with how many runs of each case type."""
+    agents = sorted({method_of(case) for case in cases.values()})
+    parts = [(agent, {id for id, case in cases.items() if method_of(case) == agent}) for agent in agents]
+    rows: list[tuple[Cell, ...]] = []
+    for name, units in [*parts, ("All", {one.unit.id for one in rated})]:
+        some = [one for one in rated if one.unit.id in units]
+        rows.append((name, _mean(studied, some, name), count(len({one.unit.id for one in some}), IRR, part=name)))
+    notes = (
+        "IRR is worked out, never typed: success is 100 %, written-out pieces count as they are, a decision that came "
+        "out wrong is 0 %, and so is a run that used none.",
+        "Rounded once, half up, at the table; a run's own rate is not rounded to an integer before, as the paper's "
+        "prompt asks and its text does not do.",
+        "A run beyond its budget counts as it is; the paper's constrained setting, where it is 0 %, is another.",
+        "The paper has 39.5 % for Agent-S2, 39.3 % for M3A, 29.6 % for T3A over its memory tasks (Table 11).",
+        *few(len({one.unit.clustered for one in rated})),
+    )
+    return Table("memgui-irr", "Information retention rate", ("Agent", "IRR", "Runs"), tuple(rows), _SOURCE, notes)
+
+
+def _mean(studied: StudyData, rated: Iterable[RunIrr], part: str) -> Number:
+    by_unit: dict[str, list[RunIrr]] = {}
+    for one in rated:
+        by_unit.setdefault(one.unit.id, []).append(one)
+    items = [
+        UnitValue(id, them[0].unit.clustered, float(np.mean([one.irr for one in them]))) for id, them in by_unit.items()
+    ]
+    raters = len({one.rater for them in by_unit.values() for one in them})
+    why = "no run has a rate"
+    return cells.percent(average(studied, items, IRR, "mean IRR", most=1.0, part=part, raters=raters, why=why))
+
+
+# -- agreement -------------------------------------------------------------------------------------------------
+
+
+def _agreement(studied: StudyData, marks: Ratings, rated: Sequence[RunIrr]) -> Table:
+    types = types_of(studied, rated)
+    rates = rates_of(studied, rated)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        _nominal(studied, "what became of each piece", marks),
+        _nominal(studied, "case type (by rule)", types),
+        ("IRR", *("",) * 3, Number(coefficient(studied, icc(rates, "A,1"), rates))),
+    )
+    notes = (
+        "Alpha is nominal; intervals are over runs. Case type: success, written out, decision, early failure.",
+        "Success comes from the settled outcome and is the same for all raters, so case type can differ only in "
+        "whether anything was used.",
+        *few(len(marks.traces)),
+    )
+    head = ("", "Alpha", "AC1", "Pairs agree", "ICC(A,1)")
+    return Table("memgui-irr-agreement", "Agreement of raters", head, rows, _SOURCE, notes)
+
+
+def _nominal(studied: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
+    return (
+        says,
+        Number(coefficient(studied, krippendorff_alpha(of), of)),
+        Number(coefficient(studied, gwet_ac(of), of)),
+        cells.percent(coefficient(studied, percent(of), of)),
+        "",
+    )
+
+
+def types_of(studied: StudyData, rated: Sequence[RunIrr]) -> Ratings:
+    """The case types as a field's ratings: runs by raters."""
+    raters = _raters(studied, rated)
+    found = {(one.unit.id, one.rater): one.type for one in rated}
+    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, rated, raters, found))
+
+
+def rates_of(studied: StudyData, rated: Sequence[RunIrr]) -> NumericRatings:
+    """The rates as numbers: runs by raters."""
+    raters = _raters(studied, rated)
+    found = {(one.unit.id, one.rater): one.irr for one in rated}
+    return numbers_by(IRR, _names(studied, raters), _rows(studied, rated, raters, found))
+
+
+def _rows(
+    studied: StudyData, rated: Sequence[RunIrr], raters: Sequence[int], found: Mapping[tuple[str, int], float | str]
+) -> list[AnswerRow]:
+    """Runs by raters; who marked a run and left a piece open has nothing that follows."""
+    units = {one.unit.id: one.unit for one in rated}
+    marked = {(one.unit, one.rater) for one in said(studied, USE)}
+    why = {id: [NOTHING_FOLLOWS if (id, i) in marked else NOT_HANDED_IN for i in raters] for id in units}
+    return [
+        AnswerRow(RatedItem(id, ""), unit.clustered, [found.get((id, i)) for i in raters], why[id])
+        for id, unit in units.items()
+    ]
+
+
+def _raters(studied: StudyData, rated: Sequence[RunIrr]) -> list[int]:
+    return [i for i in studied.people if any(one.rater == i for one in rated)]
+
+
+def _names(studied: StudyData, raters: Sequence[int]) -> list[str]:
+    return [studied.columns.raters[i].id for i in raters]
+
+
+# -- the lists of information units ----------------------------------------------------------------------------
+
+
+def _lists(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | None:
+    """How many units each task's design had when it was first handed over, and as another expert verified it."""
+    subjects = {subject_of(case.task): None for case in cases.values()}
+    pairs = [(subject, pair) for subject in subjects if (pair := _two(studied.further.designed(subject)))]
+    title = "The lists of information units"
+    if not pairs:
+        return None
+    traces = tuple(_called(subject) for subject, _ in pairs)
+    rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
+    counts = numbers_by("information units", ("first draft", "verified"), rows)
+    changed = [
+        UnitValue(name, name, float(one != other)) for name, (_, (one, other)) in zip(traces, pairs, strict=True)
+    ]
+    row: tuple[Cell, ...] = (
+        "units per task",
+        count(len(pairs), "information units", part="tasks"),
+        Number(coefficient(studied, alpha_numbers(counts, "ratio"), counts)),
+        cells.percent(cells.share(studied, changed, "information units", "share changed", raters=2)),
+    )
+    notes = (
+        "As first submitted by the one who drafted it, beside as another person verified it; clusters are tasks.",
+        *few(len(pairs), "tasks"),
+    )
+    head = ("", "Tasks", "Alpha (ratio)", "Number changed")
+    return Section(title, tables=(Table("memgui-unit-lists", title, head, (row,), "MemGUI-Bench Prompt 8", notes),))
+
+
+def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
+    """The number of units at the first version's first submission and when that version was verified."""
+    first = next((one for one in history if one.act == "submit"), None)
+    if first is None:
+        return None
+    last = next((one for one in history if one.act == "verify" and one.version == first.version), None)
+    if last is None or not (first.design.units or last.design.units):
+        return None
+    return len(first.design.units), len(last.design.units)
+
+
+def _called(subject: Subject) -> str:
+    return f"{subject.task} {subject.asked}"

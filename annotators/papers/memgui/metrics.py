@@ -1,0 +1,229 @@
+"""MemGUI-Bench's numbers (A.6): success, retention and its ratio to standard tasks, recovery over attempts, economy.
+
+A *task* is one agent's attempts at one task. Of the first attempts: SR = share of tasks that succeeded; IRR = mean rate
+over tasks that need memory (`memgui_irr`); MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
+share of tasks that succeeded in any of the first k; FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
+succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
+
+The published script (realtime_metrics.py) computes otherwise, told as `script`: what nobody judged has failed; IRR is
+the source's whole percentages, missing ones 0 (an earlier script took the mean of those above 0 alone: `IRR above 0`);
+MTPR and FRR are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are
+the log's `total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time
+and cost a step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns
+`step_ratio` (1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand
+tokens) are told under these names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+from statistics import fmean
+
+from msgspec.structs import replace
+
+from annotators.papers.memgui.aggregates import PAPER, Out, more, number
+from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, apps_of, chains_of, difficulty_of
+from annotators.papers.memgui.economy import economy
+from annotators.papers.memgui.irr import analysed, percentage
+from annotators.papers.memgui.metric_words import DEFINITIONS
+from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
+from lab.core.measured_run import MeasuredRun
+
+__all__ = ["DEFINITIONS", "measure"]
+
+_FOR_UNDEFINED = "0 stands for undefined"
+_ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
+
+
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+    """The numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
+    out = LeftOutTally()
+    chains = chains_of(cases, context.terms, out)
+    if not chains:
+        why = "no run of an agent that can be measured"
+        return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.told, undefined=why) for name in _ALL]
+    again = sorted({attempt for chain in chains for attempt in chain.tries if attempt > 1})
+    most = max(again, default=1)
+    numbers = [
+        *learning("", chains, again, out.told),
+        *_ratio(chains, out.told),
+        *recovery(chains, most, out.told),
+        *economy(chains, 1, out.told),
+        *(economy(chains, most, out.told) if most > 1 else ()),
+    ]
+    for difficulty in DIFFICULTIES:
+        some = [chain for chain in chains if difficulty_of(chain.case) == difficulty]
+        numbers.extend(learning(difficulty, some, again, out.told) if some else ())
+    for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
+        some = [chain for chain in chains if apps_of(chain.case) == apps]
+        numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.told))
+    return _limited(numbers, context.terms)
+
+
+def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
+    """SR, IRR, and success within k attempts for each k that somebody came to."""
+    yield from _success(part, chains, out)
+    yield from _retention(part, chains, out)
+    for k in again:
+        yield from _within(part, chains, k, out)
+
+
+def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    tally = LeftOutTally()
+    judged = tally.kept(chains, _unjudged)
+    values = [float(chain.tries[1].done is True) for chain in judged]
+    yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
+    yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
+
+
+def _unjudged(chain: Chain) -> str:
+    if chain.first is None:
+        return "no first attempt"
+    return "not judged" if chain.first.done is None else ""
+
+
+def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    """IRR over memory tasks: failed ones that nobody rated count as the rated failures do on average, since successes,
+    which count 1, are never missing. Where no failed task is rated these alone say nothing."""
+    tally = LeftOutTally()
+    asked = tally.kept(chains, _no_memory)
+    left = out + tally.told
+    rated = [chain.tries[1] for chain in tally.kept(asked, lambda chain: chain.tries[1].irr.why)]
+    values = [one.irr.value for one in rated if one.irr.value is not None]
+    failed = [one.irr.value or 0.0 for one in rated if one.done is False]
+    unrated = sum(one.done is False and bool(one.irr.why) for one in (chain.tries[1] for chain in asked))
+    why = "no task is known to need memory" if not asked else "no task is rated"
+    if values and unrated and not failed:
+        values, why = [], "no failed task is rated, and those that succeeded count 1"
+    note = _missing(values, failed, unrated) if values and unrated else ""
+    value = mean([*values, *[fmean(failed)] * unrated] if values and unrated else values)
+    n, undefined = len(values), "" if values else why
+    yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
+    told = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in asked]
+    came = any(share is not None for _, share in told)
+    shares = [0.0 if beyond else share or 0.0 for beyond, share in told] if came else []
+    yield number("IRR", "share", shares, part, "script", left, "no rate came with the runs" if asked else why)
+    if not part:
+        above = [share for share in shares if share]
+        left = more(left, "with a rate of 0 or none", len(asked) - len(above))
+        why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if asked else why
+        yield number("IRR above 0", "share", above, part, "script", left, why)
+
+
+def _missing(values: Sequence[float], failed: Sequence[float], unrated: int) -> str:
+    """What failed tasks that nobody rated count here, and what the whole would be with none, or all, retained."""
+    low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
+    like = f"{unrated} failed and not rated count like the {len(failed)} rated failures"
+    return f"{like}; {low:.1%} to {high:.1%} whatever they are"
+
+
+def _no_memory(chain: Chain) -> str:
+    if chain.first is None:
+        return "no first attempt"
+    if chain.memory == "no":
+        return "needing no memory"
+    case = chain.first.case
+    known = chain.memory == "yes" or case.task.units or analysed(case)
+    return "" if known else "not known to need memory or not"
+
+
+def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """pass@k: a task that failed and was tried fewer than k times counts as failed, and is told."""
+    tally = LeftOutTally()
+    judged = tally.kept(chains, lambda chain: _undecided(chain, k))
+    values = [float(chain.done_at(k) is not None) for chain in judged]
+    short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged)
+    note = f"{short} failed in fewer attempts" if short else ""
+    yield number(f"pass@{k}", "share", values, part, "paper", out + tally.told, "no attempt is judged", note)
+    values = [float(chain.done_at(k) is not None) for chain in chains]
+    yield number(f"pass@{k}", "share", values, part, "script", out)
+
+
+def _undecided(chain: Chain, k: int) -> str:
+    """Why it cannot be told whether it succeeded within k attempts: one is not judged, or is not here."""
+    if chain.done_at(k) is not None:
+        return ""
+    if any(one.done is None for i, one in chain.tries.items() if i <= k):
+        return "not judged"
+    return "without an earlier attempt" if _lacks(chain) else ""
+
+
+def _lacks(chain: Chain) -> bool:
+    """Whether an attempt before its last one is not here."""
+    return max(chain.tries) > len(chain.tries)
+
+
+def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
+    tally = LeftOutTally()
+    told = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
+    judged = tally.kept(told, _unjudged)
+    memory = [chain.tries[1].done is True for chain in judged if chain.memory == "yes"]
+    standard = [chain.tries[1].done is True for chain in judged if chain.memory == "no"]
+    why = _no_ratio(memory, standard)
+    value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
+    n = len(memory) + len(standard)
+    yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
+    needs = [chain.done_at(1) is not None for chain in chains if chain.memory == "yes"]
+    rest = [chain.done_at(1) is not None for chain in chains if chain.memory != "yes"]
+    if not told:
+        why = "no task says whether it needs memory"
+        yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
+        return
+    value = (sum(needs) / len(needs)) / (sum(rest) / len(rest)) if needs and any(rest) else 0.0
+    note = "" if needs and any(rest) else _FOR_UNDEFINED
+    yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
+
+
+def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
+    """Why there is no ratio of their success; empty where there is one."""
+    if not memory:
+        return "no memory task is judged"
+    if not standard:
+        return "no standard task is judged"
+    return "" if any(standard) else "no standard task succeeded"
+
+
+def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
+    """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
+    tally = LeftOutTally()
+    judged = tally.kept(chains, _unjudged)
+    lost = [chain for chain in judged if chain.tries[1].done is False]
+    failed = tally.kept(lost, lambda chain: _unweighed(chain, most))
+    why = "no task failed on its first attempt" if not lost else "no task was tried again" if most < 2 else ""
+    why = why or ("" if failed else "no later attempt is judged")
+    got = sum(1 / (at - 1) for chain in failed if (at := chain.done_at(most)))
+    untried = sum(len(chain.tries) < 2 for chain in failed)
+    note = f"k = {most}" + (f"; {untried} of {len(failed)} were not tried again" if untried else "")
+    value = None if why else got / len(failed)
+    yield Number(PAPER, "FRR", value, "share", len(failed), "tasks", "", "paper", out + tally.told, why, note)
+    lost = [chain for chain in chains if chain.done_at(1) is None]
+    got = sum(0.5 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
+    value = got / len(lost) if lost else 0.0
+    note = f"k = {most}" + ("" if lost else f"; {_FOR_UNDEFINED}")
+    yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=note)
+
+
+def _unweighed(chain: Chain, most: int) -> str:
+    """Why it cannot be told on which attempt a task recovered."""
+    before = chain.done_at(most) or most + 1
+    later = {i: one for i, one in chain.tries.items() if 1 < i < before}
+    if any(one.done is None for one in later.values()):
+        return "with a later attempt not judged"
+    last = max((i for i in chain.tries if i <= before), default=1)
+    return "without an earlier attempt" if len([i for i in chain.tries if i <= last]) < last else ""
+
+
+def _limited(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
+    """The numbers, each with the budget beyond which an attempt has failed."""
+    limits = [
+        f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",
+        f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",
+        f"more than {terms.token_budget} tokens" if terms.token_budget is not None else "",
+    ]
+    limit = " or ".join(told for told in limits if told)
+    if not limit:
+        return list(numbers)
+    said = f"failed, with IRR 0: {limit}"
+    return [replace(one, note="; ".join(text for text in (one.note, said) if text)) for one in numbers]

@@ -1,0 +1,193 @@
+"""Validating a judge of graphs' nodes against people: PSPA-Bench E.3, agreement and Table 7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
+from annotators.agreement.fields import Derived, against, ratings_of, stacked, truth_of
+from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.ratings import Ratings
+from annotators.agreement.test_retest import runs_there
+from annotators.derived import COMPLETED
+from annotators.papers import cells
+from annotators.papers.answer_subsets import by_runs, column, kinds, modal, only
+from annotators.papers.cells import coefficient, count, few
+from annotators.papers.field_answers import asked_units
+from annotators.papers.pspa.apr_by_labels import FIELD
+from annotators.papers.pspa.disagreement_causes import causes
+from annotators.papers.pspa.judge_stability import rates, steadiness
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, words
+from lab.core.report import Bars, Cell, Number, Section, Table
+
+SOURCE = "PSPA-Bench E.3"
+_TYPES = (("fixed", "Fixed"), ("flexible", "Flexible"), ("", "Overall"))
+_WHATS: tuple[tuple[Judged, str], ...] = (
+    ("accuracy", "Acc."), ("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"), ("kappa", "κ"),
+)  # fmt: skip
+_PAPER = {
+    "fixed": ("0.94", "0.93", "0.96", "0.94", "0.88"),
+    "flexible": ("0.91", "0.90", "0.93", "0.91", "0.83"),
+    "": ("0.93", "0.92", "0.95", "0.93", "0.86"),
+}
+_FLEISS = "0.87"
+_STAGES: tuple[tuple[Derived, str], ...] = (("before", "as answered"), ("after", "after derivation"))
+_DERIVED = (
+    "As answered: every item as it was keyed. After derivation: items on ways that were not taken are left out, and an "
+    "item is not completed where one that it depends on is not."
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """How far people agree, each judge against most people, how steady it is, APR, and what disagreements are about."""
+    people = {stage: ratings_of(studied, FIELD, derived=stage) for stage, _ in _STAGES}
+    if not (people["before"].codes >= 0).any():
+        return [Section("Validating a judge of items", ("Nobody has handed in an answer yet.",))]
+    parts = [Section("How far people agree on items", (_what(studied),), (_agree(studied, people),))]
+    truth = {stage: truth_of(studied, told) for stage, told in people.items()}
+    if studied.judges:
+        parts.append(_judged(studied, truth))
+    else:
+        said = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
+        parts.append(Section("The judge against most people", (said,)))
+    parts.append(_each(studied, people["before"], truth["before"]))
+    if studied.judges:
+        parts.append(steadiness(studied))
+    parts += [rates(studied), *causes(studied, people["before"], truth["before"])]
+    return parts
+
+
+def _what(studied: StudyData) -> str:
+    units = asked_units(studied)
+    pilot = len(studied.units) - len(units)
+    apart = f" Calibration ({pilot:,}) is not in it." if pilot else ""
+    nodes = sum(len(unit.targets) for unit in units)
+    runs = f"{len(units):,} run{'' if len(units) == 1 else 's'}"
+    return f"{runs} with {nodes:,} items, each rated by people on their own.{apart}"
+
+
+def of_kind(studied: StudyData, ratings: Ratings, kind: str) -> Ratings:
+    """The items of that kind; all where it is empty."""
+    if not kind:
+        return ratings
+    known = kinds(studied)
+    return only(studied, ratings, lambda place: known.get(place) == kind)
+
+
+# -- people ----------------------------------------------------------------------------------------------------
+
+
+def _agree(studied: StudyData, people: dict[Derived, Ratings]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for stage, told in _STAGES:
+        for kind, name in _TYPES:
+            some = of_kind(studied, people[stage], kind)
+            part = ", ".join(filter(None, (kind, told)))
+            kappa = coefficient(studied, fleiss_kappa(some), some, part=part)
+            rows.append(
+                (
+                    f"{name}, {told}",
+                    Number(kappa),
+                    _interval(kappa),
+                    cells.percent(coefficient(studied, percent(some), some, part=part)),
+                    cells.percent(coefficient(studied, percent_exact(some), some, part=part)),
+                    Number(coefficient(studied, gwet_ac(some), some, part=part)),
+                    count(kappa.places, FIELD, part=part, statistic="items"),
+                )
+            )
+    rows.append(("paper: overall", _FLEISS, "", "", "", "", ""))
+    head = ("Type", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items")
+    notes = (_DERIVED, "The paper does not say how many items there were, nor whether ways that were not taken count.")
+    return Table("pspa-e3-agreement", "Agreement between people", head, tuple(rows), SOURCE, (*notes, *_few(studied)))
+
+
+def _interval(kappa: Agreement) -> str:
+    return words(kappa)
+
+
+def _few(studied: StudyData) -> tuple[str, ...]:
+    return few(len(asked_units(studied)))
+
+
+# -- judges ----------------------------------------------------------------------------------------------------
+
+
+def _judged(studied: StudyData, truth: dict[Derived, Ratings]) -> Section:
+    tables = []
+    for at, rater in enumerate(studied.judges, 1):
+        tables += [_seven(studied, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
+    says = (
+        f"Truth is what more than half of the people say, or what was adjudicated; after derivation, what most of "
+        f"their derived answers are. Positive is {COMPLETED}.",
+        _DERIVED,
+    )
+    return Section("The judge against most people", says, tuple(tables))
+
+
+def _seven(studied: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
+    """Table 7, by run 1 and by what the judge said in most of its runs."""
+    judge = studied.columns.raters[rater].shown
+    runs = by_runs(studied, FIELD, rater, stage)
+    told = [(runs.raters[0], column(runs, 0))]
+    if len(runs.raters) > 1:
+        told.append((f"most of {len(runs.raters)} runs", modal(runs)))
+    rows: list[tuple[Cell, ...]] = []
+    for which, answers in told:
+        laid = against(truth, answers)
+        for kind, type in _TYPES:
+            some = of_kind(studied, laid, kind)
+            part = ", ".join(filter(None, (kind, dict(_STAGES)[stage], which)))
+            between = f"{judge} against most people"
+            found = [
+                coefficient(studied, judged(some, what, COMPLETED), some, part=part, between=between)
+                for what, _ in _WHATS
+            ]
+            ac1 = coefficient(studied, gwet_ac(some), some, part=part, between=between)
+            items = count(found[0].places, FIELD, part=part, statistic="items")
+            rows.append((f"{type}, {which}", *map(Number, found), Number(ac1), items))
+    rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
+    title = f"{judge} against most people, {dict(_STAGES)[stage]}"
+    head = ("Type", *(title for _, title in _WHATS), "AC1", "Items")
+    notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(studied))
+    return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
+
+
+# -- one by one ------------------------------------------------------------------------------------------------
+
+
+def _each(studied: StudyData, people: Ratings, truth: Ratings) -> Section:
+    """Each rater against most people, and each two beside one another."""
+    columns = {name: column(people, at) for at, name in enumerate(people.raters)}
+    for rater in studied.judges:
+        if runs_there(studied, [rater]):
+            told = studied.columns.raters[rater].shown
+            columns[told] = column(by_runs(studied, FIELD, rater, "before"), 0)
+    rows: list[tuple[Cell, ...]] = []
+    for name, answers in columns.items():
+        laid = against(truth, answers)
+        between = f"{name} against most people"
+        kappa = coefficient(studied, cohen_kappa(laid), laid, between=between)
+        rows.append(
+            (
+                name,
+                cells.percent(coefficient(studied, percent(laid), laid, between=between)),
+                Number(kappa),
+                Number(coefficient(studied, gwet_ac(laid), laid, between=between)),
+                count(kappa.places, FIELD, part=name, statistic="items"),
+            )
+        )
+    notes = ("A person is one of those whose majority they are held against; a judge (by its first run) is not.",)
+    head = ("Rater", "Agrees", "Cohen's κ", "AC1", "Items")
+    table = Table("pspa-e3-raters", "Each rater against most people", head, tuple(rows), SOURCE, notes)
+    return Section("Rater by rater", (), (table,), (_pairs(studied, columns),))
+
+
+def _pairs(studied: StudyData, columns: dict[str, Ratings]) -> Bars:
+    names = list(columns)
+    pairs: Sequence[tuple[str, str]] = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
+    found = []
+    for a, b in pairs:
+        laid = stacked(studied, [(a, columns[a]), (b, columns[b])])
+        found.append(coefficient(studied, cohen_kappa(laid), laid, between=f"{a} and {b}"))
+    return Bars("pspa-e3-pairs", "Cohen's κ by pair of raters", tuple(found), tuple(f"{a} and {b}" for a, b in pairs))

@@ -1,0 +1,90 @@
+"""APR and PPR by what people or a judge said of a graph's nodes: Algorithm 1 on their answers (PSPA-Bench 2.3, E.2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from statistics import median_low
+from typing import Literal
+
+import numpy as np
+
+from annotators.agreement.fields import derived_numbers
+from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedItem
+from annotators.derived import COMPLETED, NOT_COMPLETED, graph_of
+from annotators.papers.field_answers import asked_units, said, truths
+from annotators.papers.pspa.run_values import path_taken
+from annotators.papers.pspa.tdg import PathAlignment, Steps
+from annotators.studied import StudyData
+
+FIELD = "state"
+Rates = Mapping[str, float]
+"""A rate by unit, as far as the answers settle it."""
+
+
+def rate_of(studied: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
+    """APR or PPR by one rater's answers, or by a judge's in one of its runs."""
+    found = derived_numbers(studied, name, (rater,), run=run)
+    told = zip(found.places, found.values[:, 0].tolist(), strict=True)
+    return {place.unit: value for place, value in told if value == value}
+
+
+def paths_of_most(studied: StudyData) -> Mapping[str, PathAlignment]:
+    """By unit the path by what most people say, or what was adjudicated, where that settles it."""
+    found = {}
+    for unit, nodes in zip(asked_units(studied), nodes_of_most(studied), strict=True):
+        path = path_taken(graph_of(unit), nodes)
+        if nodes and not isinstance(path, str):
+            found[unit.id] = path
+    return found
+
+
+def nodes_of_most(studied: StudyData) -> list[Steps]:
+    """What most people say of the nodes of each unit asked about; a step is the middle one of those that say so.
+
+    A completion whose step nobody tells is as late as the latest that is told, so that it never decides between paths.
+    """
+    told: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for one in said(studied, FIELD):
+        if one.value == COMPLETED and one.step >= 0:
+            told[one.unit, one.target].append(one.step)
+    most: dict[str, dict[str, str]] = defaultdict(dict)
+    for (unit, target), truth in truths(studied, FIELD).items():
+        if truth.value in (COMPLETED, NOT_COMPLETED):
+            most[unit][target] = truth.value
+    found = []
+    for asked in asked_units(studied):
+        nodes = most.get(asked.id, {})
+        steps = {id: median_low(told[asked.id, id]) for id in nodes if (asked.id, id) in told}
+        found.append(_nodes(nodes, steps))
+    return found
+
+
+def _nodes(most: Mapping[str, str], steps: Mapping[str, int]) -> Steps:
+    latest = max((steps[id] for id, value in most.items() if value == COMPLETED and id in steps), default=0)
+    return {id: steps.get(id, latest) if value == COMPLETED else None for id, value in most.items()}
+
+
+NO_VALUE = "no_value"
+"""Why a unit is not in a comparison, where a rate of it is not settled and nothing else is told."""
+
+
+def side_by_side(
+    studied: StudyData, field: str, columns: Mapping[str, Rates], why: Mapping[str, str] | None = None
+) -> NumericRatings:
+    """Rates in columns over the units that have all of them, in the study's order.
+
+    A unit that has some of them is missing, for the reason that `why` tells by unit.
+    """
+    known = [unit for unit in asked_units(studied) if any(unit.id in rates for rates in columns.values())]
+    units = [unit for unit in known if all(unit.id in rates for rates in columns.values())]
+    lacking = [(RatedItem(one.id, ""), (why or {}).get(one.id, NO_VALUE)) for one in known if one not in units]
+    values = [[rates.get(unit.id, float("nan")) for rates in columns.values()] for unit in units]
+    traces = tuple(dict.fromkeys(unit.clustered for unit in units))
+    at = {name: i for i, name in enumerate(traces)}
+    trace = np.array([at[unit.clustered] for unit in units], dtype=np.int32)
+    places = tuple(RatedItem(unit.id, "") for unit in units)
+    shaped = np.array(values, dtype=np.float64).reshape(len(units), len(columns))
+    return NumericRatings(
+        field, shaped, tuple(columns), trace, traces, places, MissingAnswers.one_each(lacking, by_item=True)
+    )

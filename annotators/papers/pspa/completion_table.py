@@ -1,0 +1,166 @@
+"""People's ratings of how much was done against what metrics say: PSPA-Bench E.1, Figure 7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import atanh, sqrt, tanh
+from statistics import NormalDist, fmean
+
+import numpy as np
+from msgspec.structs import replace
+
+from annotators.agreement.fields import numbers_of
+from annotators.agreement.numbers import icc, mae, mse, pearson, spearman, within
+from annotators.agreement.ratings import NumericRatings
+from annotators.papers import cells
+from annotators.papers.cells import coefficient, count, few
+from annotators.papers.field_answers import asked_units
+from annotators.papers.pspa.apr_by_labels import Rates, side_by_side
+from annotators.papers.pspa.run_rates import rates_beside
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+
+SOURCE = "PSPA-Bench E.1"
+FIELD = "completion"
+BAND = 0.05
+_PAPER = {"APR": ("0.95", "0.005"), "TCR": ("0.47", "0.062")}
+_TRUTH = "What is right is the mean of all people's ratings of a run, on a scale from 0 to 1."
+_BESIDE = (
+    "APR, and TCR by nodes, come from a study of graphs beside this one (`hitlab study new pspa-e3`, then --with); TCR "
+    "from a demonstration of the task (`hitlab record`), Success Signal from the run's own score; a model's or "
+    "script's ratings stand under its name."
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Agreement of the raters, then each metric against their mean."""
+    people = _scaled(studied, numbers_of(studied, FIELD))
+    if not np.isfinite(people.values).any():
+        return [Section("Completion as people rate it", ("Nobody has handed in a rating yet.",))]
+    truth = {
+        place.unit: fmean(value for value in row if value == value)
+        for place, row in zip(people.places, people.values.tolist(), strict=True)
+    }
+    metrics = _metrics(studied)
+    parts = [Section("Completion as people rate it", (_TRUTH,), (_raters(studied, people),))]
+    if not metrics:
+        return [*parts, Section("Metrics against people's ratings", (_BESIDE,))]
+    return [*parts, _against(studied, truth, metrics)]
+
+
+def _scaled(studied: StudyData, numbers: NumericRatings) -> NumericRatings:
+    """Ratings between 0 and 1, by the field's own bounds."""
+    field = studied.study.protocol.field(FIELD)
+    least = field.least if field is not None and field.least is not None else 0.0
+    most = field.most if field is not None and field.most is not None else 100.0
+    return numbers._replace(values=(numbers.values - least) / (most - least))
+
+
+# -- people ----------------------------------------------------------------------------------------------------
+
+
+def _raters(studied: StudyData, people: NumericRatings) -> Table:
+    one, mean = (coefficient(studied, icc(people, form), people) for form in ("A,1", "A,k"))
+    row: tuple[Cell, ...] = (
+        FIELD,
+        Number(one),
+        Number(mean),
+        count(one.places, FIELD, statistic="runs"),
+        count(len(people.raters), FIELD, statistic="raters"),
+    )
+    head = ("", "ICC(A,1)", "ICC(A,k)", "Runs", "Raters")
+    notes = ("Over runs that all raters rated. The paper reports no agreement of its raters.", *few(len(people.traces)))
+    return Table("pspa-e1-raters", "Agreement of the raters", head, (row,), SOURCE, notes)
+
+
+# -- metrics ---------------------------------------------------------------------------------------------------
+
+
+def _metrics(studied: StudyData) -> dict[str, Rates]:
+    """Each metric's value by unit: those computed, then each judge's ratings."""
+    found = dict(rates_beside(studied))
+    for rater in studied.judges:
+        told = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
+        values = zip(told.places, told.values[:, 0].tolist(), strict=True)
+        found[studied.columns.raters[rater].shown] = {place.unit: value for place, value in values if value == value}
+    return {name: rates for name, rates in found.items() if rates}
+
+
+def _against(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:
+    rows = [_row(studied, name, truth, rates) for name, rates in metrics.items()]
+    head = (
+        "Metric", "Spearman", "Pearson", "Pearson, Fisher's interval", "MSE", "MAE", f"Within ±{BAND:g}", "Runs",
+        "paper: ρ", "paper: MSE",
+    )  # fmt: skip
+    notes = (
+        "The paper does not say which ρ it is. Fisher's interval takes runs as drawn one by one; the other is over "
+        "runs left out one by one.",
+        "An MSE of .005 is an error of .07 a run, more than the band of .05: a few runs must miss it by far.",
+        *few(len(truth)),
+    )
+    table = Table("pspa-e1-metrics", "Metrics against people's mean rating", head, tuple(rows), SOURCE, notes)
+    return Section(
+        "Metrics against people's ratings", (_TRUTH, _BESIDE), (table,), (_picture(studied, truth, metrics),)
+    )
+
+
+def _row(studied: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cell, ...]:
+    told_of = {unit: value for unit, value in rates.items() if unit in truth}
+    both = side_by_side(studied, FIELD, {"people": truth, name: told_of}, _why(studied, name))
+    between = f"{name} against people's mean"
+
+    def told(which: str) -> Agreement:
+        made = {"spearman": spearman, "pearson": pearson, "mse": mse, "mae": mae}[which]
+        return coefficient(studied, made(both), both, between=between)
+
+    r = told("pearson")
+    rho, error = _PAPER.get(name, ("", ""))
+    return (
+        name,
+        Number(told("spearman")),
+        Number(r),
+        Number(fisher(r)),
+        Number(told("mse"), 3),
+        Number(told("mae"), 3),
+        cells.percent(coefficient(studied, within(both, BAND), both, between=between)),
+        count(len(both.places), FIELD, part=name, statistic="runs"),
+        rho,
+        error,
+    )
+
+
+def _why(studied: StudyData, name: str) -> dict[str, str]:
+    """By unit why a judge of that name has no rating of it; nothing where it is a metric."""
+    judges = [one for one in studied.judges if studied.columns.raters[one].shown == name]
+    told = [numbers_of(studied, FIELD, (judge,)).missing.by_place() for judge in judges]
+    return {place.unit: reason for one in told for place, reason in one.items()}
+
+
+def fisher(r: Agreement) -> Agreement:
+    """The same correlation with Fisher's interval: of n runs drawn one by one, made on the scale of atanh."""
+    if r.value is None:
+        return r
+    n = r.places
+    bare = replace(r, low=None, high=None, interval="", no_interval="", standard_error=None, resamples=None, seed=None)
+    if n < 4 or abs(r.value) >= 1:
+        return replace(bare, no_interval="too few runs" if n < 4 else "a correlation of 1 has none")
+    half = NormalDist().inv_cdf((1 + r.level) / 2) / sqrt(n - 3)
+    middle = atanh(r.value)
+    return replace(
+        bare, low=tanh(middle - half), high=tanh(middle + half), interval="fisher", standard_error=1 / sqrt(n - 3)
+    )
+
+
+def _picture(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Scatter:
+    units: Sequence[str] = [unit.id for unit in asked_units(studied) if unit.id in truth]
+    points = tuple(
+        Point(truth[unit], rates[unit], unit, name)
+        for name, rates in metrics.items()
+        for unit in units
+        if unit in rates
+    )
+    return Scatter(
+        "pspa-e1-sorted", "Metrics against people's mean rating, runs in its order", points, "people's mean", "metric",
+        band=BAND, sorted=True,
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""What disagreements are about: flags beside the answers, and what coders of the items say (PSPA-Bench E.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.papers import cells
+from annotators.papers.answer_subsets import by_runs, column, of_places
+from annotators.papers.cells import UnitValue, coefficient, count, few, share
+from annotators.papers.field_answers import beside
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.report import Cell, Number, Section, Table
+
+SOURCE = "PSPA-Bench E.3, Error Analysis"
+CAUSE = "cause"
+_STATE = "state"
+_FLAGS = (("partial", "flagged as partial", "42 %"), ("unlisted", "flagged as a way that is not listed", "31 %"))
+_PAPER = {"partial": "42 %", "unlisted_path": "31 %", "ui_change": "27 %"}
+_SAYS = (
+    "The paper names partial completions (42 %), ways that the checklist does not list (31 %) and changes between "
+    "screens (27 %) as what the judge's 7 % of disagreements with people are about; it does not say who coded them."
+)
+
+
+def causes(studied: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
+    """Flags at the places where people, or a judge and most people, differ; and the coders' word where it is here."""
+    where = [("people differ", _differing(people))]
+    for rater in studied.judges:
+        name = studied.columns.raters[rater].shown
+        laid = against(truth, column(by_runs(studied, _STATE, rater), 0))
+        where.append((f"{name} and most people differ", _differing(laid)))
+    tables = [_flags(studied, people, truth, where)]
+    coded = list(beside(studied, "disagreement-cause"))
+    for other in coded:
+        tables += [_shares(other, where), _coders(other)]
+    says = [_SAYS]
+    if not coded:
+        says.append(
+            f"No study of causes is read here: `hitlab study new disagreement-cause --earlier {studied.study.id}` asks "
+            "for them, and --with reads it."
+        )
+    return [Section("What disagreements are about", tuple(says), tuple(tables))]
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """A study of causes by itself."""
+    told = ratings_of(studied, CAUSE)
+    if not (told.codes >= 0).any():
+        return [Section("Causes of disagreement", ("Nobody has handed in an answer yet.",))]
+    return [Section("Causes of disagreement", (_SAYS,), (_shares(studied, []), _coders(studied)))]
+
+
+def _differing(ratings: Ratings) -> frozenset[RatedItem]:
+    """The places at which not all who answered said the same."""
+    return frozenset(
+        place
+        for place, codes in zip(ratings.places, ratings.codes, strict=True)
+        if len(set(codes[codes >= 0].tolist())) > 1
+    )
+
+
+# -- flags -----------------------------------------------------------------------------------------------------
+
+
+def _flags(
+    studied: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
+) -> Table:
+    """How many items differ, and which share of them is flagged by at least one rater."""
+    rated = of_places(
+        studied, people, frozenset(p for p, n in zip(people.places, (people.codes >= 0).sum(axis=1), strict=True) if n)
+    )
+    known = {field.id for field in studied.study.protocol.fields}
+    shares = [cells.percent(_share(studied, rated, places, f"{name}: items")) for name, places in where]
+    counts = [count(len(places), _STATE, part=name, statistic="items") for name, places in where]
+    rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
+    for field, says, paper in _FLAGS:
+        if field in known:
+            flagged = _flagged(studied, field)
+            found = [
+                _share(studied, of_places(studied, rated, places), flagged, f"{name}: {field}")
+                for name, places in where
+            ]
+            rows.append((says, *map(cells.percent, found), paper))
+    head = ("Of the items at which", *(name for name, _ in where), "paper: judge")
+    notes = (
+        "Flagged is what at least one rater flagged, person or judge; an item may carry both flags, or none.",
+        "A change between screens has no flag of its own; a study of causes asks for it.",
+    )
+    return Table("pspa-e3-flags", "Flags at items that differ", head, tuple(rows), SOURCE, notes)
+
+
+def _flagged(studied: StudyData, field: str) -> frozenset[RatedItem]:
+    """The places at which somebody raised a flag."""
+    flagged: set[RatedItem] = set()
+    parts = [ratings_of(studied, field), *(by_runs(studied, field, rater) for rater in studied.judges)]
+    for part in parts:
+        if "yes" in part.categories:
+            yes = (part.codes == part.categories.index("yes")).any(axis=1)
+            flagged |= {place for place, raised in zip(part.places, yes.tolist(), strict=True) if raised}
+    return frozenset(flagged)
+
+
+def _share(studied: StudyData, of: Ratings, among: Collection[RatedItem], part: str) -> Agreement:
+    items = [
+        UnitValue(place.unit, of.traces[trace], float(place in among))
+        for place, trace in zip(of.places, of.trace.tolist(), strict=True)
+    ]
+    return share(studied, items, _STATE, part=part, raters=len(of.raters), why="no such item")
+
+
+# -- coders ----------------------------------------------------------------------------------------------------
+
+
+def _shares(coded: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
+    """Which share of the items has which cause, by what more than half of the coders say."""
+    told = ratings_of(coded, CAUSE)
+    truth = truth_of(coded, told)
+    parts = [
+        ("all coded items", truth),
+        *((name, of_places(coded, truth, frozenset(places))) for name, places in where),
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    field = coded.study.protocol.field(CAUSE)
+    for code, option in enumerate(told.categories):
+        known = field.option(option) if field is not None else None
+        row = [cells.percent(_of_cause(coded, some, code, f"{name}: {option}")) for name, some in parts]
+        rows.append((known.shown if known else option, *row, _PAPER.get(option, "")))
+    split = [cells.percent(_split(coded, some, name)) for name, some in parts]
+    rows.append(("coders differ (of all)", *split, ""))
+    agreed = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
+    rows.append(("items with a cause", *agreed, ""))
+    head = ("Cause", *(name for name, _ in parts), "paper: judge")
+    notes = ("Shares are of the items on whose cause more than half of the coders agree.", *few(len(truth.traces)))
+    return Table("pspa-e3-causes", f"Causes, by {coded.study.name}", head, tuple(rows), SOURCE, notes)
+
+
+def _of_cause(coded: StudyData, truth: Ratings, code: int, part: str) -> Agreement:
+    rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
+    items = [
+        UnitValue(place.unit, truth.traces[trace], float(said == code)) for place, trace, said in rows if said >= 0
+    ]
+    return share(coded, items, CAUSE, part=part, why="no item with a cause", left=truth.reasons)
+
+
+def _split(coded: StudyData, truth: Ratings, part: str) -> Agreement:
+    rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
+    items = [UnitValue(place.unit, truth.traces[trace], float(said < 0)) for place, trace, said in rows]
+    return share(coded, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")
+
+
+def _coders(coded: StudyData) -> Table:
+    """How far the coders agree."""
+    told = ratings_of(coded, CAUSE)
+    two = len(told.raters) == 2
+    kappa = coefficient(coded, cohen_kappa(told) if two else fleiss_kappa(told), told)
+    row: tuple[Cell, ...] = (
+        "cause",
+        Number(kappa),
+        cells.percent(coefficient(coded, percent(told), told)),
+        Number(coefficient(coded, gwet_ac(told), told)),
+        count(len(told.raters), CAUSE, statistic="coders"),
+        count(kappa.places, CAUSE, statistic="items"),
+    )
+    head = ("", "Cohen's κ" if two else "Fleiss' κ", "Pairs agree", "AC1", "Coders", "Items")
+    return Table("pspa-e3-coders", f"Agreement of the coders, by {coded.study.name}", head, (row,), SOURCE)

@@ -1,0 +1,125 @@
+"""Pairs judged blind: how often each method wins, by method pair (PSPA-Bench D.2, Table 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent, percent_exact
+from annotators.agreement.estimates import clusters_of
+from annotators.agreement.fields import ratings_of
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, coefficient, count, few, share
+from annotators.papers.field_answers import asked_units, said, truths, unsettled
+from annotators.papers.pspa.side_bias import sides
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+SOURCE = "PSPA-Bench D.2"
+NONE = "no majority"
+_PAPER = (
+    "The paper has for overall: ours against static 72.5 / 24.1 / 3.4, ours against random 81.3 / 16.2 / 2.5, static "
+    "against random 59.6 / 38.7 / 1.7 (win / lose / tie, per cent; Table 5). It does not say of how many pairs."
+)
+_MAJORITY = (
+    "What more than half of a pair's raters say, or what was adjudicated. Wins, losses and ties are shares of the "
+    "pairs that have a majority; those without one are apart, and no ties."
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Table 5 for each question, how far raters agree, which side they choose, and what they say the second time."""
+    fields = [field for field in studied.study.protocol.fields if field.sided]
+    if not any(said(studied, field.id) for field in fields):
+        return [Section("Which method wins", ("Nobody has handed in an answer yet.",))]
+    tables = tuple(_wins(studied, field) for field in reversed(fields))
+    return [
+        Section("Which method wins", (_PAPER, _MAJORITY), tables),
+        Section("How far raters agree on pairs", (), (_agree(studied, fields),)),
+        sides(studied, fields),
+    ]
+
+
+# -- who wins --------------------------------------------------------------------------------------------------
+
+
+def _wins(studied: StudyData, field: Field) -> Table:
+    most = {unit: truth.value for (unit, _), truth in truths(studied, field.id).items()}
+    rated = {one.unit for one in said(studied, field.id)}
+    pairs: dict[tuple[str, str], list[Unit]] = {}
+    for unit in asked_units(studied):
+        if unit.id in rated:
+            pairs.setdefault(methods_of(unit), []).append(unit)
+    rows = tuple(_row(studied, field, pair, units, most) for pair, units in sorted(pairs.items()))
+    head = ("Methods", "First wins", "Second wins", "Tie", "No majority (of all)", "Pairs with a majority", "Pairs")
+    clusters = len({unit.clustered for units in pairs.values() for unit in units})
+    return Table(
+        f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, f"{clusters_of(studied)}s")
+    )
+
+
+def methods_of(unit: Unit) -> tuple[str, str]:
+    """Whose the two sides are, in the order of their names; the sides' own letters where that is not told."""
+    first, second = sorted((unit.hidden.get("A") or "A", unit.hidden.get("B") or "B"))
+    return first, second
+
+
+def winner(unit: Unit, value: str) -> str:
+    """The method that an answer chose; the answer itself where it chose none."""
+    return unit.hidden.get(value) or value if value in ("A", "B") else value
+
+
+def _row(
+    studied: StudyData, field: Field, pair: tuple[str, str], units: Sequence[Unit], most: Mapping[str, str]
+) -> tuple[Cell, ...]:
+    part = f"{pair[0]} against {pair[1]}"
+    left = unsettled(studied, field.id, {unit.id for unit in units})
+    of = {unit.id: _won(unit, pair, most[unit.id]) for unit in units if unit.id in most}
+
+    def share_of(which: str) -> Agreement:
+        items = [UnitValue(unit.id, unit.clustered, float(of[unit.id] == which)) for unit in units if unit.id in of]
+        return share(studied, items, field.id, f"share: {which}", part=part, left=left, why="no pair with a majority")
+
+    without = [UnitValue(unit.id, unit.clustered, float(unit.id not in of)) for unit in units]
+    return (
+        part,
+        *(cells.percent(share_of(which)) for which in ("first", "second", "tie")),
+        cells.percent(share(studied, without, field.id, f"share: {NONE}", part=part)),
+        count(len(of), field.id, part=part, statistic="pairs with a majority"),
+        count(len(units), field.id, part=part, statistic="pairs"),
+    )
+
+
+def _won(unit: Unit, pair: tuple[str, str], value: str) -> str:
+    """Which of a pair won; where both are of one method, the sides tell them apart."""
+    if value not in ("A", "B"):
+        return value
+    if pair[0] == pair[1]:
+        return "first" if value == "A" else "second"
+    return "first" if winner(unit, value) == pair[0] else "second"
+
+
+# -- agreement -------------------------------------------------------------------------------------------------
+
+
+def _agree(studied: StudyData, fields: Sequence[Field]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for field in fields:
+        ratings = ratings_of(studied, field.id)
+        alpha = coefficient(studied, krippendorff_alpha(ratings, "nominal"), ratings)
+        rows.append(
+            (
+                field.id,
+                Number(alpha),
+                Number(coefficient(studied, gwet_ac(ratings), ratings)),
+                cells.percent(coefficient(studied, percent(ratings), ratings)),
+                cells.percent(coefficient(studied, percent_exact(ratings), ratings)),
+                count(alpha.places, field.id, statistic="pairs"),
+            )
+        )
+    head = ("Question", "alpha", "AC1", "Two raters agree", "All agree", "Pairs rated by two or more")
+    over = f"Intervals are over {clusters_of(studied)}s."
+    notes = (f"Three answers: one side, the other, a tie. {over} The paper reports no agreement.",)
+    return Table("pspa-d2-agreement", "Agreement between people", head, tuple(rows), SOURCE, notes)

@@ -1,0 +1,42 @@
+"""What metrics say of the runs that people rated: APR, TCR, Success Signal (PSPA-Bench E.1)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from annotators.derived import graph_of
+from annotators.papers.dac.runs import Demonstrations
+from annotators.papers.field_answers import asked_units, beside, cases_of, run_of
+from annotators.papers.metrics import context_of
+from annotators.papers.pspa.apr_by_labels import Rates, nodes_of_most
+from annotators.papers.pspa.run_values import valued
+from annotators.studied import StudyData
+from lab.core.measured_run import MeasuredRun
+
+METRICS = ("APR", "TCR", "TCR by nodes", "Success Signal")
+
+
+def rates_beside(studied: StudyData) -> dict[str, Rates]:
+    """By metric its value by unit, as far as there is one; APR and TCR by nodes by what most people said of nodes."""
+    context = context_of(studied.further.runs())
+    ready = Demonstrations.of(context)
+    found: dict[str, dict[str, float]] = {name: {} for name in METRICS}
+    rated = _rated(studied)
+    for unit, case in cases_of(studied).items():
+        told = valued(rated.get(case.id, case), context, ready).values
+        for name in METRICS:
+            value = told[name]
+            if not isinstance(value, str):
+                found[name][unit] = value
+    return {name: rates for name, rates in found.items() if rates}
+
+
+def _rated(studied: StudyData) -> dict[str, MeasuredRun]:
+    """By id the runs whose nodes a study beside this one settled, with its graph and what most say there."""
+    found = {}
+    for other in beside(studied, "tdg"):
+        for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):
+            case = studied.case(run_of(unit)) if nodes else None
+            if case is not None:
+                found[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
+    return found

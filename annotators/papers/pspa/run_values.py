@@ -1,0 +1,172 @@
+"""What one run comes to by PSPA-Bench (2.3, Table 6), or why it comes to nothing, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isclose
+from typing import Literal, NamedTuple
+
+from annotators.papers.dac.runs import SHOWN, UNSHOWN, Demonstrations, demonstrations
+from annotators.papers.metrics import MetricContext
+from annotators.papers.pspa.tdg import PathAlignment, Steps, align, align_items, align_raw, first_path, fulfilled
+from lab.core.measured_run import MeasuredRun
+from lab.core.step import Usage
+from lab.core.task import Tdg
+
+Value = float | str
+"""A number, or in words why there is none, such that they can follow a count: `without a score`."""
+Align = Callable[[Tdg, Steps], PathAlignment]
+"""One reading of how a run is laid on a graph."""
+PASSED = 0.99
+"""A run succeeded whose score is above this."""
+
+
+class Metric(NamedTuple):
+    """One of the paper's metrics; `none` says of a group that no run of it has a value."""
+
+    name: str
+    unit: Literal["share", "seconds", "usd"]
+    none: str
+    note: str = ""
+    delta: bool = False
+
+
+_UNTIMED = "no agent's run here tells how long it took"
+_UNSEEN = "no agent's run here is of a task that a person has demonstrated"
+_UNRATED = "no agent's run here has rated nodes of a task's graph"
+_UNPERSONAL = f"{_UNRATED} and a flexible one on its path"
+_ITEMS = "an item that holds paths counts, too"
+_RAW = "without the dependency rule"
+METRICS = (
+    Metric("APR", "share", _UNRATED, delta=True),
+    Metric("PPR", "share", _UNPERSONAL, delta=True),
+    Metric("APR by checklist", "share", _UNRATED, _ITEMS),
+    Metric("PPR by checklist", "share", _UNPERSONAL, _ITEMS),
+    Metric("APR of raw matches", "share", _UNRATED, _RAW),
+    Metric("PPR of raw matches", "share", _UNPERSONAL, _RAW),
+    Metric("CT", "seconds", _UNTIMED, delta=True),
+    Metric("CT without waiting", "seconds", _UNTIMED, "less what went by while a person was asked", delta=True),
+    Metric("CPT", "usd", "no agent's run here has a known price", delta=True),
+    Metric("TCR", "share", _UNSEEN, "of a demonstration's steps, in order"),
+    Metric("TCR by nodes", "share", _UNRATED, "of the path that a graph declares first"),
+    Metric("Success Signal", "share", "no agent's run here has a score", f"score above {PASSED}"),
+)
+
+
+class RunValues(NamedTuple):
+    """A run and its value of each metric by name."""
+
+    case: MeasuredRun
+    values: Mapping[str, Value]
+
+
+def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> RunValues:
+    """All values of one run; a demonstration has none, since it is what others are measured against."""
+    if case.gold:
+        return RunValues(case, dict.fromkeys((metric.name for metric in METRICS), SHOWN))
+    values: dict[str, Value] = {
+        **_ratios(case, "APR", "PPR", align),
+        **_ratios(case, "APR by checklist", "PPR by checklist", align_items),
+        **_ratios(case, "APR of raw matches", "PPR of raw matches", align_raw),
+        "CT": _seconds(case),
+        "CT without waiting": _working(case),
+        "CPT": _price(case),
+        "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
+        "TCR by nodes": _along_first(case),
+        "Success Signal": "without a score" if case.score is None else float(case.score > PASSED),
+    }
+    return RunValues(case, values)
+
+
+def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
+    """Both ratios under their names, by one reading of what the paper says."""
+    why = _unrated(case)
+    aligned = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
+    if isinstance(aligned, str):
+        return {apr: aligned, ppr: aligned}
+    return {apr: aligned.apr, ppr: _or(aligned.ppr, "without a flexible node on the path")}
+
+
+def path_taken(tdg: Tdg, rated: Steps, how: Align = align) -> PathAlignment | str:
+    """The path that a run took best by its rated nodes; why there is none, where an unrated one would count."""
+    if not tdg.nodes:
+        return "without a graph"
+    try:
+        aligned = how(tdg, rated)
+        best = how(tdg, _hoped(tdg, rated))
+    except ValueError as error:
+        return f"with {error}"
+    settled = not aligned.unrated and (aligned.apr, aligned.ppr) == (best.apr, best.ppr)
+    return aligned if settled else "with a node unrated that would count"
+
+
+def _hoped(tdg: Tdg, rated: Steps) -> Steps:
+    """Nodes as they would be if those that nobody has rated had all been completed, and at once."""
+    open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in rated]
+    return {**rated, **dict.fromkeys(open_ones, -1)} if open_ones else rated
+
+
+def _unrated(case: MeasuredRun) -> str:
+    if not case.task.tdg.nodes:
+        return "whose task has no graph"
+    return "not rated" if case.nodes is None else ""
+
+
+def _along_first(case: MeasuredRun) -> Value:
+    """TCR where the reference path is the graph's own: the share of its first path's nodes that are completed."""
+    why = _unrated(case)
+    if why or case.nodes is None:
+        return why
+    try:
+        path = first_path(case.task.tdg)
+    except ValueError as error:
+        return f"with {error}"
+    if not path:
+        return "with no unit instruction in the graph"
+    done = fulfilled(case.task.tdg, case.nodes).intersection(path)
+    if done != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
+        return "with a node unrated that would count"
+    return len(done) / len(path)
+
+
+def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
+    """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
+    if not golds:
+        return UNSHOWN
+    laid = [ready.against(case, gold) for gold in golds]
+    return max(one.common / one.steps for one in laid)
+
+
+def _seconds(case: MeasuredRun) -> Value:
+    if case.status == "open":
+        return "not ended"
+    return _or(case.seconds, "without times")
+
+
+def _working(case: MeasuredRun) -> Value:
+    """The time that the agent itself took."""
+    whole = _seconds(case)
+    if isinstance(whole, str):
+        return whole
+    if case.waited is None:
+        return "without the person's times"
+    return whole - case.waited if case.waited <= whole else "with more waiting than time"
+
+
+def _price(case: MeasuredRun) -> Value:
+    if case.status == "open":
+        return "not ended"
+    whole = case.usage.cost if case.usage else None
+    if whole is None:
+        return "without a known price"
+    paid = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
+    known = [cost for cost in paid if cost is not None]
+    return "with a price for a part only" if len(known) < len(paid) and isclose(whole, sum(known)) else whole
+
+
+def _asked(usage: Usage) -> bool:
+    return usage.prompt_tokens is not None or usage.completion_tokens is not None
+
+
+def _or(value: float | None, why: str) -> Value:
+    return why if value is None else value

@@ -1,0 +1,128 @@
+"""Whether raters of pairs choose a side for where it stands, and what they say when the sides are turned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from annotators.agreement.intervals import binomial_two_sided
+from annotators.assignment import swapped
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, count, lacking, plain, share
+from annotators.papers.field_answers import FieldAnswer, said
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.study import Unit
+
+SIDES = ("A", "B")
+_P = "a p value has none"
+_SIDES = (
+    "Which side stood left was drawn for each rater and pair, so a rater who looks at content alone chooses left half "
+    "of the time. The p value is the exact binomial's, as if every choice stood for itself; the interval is "
+    "clustered as everywhere."
+)
+_AGAIN = (
+    "Some pairs were rated once more with the sides turned. Who says the same again has changed sides; who keeps to a "
+    "side says the other thing."
+)
+
+
+def sides(studied: StudyData, fields: Sequence[Field]) -> Section:
+    """How often the left was chosen, by question and rater; repeats with the sides turned."""
+    tables = [_left(studied, fields)]
+    says = [_SIDES]
+    again = {field.id: _twice(studied, field) for field in fields}
+    if any(again.values()):
+        says.append(_AGAIN)
+        tables.append(_repeated(studied, fields, again))
+    return Section("Sides", tuple(says), tuple(tables))
+
+
+def stood_left(studied: StudyData, one: FieldAnswer) -> str:
+    """The side that was shown left to who gave an answer."""
+    turned = swapped(studied.study, studied.columns.raters[one.rater].id, one.unit, one.run)
+    return SIDES[turned]
+
+
+# -- left and right --------------------------------------------------------------------------------------------
+
+
+def _left(studied: StudyData, fields: Sequence[Field]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for field in fields:
+        chosen = [one for one in said(studied, field.id) if one.value in SIDES]
+        rows.append(_side_row(studied, field, field.id, chosen))
+    last = fields[-1]
+    for rater in studied.people:
+        chosen = [one for one in said(studied, last.id, (rater,)) if one.value in SIDES]
+        rows.append(_side_row(studied, last, f"{last.id}, {studied.columns.raters[rater].shown}", chosen))
+    head = ("Question", "Chose left", "p", "Choices")
+    return Table("pspa-d2-sides", "How often the left was chosen", head, tuple(rows), "", ("Ties are left out.",))
+
+
+def _side_row(studied: StudyData, field: Field, name: str, chosen: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
+    units = _units(studied)
+    left = [one for one in chosen if one.value == stood_left(studied, one)]
+    found = set(left)
+    items = [UnitValue(one.unit, units[one.unit].clustered, float(one in found)) for one in chosen]
+    raters = len({one.rater for one in chosen})
+    shared = share(studied, items, field.id, "share of left", part=name, raters=raters, why="nobody chose a side")
+    return (
+        name,
+        cells.percent(shared),
+        Number(_p_value(field, name, len(left), len(chosen)), 3),
+        count(len(chosen), field.id, part=name),
+    )
+
+
+def _p_value(field: Field, name: str, left: int, of: int) -> Agreement:
+    if not of:
+        return lacking(field.id, "exact binomial p", "nobody chose a side", part=name)
+    return plain(binomial_two_sided(left, of), field.id, "exact binomial p", _P, n=of, part=name)
+
+
+# -- once more -------------------------------------------------------------------------------------------------
+
+
+def _twice(studied: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
+    """Each rater's first and second answer to a pair."""
+    first = {(one.rater, one.unit): one for one in said(studied, field.id) if one.value is not None}
+    again = said(studied, field.id, run=2)
+    return [(first[key], one) for one in again if one.value is not None and (key := (one.rater, one.unit)) in first]
+
+
+def _repeated(
+    studied: StudyData, fields: Sequence[Field], again: Mapping[str, list[tuple[FieldAnswer, FieldAnswer]]]
+) -> Table:
+    units = _units(studied)
+    rows: list[tuple[Cell, ...]] = []
+    for field in fields:
+        pairs = again[field.id]
+        same = [UnitValue(a.unit, units[a.unit].clustered, float(a.value == b.value)) for a, b in pairs]
+        kept = [
+            UnitValue(a.unit, units[a.unit].clustered, float(_at(studied, a) == _at(studied, b)))
+            for a, b in pairs
+            if a.value in SIDES and b.value in SIDES
+        ]
+        raters = len({a.rater for a, _ in pairs})
+        why = "no pair was rated twice"
+        rows.append(
+            (
+                field.id,
+                cells.percent(share(studied, same, field.id, "same answer again", raters=raters, why=why)),
+                cells.percent(share(studied, kept, field.id, "same side again", raters=raters, why=why)),
+                count(len(pairs), field.id, statistic="pairs rated twice"),
+            )
+        )
+    head = ("Question", "The same answer", "The same side", "Rated twice")
+    notes = ("The same side: of those that chose a side both times.",)
+    return Table("pspa-d2-repeats", "What the same person says once more", head, tuple(rows), "", notes)
+
+
+def _at(studied: StudyData, one: FieldAnswer) -> bool:
+    return bool(one.value == stood_left(studied, one))
+
+
+def _units(studied: StudyData) -> Mapping[str, Unit]:
+    return {unit.id: unit for unit in studied.units}

@@ -1,0 +1,217 @@
+"""Which way through a task's graph a run took: PSPA-Bench's trace-graph alignment (2.3, E.2, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from annotators.papers.pspa.tdg_forks import after, either
+from lab.core.task import Tdg, TdgNode
+
+Steps = Mapping[str, int | None]
+"""For each rated node the step (from 0) at which it was completed, None where it was not."""
+
+
+class PathAlignment(NamedTuple):
+    """The path P* that a run took best; all are ids of unit instructions, nodes that hold paths never among them.
+
+    `completed`, `flexible` and `unrated` are on the path, `not_applicable` are those on paths that were not taken.
+    """
+
+    path: tuple[str, ...]
+    completed: tuple[str, ...]
+    flexible: tuple[str, ...]
+    unrated: tuple[str, ...]
+    not_applicable: tuple[str, ...]
+
+    @property
+    def apr(self) -> float:
+        """A-process ratio: what of the path's unit instructions was completed."""
+        return len(self.completed) / len(self.path)
+
+    @property
+    def ppr(self) -> float | None:
+        """P-process ratio: the same of its flexible ones; None where the path has none."""
+        flexible = set(self.flexible)
+        return len(flexible & set(self.completed)) / len(flexible) if flexible else None
+
+
+def align(tdg: Tdg, steps: Steps) -> PathAlignment:
+    """The path of a graph that a run took best where its dependency rule (Prompt 2) is applied first.
+
+    A node whose required node is not completed is not completed, and so does not speak for its path either.
+    """
+    return _aligned(tdg, steps, fulfilled(tdg, steps))
+
+
+def align_raw(tdg: Tdg, steps: Steps) -> PathAlignment:
+    """The path of a graph by matches alone, as Algorithm 1 counts them: nothing depends on anything."""
+    return _aligned(tdg, steps, {node.id for node in tdg.walk() if steps.get(node.id) is not None})
+
+
+def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
+    """The path of `align` with the nodes that hold paths on it, too: they are items of the paper's checklists (E.4).
+
+    Such an item is completed where any of its paths is (Prompt 2), and flexible where the graph says so.
+    """
+    found = align(tdg, steps)
+    on, done = set(found.path), fulfilled(tdg, steps)
+    groups = [node for node in tdg.walk() if node.alternatives and not on.isdisjoint(_leaves(node))]
+    return found._replace(
+        path=(*found.path, *(node.id for node in groups)),
+        completed=(*found.completed, *(node.id for node in groups if node.id in done)),
+        flexible=(*found.flexible, *(node.id for node in groups if node.kind == "flexible")),
+    )
+
+
+def _leaves(node: TdgNode) -> set[str]:
+    return {one.id for one in Tdg((node,)).walk() if not one.alternatives}
+
+
+def _aligned(tdg: Tdg, steps: Steps, done: set[str]) -> PathAlignment:
+    """The path that has most completed nodes, then most completed flexible ones, then fewest nodes.
+
+    Should several still tie, the one whose completed nodes come earliest: their steps, in order, are compared one by
+    one, so the first completed node decides first (E.2). At last the path that is declared first is taken.
+
+    Each node is looked at once and each edge once: of a node that holds paths the best is chosen by itself, since what
+    is added to both of two paths never turns their order; no product of alternatives is ever made. Raises ValueError
+    where the graph has no unit instruction on its best path, or its edges make a circle.
+    """
+    way = _through(tdg, {id: step for id in done if (step := steps.get(id)) is not None})
+    path = tuple(node.id for node in way.nodes)
+    if not path:
+        raise ValueError("no unit instruction in the graph")
+    on = set(path)
+    return PathAlignment(
+        path,
+        completed=tuple(id for id in path if id in done),
+        flexible=tuple(node.id for node in way.nodes if node.kind == "flexible"),
+        unrated=tuple(id for id in path if id not in steps),
+        not_applicable=tuple(node.id for node in tdg.walk() if not node.alternatives and node.id not in on),
+    )
+
+
+def first_path(tdg: Tdg) -> tuple[str, ...]:
+    """The path that is declared first, as a fixed reference: of alternatives the first, at a fork the first edge."""
+    only = Tdg(tuple(map(_first_within, tdg.nodes)), tdg.edges, tdg.forks)
+    return tuple(node.id for node in _through(only, {}, lambda ways: ways[0]).nodes)
+
+
+def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
+    """The nodes that stand as completed by the dependency rule; one that holds paths, where any of them is complete.
+
+    What such a node requires, the nodes within it require too. Of required nodes that no path holds together any one
+    will do, since no run takes two paths. A requirement that the graph does not hold binds nobody.
+    """
+    known = {node.id for node in tdg.walk()}
+    found = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
+    left = [(node, either(tdg, required)) for node, required in found]
+    done: set[str] = set()
+    while True:
+        waiting = []
+        for node, required in left:
+            ready = all(not done.isdisjoint(any_of) for any_of in required)
+            if ready and (_any_path(node, done) if node.alternatives else steps.get(node.id) is not None):
+                done.add(node.id)
+            else:
+                waiting.append((node, required))
+        if len(waiting) == len(left):
+            return done
+        left = waiting
+
+
+def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
+    """Every node with what it requires; those within a node first, since it waits for them."""
+    for node in nodes:
+        required = (*above, *node.requires)
+        for path in node.alternatives:
+            yield from _required(path, required)
+        yield node, required
+
+
+def _any_path(node: TdgNode, done: set[str]) -> bool:
+    return any(all(one.id in done for one in path) for path in node.alternatives)
+
+
+class _Way(NamedTuple):
+    """A stretch of a path; the greater `rank`, the better: completed, flexible ones, fewer nodes, earlier steps."""
+
+    completed: int = 0
+    flexible: int = 0
+    shorter: int = 0
+    earlier: tuple[int, ...] = ()
+    nodes: tuple[TdgNode, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, int, int, tuple[int, ...]]:
+        return self[:4]
+
+    def then(self, other: _Way) -> _Way:
+        return _Way(
+            self.completed + other.completed,
+            self.flexible + other.flexible,
+            self.shorter + other.shorter,
+            tuple(sorted(self.earlier + other.earlier, reverse=True)),
+            self.nodes + other.nodes,
+        )
+
+
+def _best(ways: Sequence[_Way]) -> _Way:
+    return max(ways, key=lambda way: way.rank)
+
+
+def _through(tdg: Tdg, done: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best) -> _Way:
+    """The best way through a graph; nodes that no edge touches, and all where a fork means all, are on every way."""
+
+    def alone(node: TdgNode) -> _Way:
+        if node.alternatives:
+            return best([_chain(map(alone, path)) for path in node.alternatives])
+        if node.id not in done:
+            return _Way(shorter=-1, nodes=(node,))
+        return _Way(1, int(node.kind == "flexible"), -1, (-done[node.id],), (node,))
+
+    follows = after(tdg)
+    order = _order(follows)
+    led_to = {b for following in follows.values() for b in following}
+    touched = led_to | {a for a, following in follows.items() if following}
+    ways = {node.id: alone(node) for node in tdg.nodes}
+    if tdg.forks == "all" or not touched:
+        return _chain(ways.values())
+    on: dict[str, _Way] = {}
+    for id in reversed(order):
+        on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
+    begun = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
+    return _chain([*(way for id, way in ways.items() if id not in touched), begun])
+
+
+def _chain(ways: Iterable[_Way]) -> _Way:
+    whole = _Way()
+    for way in ways:
+        whole = whole.then(way)
+    return whole
+
+
+def _order(after: Mapping[str, list[str]]) -> list[str]:
+    """Nodes, each before what follows it."""
+    waiting = dict.fromkeys(after, 0)
+    for following in after.values():
+        for b in following:
+            waiting[b] += 1
+    order = [id for id, left in waiting.items() if not left]
+    for id in order:
+        for b in after[id]:
+            waiting[b] -= 1
+            if not waiting[b]:
+                order.append(b)
+    if len(order) < len(after):
+        raise ValueError("a circle of edges in the graph")
+    return order
+
+
+def _first_within(node: TdgNode) -> TdgNode:
+    return msgspec.structs.replace(
+        node, alternatives=tuple(tuple(map(_first_within, p)) for p in node.alternatives[:1])
+    )

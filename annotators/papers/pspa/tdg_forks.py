@@ -1,0 +1,57 @@
+"""What the edges of a task's graph say: what follows a node, and which nodes no path holds together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lab.core.task import Tdg, TdgNode
+
+_Place = tuple[str | int, ...]
+"""Where a node is: the first-level node that holds it, which of its paths, the node in there, ..., its own id."""
+
+
+def after(tdg: Tdg) -> dict[str, list[str]]:
+    """What follows each node of the first level; an edge of a node within another counts for the one that holds it."""
+    holder = {inner.id: node.id for node in tdg.nodes for inner in Tdg((node,)).walk()}
+    follows: dict[str, list[str]] = {node.id: [] for node in tdg.nodes}
+    for a, b in tdg.edges:
+        if a in holder and b in holder and holder[a] != holder[b] and holder[b] not in follows[holder[a]]:
+            follows[holder[a]].append(holder[b])
+    return follows
+
+
+def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
+    """For each required node those of which one must be completed: itself, and what no path holds together with it."""
+    if len(required) < 2:
+        return [(one,) for one in required]
+    places = dict(_placed(tdg.nodes, ()))
+    follows = after(tdg) if tdg.forks == "any" else {}
+    return [(one, *(other for other in required if _apart(places[one], places[other], follows))) for one in required]
+
+
+def _placed(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Place]]:
+    for node in nodes:
+        yield node.id, (*above, node.id)
+        for number, path in enumerate(node.alternatives):
+            yield from _placed(path, (*above, node.id, number))
+
+
+def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
+    """Whether two nodes are on two paths of one node, or on two ways of a fork."""
+    level = next((level for level, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if level is None:
+        return False
+    if level > 0:
+        return isinstance(one[level], int)
+    ends = {b for following in follows.values() for b in following} | {a for a, found in follows.items() if found}
+    a, b = str(one[0]), str(other[0])
+    return {a, b} <= ends and not _leads(a, b, follows) and not _leads(b, a, follows)
+
+
+def _leads(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
+    seen, waiting = {start}, [start]
+    while waiting:
+        found = set(follows[waiting.pop()]) - seen
+        seen |= found
+        waiting += found
+    return end in seen

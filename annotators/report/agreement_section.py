@@ -1,0 +1,180 @@
+"""How far raters agree: every statistic of every question, pairs of raters, and which answers came together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from annotators.agreement.agreements import agreements, by_pairs, confusion
+from annotators.report.number_words import statistic_name
+from annotators.report.sample_section import share_words
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement, is_share, words
+from lab.core.protocol import Field
+from lab.core.report import Bars, Cell, Grid, Number, Picture, Section, Table
+
+_CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
+"""What the names of statistics hold to which Landis and Koch's words are given."""
+_GRIDS = ("nominal", "ordinal", "flag")
+_PEOPLE = "people"
+SAYS = (
+    "Intervals are clustered: answers in one run (or whatever a unit names as its cluster) are not independent of one "
+    "another. Landis and Koch's words are of both ends of an interval of the kappa or alpha that stands first."
+)
+
+_DERIVED = (
+    "Before: as every item was answered. After: once ways that were not taken are left out, and an item counts as not "
+    "completed where one that it depends on is not."
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Agreement of people; of judges with them; of pairs, with grids."""
+    numbers = agreements(studied)
+    among = [one for one in numbers if one.between == _PEOPLE]
+    others = [one for one in numbers if one.between != _PEOPLE]
+    says, tables = numbers_told(among, "people")
+    says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
+    out = [Section("Agreement between people", tuple(says), tuple(tables))]
+    if others:
+        says, tables = numbers_told(others, "others")
+        out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
+    pairs, pictures = _pairs(studied)
+    if pairs or pictures:
+        out.append(Section("Pairs of raters, and which answers came together", (), tuple(pairs), tuple(pictures)))
+    return out
+
+
+def number_of(one: Agreement, digits: int = 3) -> Number:
+    """A number as general tables print it: shares as percentages, all else with three digits."""
+    if is_share(one):
+        return Number(one, 1, 100, " %")
+    return Number(one, digits)
+
+
+def corrected(one: Agreement) -> bool:
+    """Whether a number is one that is corrected for chance."""
+    return any(part in one.statistic.lower() for part in _CHANCE)
+
+
+# -- statistics ------------------------------------------------------------------------------------------------
+
+
+def numbers_told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+    """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
+    groups: dict[tuple[str, str], list[Agreement]] = {}
+    for one in found:
+        groups.setdefault((one.between, one.field), []).append(one)
+    says, tables = [], []
+    for at, ((between, field), some) in enumerate(groups.items(), 1):
+        title = field if between == _PEOPLE else f"{field}: {between}"
+        reasons = {one.undefined for one in some}
+        if all(one.value is None for one in some) and len(reasons) == 1:
+            says.append(f"{title}: undefined ({reasons.pop()}).")
+        else:
+            tables.append(_table(f"{id}-{at}", title, some))
+    return ([SAYS, *says] if tables else says), tables
+
+
+def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
+    """Parts of a question by statistics."""
+    statistics = list(dict.fromkeys(one.statistic for one in some))
+    parts: dict[str, dict[str, Agreement]] = {}
+    for one in some:
+        parts.setdefault(one.part, {})[one.statistic] = one
+    columns = ("", *map(statistic_name, statistics), "In words", "Items", "Clusters", "Raters", "Missing")
+    rows = tuple(_row(part, own, statistics) for part, own in parts.items())
+    if not any(row[1 + len(statistics)] for row in rows):
+        at = 1 + len(statistics)
+        columns, rows = (*columns[:at], *columns[at + 1 :]), tuple((*row[:at], *row[at + 1 :]) for row in rows)
+    return Table(id, title, columns, rows, notes=tuple(_why(some)))
+
+
+def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
+    said = next((word for one in own.values() if corrected(one) and (word := words(one))), "")
+    return (
+        part or "all", *(number_of(own[name]) if name in own else "" for name in statistics), said,
+        _span([one.places for one in own.values()]), _span([one.traces for one in own.values()]),
+        _span([one.raters for one in own.values()]), share_words(max(one.missing for one in own.values())),
+    )  # fmt: skip
+
+
+def _span(counts: Sequence[int]) -> str:
+    """A count that several numbers rest on, or the least and the most of them."""
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _why(some: Sequence[Agreement]) -> list[str]:
+    """Why values of a table have no interval, each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for one in some:
+        if one.value is not None and one.no_interval:
+            part = f" ({one.part})" if one.part else ""
+            reasons.setdefault(one.no_interval, []).append(f"{statistic_name(one.statistic)}{part}")
+    return [f"No interval for {', '.join(names)}: {reason}." for reason, names in reasons.items()]
+
+
+# -- pairs -----------------------------------------------------------------------------------------------------
+
+
+def _pairs(studied: StudyData) -> tuple[list[Table], list[Picture]]:
+    """Of more than two people each pair's numbers; and of any two which answers came together."""
+    tables: list[Table] = []
+    pictures: list[Picture] = []
+    if len(studied.people) + len(studied.judges) < 2:
+        return tables, pictures
+    for field in studied.study.protocol.fields:
+        numbers = by_pairs(studied, field.id)
+        pairs = list(dict.fromkeys(one.between for one in numbers))
+        if len(pairs) > 1 and any(one.value is not None for one in numbers):
+            tables.append(_pair_table(field, pairs, numbers))
+            pictures += _bars(field, numbers)
+        if field.kind in _GRIDS:
+            pictures += _grids(studied, field)
+    return tables, pictures
+
+
+def _pair_table(field: Field, pairs: Sequence[str], found: Sequence[Agreement]) -> Table:
+    statistics = list(dict.fromkeys(one.statistic for one in found))
+    by = {(one.between, one.statistic): one for one in found}
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        own = [by[pair, name] for name in statistics if (pair, name) in by]
+        rows.append((pair, *map(number_of, own), _span([one.places for one in own])))
+    return Table(f"pairs-{field.id}", f"{field.id}: by pair of raters",
+                 ("Raters", *map(statistic_name, statistics), "Items"), tuple(rows))  # fmt: skip
+
+
+def _bars(field: Field, found: Sequence[Agreement]) -> list[Bars]:
+    """The first statistic that says anything of a pair."""
+    first = next((one.statistic for one in found if one.value is not None), "")
+    some = tuple(one for one in found if one.statistic == first)
+    title = f"{field.id}: {statistic_name(first)} by pair of raters"
+    most = max([1.0, *(end for one in some for end in (one.value, one.high) if end is not None)])
+    says = tuple(one.between for one in some)
+    return [Bars(f"pairs-{field.id}", title, some, says, least=least_of(some), most=most)] if some else []
+
+
+def least_of(some: Sequence[Agreement]) -> float:
+    """Where a scale begins: at 0, or at -1 where anything reaches below it."""
+    ends = [end for one in some for end in (one.value, one.low) if end is not None]
+    return min([-1.0, *ends]) if any(end < 0 for end in ends) else 0.0
+
+
+def _grids(studied: StudyData, field: Field) -> list[Grid]:
+    title = f"{field.id}: answers of every two people that came together"
+    grids = [replace(confusion(studied, field.id), title=title)] if len(studied.people) > 1 else []
+    for judge in studied.judges:
+        name = studied.columns.raters[judge].id
+        grid = confusion(studied, field.id, "truth", name)
+        grids.append(
+            replace(grid, title=f"{field.id}: what most people say, and what {name} says", down_is="most people")
+        )
+    return [grid for grid in grids if telling(grid)]
+
+
+def telling(grid: Grid) -> bool:
+    """Whether a grid says more than one number does."""
+    return sum(1 for row in grid.counts for count in row if count) > 1

@@ -1,0 +1,56 @@
+"""How many answers each rater gave to each question, and how many sheets they were dealt and handed in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.studied import StudyData
+
+Counts = npt.NDArray[np.int64]
+
+
+class AnswerCounts(NamedTuple):
+    """Counts over the units that are not for calibration.
+
+    `answers` and `without` are raters x the protocol's fields, `reasons` raters x fields x the columns' reasons;
+    `dealt` and `handed` count sheets by rater.
+    """
+
+    answers: Counts
+    without: Counts
+    reasons: Counts
+    dealt: Counts
+    handed: Counts
+
+
+def main_units(studied: StudyData) -> npt.NDArray[np.bool_]:
+    """Of the columns' units, which count: all but those of calibration."""
+    main = {unit.id for unit in studied.units if not unit.pilot}
+    return np.array([unit in main for unit in studied.columns.units], dtype=np.bool_)
+
+
+def counted(studied: StudyData) -> AnswerCounts:
+    """What was answered, by whom, to what."""
+    columns = studied.columns
+    fields = [field.id for field in studied.study.protocol.fields]
+    place = {name: at for at, name in enumerate(fields)}
+    field_at = np.array([*(place.get(name, -1) for name in columns.fields), -1], dtype=np.int64)[columns.field]
+    main = main_units(studied)
+    kept = (field_at >= 0) & (main[columns.unit] if columns.size else np.zeros(0, dtype=np.bool_))
+    raters, many = len(columns.raters), len(fields)
+    reasons = np.zeros((raters, many, len(columns.reasons)), dtype=np.int64)
+    answers, without = (np.zeros((raters, many), dtype=np.int64) for _ in range(2))
+    given, lacking = kept & (columns.value >= 0), kept & (columns.value < 0)
+    np.add.at(answers, (columns.rater[given], field_at[given]), 1)
+    np.add.at(without, (columns.rater[lacking], field_at[lacking]), 1)
+    told = lacking & (columns.reason >= 0)
+    np.add.at(reasons, (columns.rater[told], field_at[told], columns.reason[told]), 1)
+    dealt, handed = (np.zeros(raters, dtype=np.int64) for _ in range(2))
+    if len(columns.dealt):
+        sheets = main[columns.dealt[:, 0]]
+        np.add.at(dealt, columns.dealt[sheets, 1], 1)
+        np.add.at(handed, columns.dealt[sheets & columns.handed, 1], 1)
+    return AnswerCounts(answers, without, reasons, dealt, handed)

@@ -1,0 +1,216 @@
+"""Pictures of a report in characters: grids, scatters with the diagonal, bars with intervals, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+from annotators.report.number_words import figure
+from annotators.report.table_layout import table_lines
+from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.text_charts import interval_bar, scale
+from lab.core.text_table import clean, folded, padded
+
+MARKS = "ox+*#@%&"
+"""What stands for the points of each series, in the series' order."""
+BOTH = "■"
+"""Stands where points of several series fall together."""
+_HIGH = 17
+_WIDE = 60
+
+
+def drawn(picture: Picture, width: int) -> list[str]:
+    """A picture's lines, none longer than `width`."""
+    match picture:
+        case Grid():
+            return grid_lines(picture, width)
+        case Scatter():
+            return scatter_lines(picture, width)
+        case Bars():
+            return bar_lines(picture, width)
+        case Lines():
+            return line_lines(picture, width)
+
+
+def many(value: float) -> str:
+    """A count; one that is no whole number with what is behind the point."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+# -- grids -----------------------------------------------------------------------------------------------------
+
+
+def grid_lines(grid: Grid, width: int) -> list[str]:
+    """A grid's counts; where its columns' names are too long, letters stand for them, told below."""
+    if not grid.down or not grid.across:
+        return ["nothing to show"]
+    corner = " \\ ".join(part for part in (grid.down_is, grid.across_is) if part)
+    rows = [(name, *(many(count) for count in row)) for name, row in zip(grid.down, grid.counts, strict=True)]
+    needs = sum(max(cell_len(clean(name)), 5) + 2 for name in (corner, *grid.across))
+    if needs <= width:
+        return table_lines((corner, *grid.across), rows, width)
+    letters = [_letter(at) for at in range(len(grid.across))]
+    told = [
+        line for letter, name in zip(letters, grid.across, strict=True) for line in folded(f"{letter} {name}", width)
+    ]
+    return [*table_lines((corner, *letters), rows, width), "", *told]
+
+
+def _letter(at: int) -> str:
+    return chr(ord("a") + at) if at < 26 else f"{chr(ord('a') + at // 26 - 1)}{chr(ord('a') + at % 26)}"
+
+
+# -- a field of characters -------------------------------------------------------------------------------------
+
+
+class CharacterCanvas:
+    """A field of characters with axes; the first row is the top."""
+
+    def __init__(self, wide: int, high: int, across: tuple[float, float], up: tuple[float, float]) -> None:
+        self.wide, self.high, self.across, self.up = wide, high, spread(across), spread(up)
+        self.rows = [[" "] * wide for _ in range(high)]
+
+    def place(self, x: float, y: float) -> tuple[int, int]:
+        """Where a point falls: column and row, held at the edges."""
+        return _on(x, *self.across, self.wide), self.high - 1 - _on(y, *self.up, self.high)
+
+    def dot(self, x: float, y: float, mark: str, *, under: bool = False) -> None:
+        """A mark; `under` leaves what stands there."""
+        column, row = self.place(x, y)
+        there = self.rows[row][column]
+        if not under or there == " ":
+            free = there in (" ", "·", "˙", mark)
+            self.rows[row][column] = mark if under or free else BOTH
+
+    def lines(self, across: str, up: str, width: int) -> list[str]:
+        """The field with its axes and their names."""
+        least, most = edge(self.up[0]), edge(self.up[1])
+        margin = max(len(least), len(most))
+        out = folded(up, width)
+        for at, row in enumerate(self.rows):
+            told = most if at == 0 else least if at == self.high - 1 else ""
+            out.append(f"{padded(told, margin, right=True)} │{''.join(row)}".rstrip())
+        out.append(f"{' ' * margin} └{'─' * self.wide}")
+        first, last = edge(self.across[0]), edge(self.across[1])
+        out.append(f"{' ' * margin}  {first}{padded(last, self.wide - len(first), right=True)}")
+        return [*out, *(padded(line, margin + 2 + self.wide, right=True) for line in folded(across, self.wide))]
+
+
+def spread(ends: tuple[float, float]) -> tuple[float, float]:
+    """The ends of a scale, apart also where they are one."""
+    return ends if ends[0] < ends[1] else (ends[0] - 0.5, ends[0] + 0.5)
+
+
+def _on(value: float, least: float, most: float, cells: int) -> int:
+    share = (value - least) / (most - least)
+    return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
+
+
+def edge(value: float) -> str:
+    """A tick's number."""
+    return figure(value, 0) if float(value).is_integer() else figure(value, 2)
+
+
+def _marks(points: Iterable[Point]) -> dict[str, str]:
+    """Each series' mark, in the order in which they come first."""
+    names = list(dict.fromkeys(point.series for point in points))
+    return {name: MARKS[at % len(MARKS)] for at, name in enumerate(names)}
+
+
+def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
+    named = [f"{mark} {name}" for name, mark in marks.items() if name]
+    if len(named) > 1:
+        named.append(f"{BOTH} several")
+    told = "   ".join([*named, *([more] if more else [])])
+    return folded(told, width) if told else []
+
+
+# -- scatters and lines ----------------------------------------------------------------------------------------
+
+
+def in_order(points: Sequence[Point]) -> list[tuple[float, Point]]:
+    """Points from left to right by their x, each with its place from 0; series stand at the same place by what they
+    are called."""
+    names: dict[str, float] = {}
+    for point in sorted(points, key=lambda point: (point.x, point.says)):
+        names.setdefault(point.says or f"{point.x!r}", float(len(names)))
+    return [(names[point.says or f"{point.x!r}"], point) for point in sorted(points, key=lambda one: (one.x, one.says))]
+
+
+def scatter_lines(scatter: Scatter, width: int) -> list[str]:
+    """Points with the diagonal and the edges of its band; sorted, the diagonal is each point's own x."""
+    if not scatter.points:
+        return ["nothing to show"]
+    ends = (scatter.least, scatter.most)
+    wide = min(_WIDE, width - 8)
+    marks = _marks(scatter.points)
+    if scatter.sorted:
+        placed = in_order(scatter.points)
+        canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in placed)), ends)
+        for at, point in placed:
+            _beside(canvas, at, point.x, scatter)
+        for at, point in placed:
+            canvas.dot(at, point.y, marks[point.series])
+        lines = canvas.lines(f"{scatter.across}, from the least to the most", scatter.up, width)
+    else:
+        canvas = CharacterCanvas(wide, _HIGH, ends, ends)
+        for cell in range(wide):
+            x = scatter.least + (scatter.most - scatter.least) * cell / (wide - 1)
+            _beside(canvas, x, x, scatter)
+        for point in scatter.points:
+            canvas.dot(point.x, point.y, marks[point.series])
+        lines = canvas.lines(scatter.across, scatter.up, width)
+    said = "· the same" if scatter.diagonal else ""
+    said += f"   ˙ {figure(scatter.band, 2)} away" if scatter.band else ""
+    return [*lines, *_legend(marks, width, said.strip())]
+
+
+def _beside(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:
+    """The diagonal's mark, and the band's."""
+    if scatter.diagonal:
+        canvas.dot(x, y, "·", under=True)
+    if scatter.band:
+        for edge in (y - scatter.band, y + scatter.band):
+            if scatter.least <= edge <= scatter.most:
+                canvas.dot(x, edge, "˙", under=True)
+
+
+def line_lines(picture: Lines, width: int) -> list[str]:
+    """Series over something ordered."""
+    if not picture.points:
+        return ["nothing to show"]
+    marks = _marks(picture.points)
+    xs = [point.x for point in picture.points]
+    canvas = CharacterCanvas(min(_WIDE, width - 8), _HIGH, (min(xs), max(xs)), (picture.least, picture.most))
+    for point in picture.points:
+        canvas.dot(point.x, point.y, marks[point.series])
+    return [*canvas.lines(picture.across, picture.up, width), *_legend(marks, width)]
+
+
+# -- bars ------------------------------------------------------------------------------------------------------
+
+
+def bar_lines(picture: Bars, width: int) -> list[str]:
+    """Each number on the same scale, with its interval; what is undefined says so."""
+    if not picture.bars:
+        return ["nothing to show"]
+    names = [clean(name) for name in picture.says]
+    margin = min(max(map(cell_len, names)), max(12, width // 3))
+    wide = max(10, min(_WIDE, width - margin - 10))
+    least, most = spread((picture.least, picture.most))
+    out: list[str] = []
+    for name, bar in zip(names, picture.bars, strict=True):
+        *above, last = folded(name, margin)
+        out += above
+        if bar.value is None:
+            out += _after(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
+            continue
+        row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
+        out.append(f"{padded(last, margin)}  {row}  {figure(bar.value, 2)}")
+    return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
+
+
+def _after(head: str, text: str, width: int) -> list[str]:
+    first, *rest = folded(text, max(12, width - cell_len(head)))
+    return [head + first, *(" " * cell_len(head) + line for line in rest)]

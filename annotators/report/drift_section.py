@@ -1,0 +1,106 @@
+"""Labels over time: whether what a rater answers changes while they rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.report.answer_counts import main_units
+from annotators.report.sample_section import rater_name
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+from lab.core.report import Lines, Point, Section
+
+BLOCKS = 10
+"""Into at most so many blocks a rater's answers are cut, in the order in which they were given."""
+LEAST = 5
+"""Fewer answers than this are no block."""
+_TITLE = "Answers over time"
+_SAYS = (
+    f"Each person's answers in the order in which they were given, in at most {BLOCKS} blocks of equal size and never "
+    f"fewer than {LEAST}: a line that rises or falls says that the rater changed, or that the items did."
+)
+
+Values = npt.NDArray[np.float64]
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """A picture for each question that has a value to follow; none where nobody gave enough answers."""
+    pictures = [picture for field in studied.study.protocol.fields if (picture := lines_of(studied, field)) is not None]
+    return [Section(_TITLE, (_SAYS,), pictures=tuple(pictures))] if pictures else []
+
+
+def lines_of(studied: StudyData, field: Field) -> Lines | None:
+    """How each person's answers to a question went over time; None where there is nothing to follow."""
+    columns = studied.columns
+    if field.id not in columns.fields or not columns.size:
+        return None
+    kept = (columns.field == columns.fields.index(field.id)) & (columns.value >= 0) & (columns.run == 1)
+    kept &= main_units(studied)[columns.unit] & np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    rows = np.flatnonzero(kept)
+    followed = _followed(studied, field, rows)
+    if followed is None:
+        return None
+    what, least, most, value = followed
+    points: list[Point] = []
+    for rater in studied.people:
+        own = rows[columns.rater[rows] == rater]
+        own = own[np.lexsort((columns.target[own], columns.unit[own], columns.at[own]))]
+        points += _blocks(value(own), rater_name(columns.raters[rater]))
+    return Lines(f"drift-{field.id}", f"{field.id}: {what}", tuple(points), "answers so far", what, least, most) if (
+        points
+    ) else None  # fmt: skip
+
+
+Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
+
+
+def _followed(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
+    """What of a question is followed: the commonest answer's share, or the mean."""
+    columns = studied.columns
+    values = columns.values
+    match field.kind:
+        case "nominal":
+            given = [values[at] for at in columns.value[rows].tolist()]
+            options = [option.id for option in field.options if option.id in given]
+            if not options:
+                return None
+            most = max(options, key=given.count)
+            same = np.array([one == most for one in values], dtype=np.float64)
+            return f"share of {most}", 0.0, 1.0, lambda own: same[columns.value[own]]
+        case "ordinal" | "interval":
+            scale = np.array([_number(one) for one in values], dtype=np.float64)
+            held = scale[columns.value[rows]]
+            if not len(held) or np.isnan(held).any():
+                return None
+            ends = (field.least, field.most) if field.kind == "interval" else (None, None)
+            options_at = [_number(option.id) for option in field.options] or [float(held.min()), float(held.max())]
+            least = ends[0] if ends[0] is not None else min(options_at)
+            top = ends[1] if ends[1] is not None else max(options_at)
+            return "mean", float(least), float(top), lambda own: scale[columns.value[own]]
+    return None
+
+
+def _number(value: object) -> float:
+    """A rating as a number; nan where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return float("nan")
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return float("nan")
+
+
+def _blocks(values: Values, who: str) -> list[Point]:
+    """The mean of each block of a rater's answers, at the number of its last one."""
+    many = min(BLOCKS, len(values) // LEAST)
+    if many < 2:
+        return []
+    ends = [len(values) * at // many for at in range(many + 1)]
+    return [
+        Point(float(last), float(values[first:last].sum() / (last - first)), f"{who}, {first + 1} to {last}", who)
+        for first, last in pairwise(ends)
+    ]

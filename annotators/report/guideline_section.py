@@ -1,0 +1,73 @@
+"""Which sentence of the guideline causes disagreement: the clauses that labels cite where raters differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from annotators.agreement.agreements import disagreeing
+from annotators.papers.cells import UnitValue, percent, share
+from annotators.report.answer_counts import main_units
+from annotators.studied import StudyData
+from lab.core.guideline import Clause, clause_of
+from lab.core.report import Cell, Section, Table
+
+Place = tuple[str, str]
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """A table for each question whose answers cite anything; a sentence where none does."""
+    tables = [table for field in studied.study.protocol.fields if (table := _table(studied, field.id)) is not None]
+    if not tables:
+        return [] if not studied.columns.size else [Section(_TITLE, (_NONE,))]
+    return [Section(_TITLE, (_SAYS,), tuple(tables))]
+
+
+_TITLE = "Which sentence of the guideline causes disagreement"
+_NONE = "No answer cites a clause of the guideline, so nothing can be said of its sentences."
+_SAYS = (
+    "Raters may cite a line of the guideline with an answer. Counted are items at which a person cites it; an item is "
+    "in disagreement where people did not all say the same. A line that is cited mostly there is unclear, or hard."
+)
+
+
+def _table(studied: StudyData, field: str) -> Table | None:
+    cited = _cited(studied, field)
+    if not cited:
+        return None
+    differ = set(disagreeing(studied, field))
+    clusters = {unit.id: unit.clustered for unit in studied.units}
+    guide = studied.study.protocol.guided(studied.study.locale)
+    rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
+    for cites, places in cited.items():
+        clause = clause_of(cites, guide)
+        split = len(places & differ)
+        items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
+        one = share(studied, items, field, "share in disagreement", part=cites)
+        order = (-split, len(places), clause.number if clause else 10**6, cites)
+        rows.append((order, (cites, _says(clause), f"{split:,}", f"{len(places):,}", percent(one))))
+    held = set().union(*cited.values())
+    columns = ("Cited", "What it says", "In disagreement", "Items", "Share")
+    note = f"Of {len(differ):,} items in disagreement, {len(held & differ):,} have an answer that cites something."
+    return Table(f"cites-{field}", field, columns, tuple(row for _, row in sorted(rows, key=lambda one: one[0])),
+                 notes=(note,))  # fmt: skip
+
+
+def _says(clause: Clause | None) -> str:
+    return clause.says if clause is not None else "(no line of the guideline)"
+
+
+def _cited(studied: StudyData, field: str) -> dict[str, set[Place]]:
+    """By what is cited, the places at which a person cites it in this field."""
+    columns = studied.columns
+    found: dict[str, set[Place]] = defaultdict(set)
+    if field not in columns.fields or not columns.size:
+        return found
+    kept = (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
+    kept &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    for row in np.flatnonzero(kept).tolist():
+        said = columns.cites_said[columns.cites[row]].strip()
+        if said:
+            found[said].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))
+    return found

@@ -1,0 +1,99 @@
+"""A report as Markdown: a stranger's text in it is text, in no cell a markup, a link or another cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from annotators.report.charts import drawn, many
+from annotators.report.number_words import (
+    CAME_ABOUT,
+    CAME_ABOUT_COLUMNS,
+    NO_NUMBERS,
+    came_about_rows,
+    cell_of,
+    provenance_rows,
+)
+from annotators.report.table_layout import of_numbers
+from lab.core.report import Cell, Grid, Number, Picture, Report, Table
+from lab.core.text_table import clean
+
+_START = re.compile(r"^(\s*)(#|[-=+]+(?=\s|$)|\d+[.)](?=\s|$))")
+"""What would begin a heading, a rule or a list where it begins a line."""
+_WIDTH = 78
+
+
+def as_markdown(report: Report) -> str:
+    """The whole report, ending in a line feed."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown leaves as it is: on one line, without markup, HTML, links or columns."""
+    out = clean(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    out = re.sub(r"([\\`*_\[\]|~$^])", r"\\\1", out)
+    out = out.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
+    return _START.sub(lambda found: f"{found[1]}{_entity(found[2])}", out)
+
+
+def _entity(text: str) -> str:
+    """A mark that would begin a list, a heading or a rule, as a character reference."""
+    return f"{text[:-1]}&#{ord(text[-1])};"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {escaped(report.title)}"
+    for section in report.sections:
+        yield from ("", f"## {escaped(section.title)}")
+        for says in section.says:
+            yield from ("", escaped(says))
+        for table in section.tables:
+            yield from _table(table)
+        for picture in section.pictures:
+            yield from _picture(picture)
+    yield from ("", f"## {CAME_ABOUT}", "")
+    rows = came_about_rows(report)
+    yield from _rows(CAME_ABOUT_COLUMNS, rows) if rows else (NO_NUMBERS,)
+    yield from ("", "## Provenance", "")
+    yield from _rows(("", ""), provenance_rows(report))
+
+
+def _table(table: Table) -> Iterator[str]:
+    source = f" ({escaped(table.source)})" if table.source else ""
+    yield from ("", f"**{escaped(table.title)}**{source}", "")
+    if table.rows:
+        yield from _rows(table.columns, table.rows)
+    else:
+        yield "nothing to show"
+    for note in table.notes:
+        yield from ("", escaped(note))
+
+
+def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
+    yield _row([escaped(name) for name in columns])
+    right = of_numbers(rows, len(columns))
+    yield _row(["---:" if number else "---" for number in right])
+    for row in rows:
+        yield _row([_cell(cell) for cell in row])
+
+
+def _cell(cell: Cell) -> str:
+    """A number's own brackets need no escape: nothing that makes them a link can follow."""
+    return cell_of(cell) if isinstance(cell, Number) and cell.agreement.value is not None else escaped(cell_of(cell))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _picture(picture: Picture) -> Iterator[str]:
+    """A grid as a table, anything else drawn in characters: Markdown has no pictures that stand in one file."""
+    yield from ("", f"**{escaped(picture.title)}**", "")
+    if isinstance(picture, Grid) and picture.down and picture.across:
+        corner = " \\ ".join(part for part in (picture.down_is, picture.across_is) if part)
+        columns = (corner, *picture.across)
+        rows = [(name, *map(many, row)) for name, row in zip(picture.down, picture.counts, strict=True)]
+        yield from _rows(columns, rows)
+        return
+    lines = drawn(picture, _WIDTH)
+    yield from (f"    {line}".rstrip() for line in lines)

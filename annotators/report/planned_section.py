@@ -1,0 +1,81 @@
+"""What was planned to be reported when a study was frozen, and is not in its report; with why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from annotators.agreement.estimates import AGAIN, MINUS, RUNS
+from annotators.agreement.fields import ratings_of, truth_of
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.report import Bars, Number, Section
+
+_CHOSEN = ("nominal", "ordinal", "flag")
+
+_TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
+    "consistency": lambda one: one.between.endswith(RUNS) or one.statistic.endswith(" of pairs"),
+    "intra-rater": lambda one: AGAIN in (one.between, one.part),
+    "wilson": lambda one: one.interval == "wilson",
+    "paired bootstrap": lambda one: (
+        (one.interval == "bootstrap" or one.value is None) and (MINUS in one.between or "diff" in one.statistic)
+    ),
+    "share in band": lambda one: one.statistic.startswith("within "),
+    "spearman": lambda one: "spearman" in one.statistic.lower(),
+    "side bias": lambda one: one.statistic == "share of left",
+    "similarity": lambda one: one.statistic.startswith(("Sim", "Levenshtein")),
+    "causes": lambda one: one.field == "cause",
+}
+"""Names in a plan that are no statistic's own name, and the numbers that are it."""
+
+_NEEDS: Mapping[str, str] = {
+    "consistency": "nobody and no judge gave the same thing more than once",
+    "intra-rater": "no person rated anything twice",
+    "causes": "no study of causes stands beside it: --with",
+    "paired bootstrap": "no difference is over resamples; --bootstrap draws them",
+    **dict.fromkeys(("accuracy", "precision", "recall", "f1"), "no judge or model rated"),
+    "majority": "at no place do more than half of the people say the same",
+}
+"""Why there is no such number, where nothing else is told of it."""
+
+
+def with_planned(studied: StudyData, sections: Sequence[Section]) -> list[Section]:
+    """The sections, the first of which says which planned statistics none of them holds."""
+    lacking = [f"{name} ({why})" for name in studied.study.statistics if (why := _why_not(studied, name, sections))]
+    if not lacking or not sections:
+        return list(sections)
+    told = f"Planned, and not to be had from these answers: {'; '.join(lacking)}."
+    return [replace(sections[0], says=(*sections[0].says, told)), *sections[1:]]
+
+
+def _why_not(studied: StudyData, name: str, sections: Iterable[Section]) -> str:
+    """Why a planned statistic is not there; empty where it is."""
+    if name == "majority":
+        return "" if _any_majority(studied) else _NEEDS[name]
+    matches = [one for one in _numbers(sections) if _is(name, one)]
+    if any(one.value is not None for one in matches):
+        return ""
+    of_any = [one for one in matches if one.places] or matches
+    return "; ".join(dict.fromkeys(one.undefined for one in of_any)) or _NEEDS.get(name, "nothing to take it from")
+
+
+def _is(name: str, one: Agreement) -> bool:
+    otherwise = _TOLD_OTHERWISE.get(name)
+    if otherwise is not None:
+        return otherwise(one)
+    return one.statistic.partition(" of ")[0].strip().lower() == name.lower()
+
+
+def _any_majority(studied: StudyData) -> bool:
+    fields = [field.id for field in studied.study.protocol.fields if field.kind in _CHOSEN]
+    return any(bool((truth_of(studied, ratings_of(studied, field)).codes >= 0).any()) for field in fields)
+
+
+def _numbers(sections: Iterable[Section]) -> Iterator[Agreement]:
+    for section in sections:
+        for table in section.tables:
+            yield from (cell.agreement for row in table.rows for cell in row if isinstance(cell, Number))
+        for picture in section.pictures:
+            if isinstance(picture, Bars):
+                yield from picture.bars

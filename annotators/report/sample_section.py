@@ -1,0 +1,147 @@
+"""What was asked of whom, and what came back: units, people, judges, what is missing and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from annotators.report.answer_counts import AnswerCounts, counted
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+from lab.core.rating_sheet import MISSING
+from lab.core.report import Section, Table
+from lab.core.rounding import rounded
+from lab.core.task import Actor
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """What was asked, and the answers that came."""
+    return [_plan(studied), _answers(studied)]
+
+
+def share_words(share: float) -> str:
+    """A share as a percentage."""
+    return f"{rounded(share, 1, 100)} %"
+
+
+def rater_name(rater: Actor) -> str:
+    """A rater as tables call them."""
+    return rater.id if rater.kind == "human" else f"{rater.id} ({rater.kind})"
+
+
+def _plan(studied: StudyData) -> Section:
+    study = studied.study
+    main = [unit for unit in studied.units if not unit.pilot]
+    clusters = {unit.clustered for unit in main}
+    rows = [
+        ("Study", study.name),
+        ("Protocol", f"{study.protocol.id}: {study.protocol.title}"),
+        ("After", study.protocol.source),
+        ("One sheet is about", f"a {study.protocol.unit}"),
+        ("Units", f"{len(main):,} in {len(clusters):,} clusters{_pilots(studied)}"),
+        ("People", ", ".join(rater_name(studied.columns.raters[i]) for i in studied.people) or "none has answered"),
+        ("Judges", ", ".join(rater_name(studied.columns.raters[i]) for i in studied.judges) or "none"),
+        ("Each unit goes to", _overlap(studied)),
+        ("Hidden from raters", ", ".join(study.blind) or "nothing"),
+        ("Shown to raters", ", ".join(study.shown) or "nothing"),
+        ("Statistics planned", ", ".join(study.statistics) or "none were named"),
+    ]
+    asked = Table(
+        "asked", "What was asked", ("Question", "In words", "Kind", "Answers"),
+        tuple((field.id, field.ask, _kind(field), _options(field)) for field in study.protocol.fields),
+    )  # fmt: skip
+    plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, said) for name, said in rows if said))
+    return Section("What was asked, and of whom", tables=(plan, asked))
+
+
+def _pilots(studied: StudyData) -> str:
+    pilots = sum(unit.pilot for unit in studied.units)
+    return f", and {pilots:,} for calibration, which count in no number here" if pilots else ""
+
+
+def _overlap(studied: StudyData) -> str:
+    study = studied.study
+    said = f"{study.overlap} raters" if study.overlap != 1 else "one rater"
+    if study.shared < 1:
+        said += f" ({share_words(study.shared)} of units; the others to one)"
+    if study.repeats:
+        said += f"; {share_words(study.repeats)} once more to the same rater"
+    return said
+
+
+def _kind(field: Field) -> str:
+    return f"{field.kind}, {'of each item' if field.per == 'target' else 'of the whole'}"
+
+
+def _options(field: Field) -> str:
+    if field.options:
+        return ", ".join(option.id for option in field.options)
+    if field.kind == "flag":
+        return "no, yes"
+    if field.least is not None or field.most is not None:
+        ends = [f"{end:g}" for end in (field.least, field.most) if end is not None]
+        return " to ".join(ends) + (f" in steps of {field.step:g}" if field.step else "")
+    return ""
+
+
+# -- what came -------------------------------------------------------------------------------------------------
+
+
+def _answers(studied: StudyData) -> Section:
+    counts = counted(studied)
+    says = []
+    if not counts.answers.sum() and not counts.without.sum():
+        says.append("Nobody has handed anything in yet: there is nothing to count.")
+    if studied.columns.open:
+        says.append(f"Answers on sheets that are not handed in, left out: {studied.columns.open:,}.")
+    if studied.columns.clashes:
+        says.append(f"Places with two last words after a merge, left out until settled: {studied.columns.clashes:,}.")
+    if studied.settled:
+        says.append(f"Places settled by discussion or an adjudicator: {len(studied.settled):,}.")
+    return Section("What came back", tuple(says), (_by_rater(studied, counts), _by_field(studied, counts)))
+
+
+def _by_rater(studied: StudyData, found: AnswerCounts) -> Table:
+    rows = []
+    for at in (*studied.people, *studied.judges):
+        dealt, handed = int(found.dealt[at]), int(found.handed[at])
+        rows.append(
+            (
+                rater_name(studied.columns.raters[at]),
+                f"{dealt:,}" if dealt else "—",
+                f"{handed:,}" if dealt else "—",
+                f"{int(found.answers[at].sum()):,}",
+                f"{int(found.without[at].sum()):,}",
+                why_words(studied, found.reasons[at].sum(axis=0)),
+            )
+        )
+    columns = ("Rater", "Sheets dealt", "Handed in", "Answers", "Without", "Why")
+    notes = ("Sheets of judges are dealt to nobody. Without: a reason stands in place of an answer.",)
+    return Table("raters", "Answers by rater", columns, tuple(rows), notes=notes)
+
+
+def _by_field(studied: StudyData, found: AnswerCounts) -> Table:
+    rows = []
+    people = list(studied.people)
+    for at, field in enumerate(studied.study.protocol.fields):
+        given, without = (int(one[people, at].sum()) for one in (found.answers, found.without))
+        missing = share_words(without / (given + without)) if given + without else "—"
+        rows.append(
+            (field.id, f"{given:,}", f"{without:,}", missing, why_words(studied, found.reasons[people, at].sum(axis=0)))
+        )
+    columns = ("Question", "Answers", "Without", "Missing", "Why")
+    return Table("answers", "Answers by question, people alone", columns, tuple(rows))
+
+
+def why_words(studied: StudyData, counts: Iterable[int] | np.ndarray) -> str:
+    """Reasons with how often each stands."""
+    named: dict[str, int] = {}
+    for reason, many in zip(studied.columns.reasons, counts, strict=True):
+        named[reason] = named.get(reason, 0) + int(many)
+    return ", ".join(f"{_reason(reason)} {many:,}" for reason, many in sorted(named.items()) if many)
+
+
+def _reason(reason: str) -> str:
+    known: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
+    return known.get(reason, reason)

@@ -1,0 +1,144 @@
+"""Tables as lines of characters that fit a width: in one line a row, else folded, else a block for each row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len
+
+from annotators.report.number_words import cell_of, interval_of, value_of
+from lab.core.report import Cell, Number
+from lab.core.text_table import GAP, Lines, beside, clean, folded
+
+_COUNT = re.compile(r"^(?:[-+]?[\d,.]+(?: %)?|—|-)?$")
+"""A count, a share, a dash, or nothing."""
+_LEAST = 10
+"""Least columns of a cell of words that is folded."""
+_HEAD = 3
+"""Most lines of a column's name."""
+_NARROW = 12
+"""Columns in which a number that is undefined is folded, where it stands over another."""
+
+
+def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
+    """Of each column whether it holds numbers, and stands to the right; the first one says what rows are of."""
+    held = [[row[at] for row in rows] for at in range(columns)]
+    return [
+        at > 0
+        and any(cells)
+        and (
+            any(isinstance(cell, Number) for cell in cells)
+            or all(_COUNT.match(cell) for cell in cells if isinstance(cell, str))
+        )
+        for at, cells in enumerate(held)
+    ]
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """A table's lines, none longer than `width`; where it is too wide it goes on below with further columns."""
+    for cells in (_in_one_line, _over_its_interval):
+        if (found := _grid(columns, rows, cells, width)) is not None:
+            return found
+    out: list[str] = []
+    for part in _parts(columns, rows, width):
+        found = _grid(
+            [columns[at] for at in part], [[row[at] for at in part] for row in rows], _over_its_interval, width
+        )
+        if found is None:
+            return _blocks(columns, rows, width)
+        out += ["", *found] if out else found
+    return out
+
+
+def _parts(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
+    """Columns that fit beside one another, the first among them each time."""
+    parts = [[0]]
+    for at in range(1, len(columns)):
+        wider = [*parts[-1], at]
+        held = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
+        if held is None and len(parts[-1]) > 1:
+            parts.append([0, at])
+        else:
+            parts[-1] = wider
+    return parts
+
+
+def _in_one_line(cell: Cell) -> Lines:
+    return [clean(cell_of(cell))]
+
+
+def _over_its_interval(cell: Cell) -> Lines:
+    if isinstance(cell, str):
+        return [clean(cell)]
+    if cell.agreement.value is None:
+        return folded(value_of(cell), _NARROW)
+    return [clean(part) for part in (value_of(cell), interval_of(cell)) if part]
+
+
+def _grid(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], form: Callable[[Cell], Lines], width: int
+) -> list[str] | None:
+    """Rows beside their columns' names; None where they do not fit."""
+    cells = [[form(cell) for cell in row] for row in rows]
+    fixed = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
+    needs = [
+        max([_header(name, fixed[at]), *(cell_len(line) for row in cells for line in row[at])])
+        for at, name in enumerate(columns)
+    ]
+    widths = _widths(columns, needs, fixed, width)
+    if widths is None:
+        return None
+    right = of_numbers(rows, len(columns))
+    out = beside([folded(name, widths[at]) for at, name in enumerate(columns)], widths, right, heads=True)
+    out.append("─" * (sum(widths) + GAP * (len(widths) - 1)))
+    for row in cells:
+        out += beside(
+            [lines if fixed[at] and len(lines) > 1 else [part for line in lines for part in folded(line, widths[at])]
+             for at, lines in enumerate(row)],
+            widths, right,
+        )  # fmt: skip
+    return [line.rstrip() for line in out]
+
+
+def _header(name: str, fixed: bool) -> int:
+    """Columns of a column's name; over numbers it is folded at its blanks into at most three lines."""
+    whole = cell_len(clean(name))
+    if not fixed:
+        return whole
+    least = max(map(cell_len, clean(name).split(" ")))
+    return next((wide for wide in range(least, whole) if len(folded(name, wide)) <= _HEAD), max(least, 1))
+
+
+def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
+    """Columns of each cell: numbers get all they need, words share what is left; None where that is too little."""
+    rest = width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    words = [at for at, holds in enumerate(fixed) if not holds]
+    widths = list(needs)
+    if sum(needs[at] for at in words) <= rest:
+        return widths
+    for at in words:
+        widths[at] = min(needs[at], _LEAST)
+    left = rest - sum(widths[at] for at in words)
+    if left < 0:
+        return None
+    while left > 0:
+        tight = [at for at in words if widths[at] < needs[at]]
+        if not tight:
+            break
+        at = min(tight, key=lambda at: (widths[at], at))
+        widths[at] += 1
+        left -= 1
+    return widths
+
+
+def _blocks(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """Each row as a block of its own: what it is of, then a line for each column."""
+    out: list[str] = []
+    for row in rows:
+        out += folded(cell_of(row[0]), width)
+        for name, cell in zip(columns[1:], row[1:], strict=True):
+            said = cell_of(cell)
+            if said:
+                out += [f"    {line}" for line in folded(f"{name}: {said}", width - 4)]
+    return out

@@ -1,0 +1,101 @@
+"""A report as text for a terminal: nothing in it steers one, and no line is wider than it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annotators.report.charts import drawn
+from annotators.report.number_words import (
+    CAME_ABOUT,
+    NO_NUMBERS,
+    ReportedNumber,
+    interval_in_full,
+    missing_of,
+    n_of,
+    name_of,
+    provenance_rows,
+    told,
+    value_in_full,
+)
+from annotators.report.table_layout import table_lines
+from lab.core.report import Picture, Report, Section, Table
+from lab.core.text_table import clean, folded
+
+
+def as_text(report: Report, width: int = 100) -> str:
+    """The whole report, ending in a line feed."""
+    return "\n".join(_lines(report, width)) + "\n"
+
+
+def _lines(report: Report, width: int) -> Iterator[str]:
+    yield from _titled(report.title, "═", width)
+    for section in report.sections:
+        yield ""
+        yield from section_lines(section, width)
+    yield ""
+    yield from _titled(CAME_ABOUT, "─", width)
+    numbers = list(told(report))
+    yield from () if numbers else folded(NO_NUMBERS, width)
+    for number, one in enumerate(numbers, 1):
+        yield from _came_about(number, one, width)
+    yield ""
+    yield from _titled("Provenance", "─", width)
+    for name, value in provenance_rows(report):
+        first, *rest = folded(value, max(20, width - 20))
+        yield f"{name:<18}  {first}"
+        yield from (f"{'':<20}{line}" for line in rest)
+
+
+def section_lines(section: Section, width: int) -> Iterator[str]:
+    """One part: its sentences, tables and pictures."""
+    yield from _titled(section.title, "─", width)
+    for says in section.says:
+        yield from folded(says, width)
+    for table in section.tables:
+        yield ""
+        yield from _table(table, width)
+    for picture in section.pictures:
+        yield ""
+        yield from _picture(picture, width)
+
+
+def _titled(title: str, under: str, width: int) -> Iterator[str]:
+    lines = folded(title, width)
+    yield from lines
+    yield under * min(width, max(map(len, lines)))
+
+
+def _table(table: Table, width: int) -> Iterator[str]:
+    source = f" ({table.source})" if table.source else ""
+    yield from folded(f"{table.title}{source}", width)
+    yield ""
+    if table.rows:
+        yield from table_lines(table.columns, table.rows, width)
+    else:
+        yield "nothing to show"
+    for note in table.notes:
+        yield from folded(note, width)
+
+
+def _picture(picture: Picture, width: int) -> Iterator[str]:
+    yield from folded(picture.title, width)
+    yield ""
+    yield from drawn(picture, width)
+
+
+def _came_about(number: int, one: ReportedNumber, width: int) -> Iterator[str]:
+    agreement = one.agreement
+    yield from _hung(f"{number}.", f"{clean(name_of(agreement))}: {value_in_full(agreement)}", width)
+    parts = (
+        f"interval {interval_in_full(agreement)}",
+        f"{n_of(agreement)}; missing {missing_of(agreement)}",
+        f"stands in: {'; '.join(one.places)}",
+    )
+    for part in parts:
+        yield from _hung("", part, width)
+
+
+def _hung(head: str, text: str, width: int) -> Iterator[str]:
+    first, *rest = folded(text, width - 6)
+    yield f"{head:<6}{first}"
+    yield from (f"{'':<6}{line}" for line in rest)

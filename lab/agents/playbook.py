@@ -1,0 +1,572 @@
+"""The agent that plays a playbook: it reads the brief and the screen, and does what stands there, move by move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from lab.agents.replies import REFUSED, meaning
+from lab.agents.targets import Targets, number
+from lab.core.playbook import Do, Move, Target, Typed
+from lab.core.seams import Brief, Screen
+from lab.core.step import Action, Direction, Proposed, Reply
+from lab.core.task import Actor
+from lab.core.trace import Step
+from lab.core.ui_tree import Node, UiTree
+
+T = TypeVar("T")
+
+NAME = "playbook"
+_NOTHING = UiTree()
+_NEAR = 40
+"""Pixels between two touches that are taken for one."""
+_MOST_SCROLLS, _MOST_UP, _MOST_PAGES = 12, 8, 4
+_MOST_HELD, _MOST_OVERTAKEN = 3, 100
+"""How often one act may be held back, and how often someone else may act, before the agent gives up."""
+_ALIKE = 0.5
+"""The share of words that two screens have in common where they are taken for the same."""
+_SHOWN = 60
+"""Characters of a text that a thought quotes."""
+
+
+class ProposalOutcome(NamedTuple):
+    """What came of a proposal: the screen now, the reply, and what was done, if anything was."""
+
+    tree: UiTree
+    reply: Reply | None = None
+    done: Action | None = None
+
+
+class RunOver(Exception):
+    """The run is over for the agent: `last` says how."""
+
+    def __init__(self, last: Proposed) -> None:
+        super().__init__()
+        self.last = last
+
+
+class MissingTarget(RunOver):
+    """What the next move needs is not there."""
+
+
+class TakenOver(Exception):
+    """Someone else acted: `done` is what they did, `before` the screen they did it on."""
+
+    def __init__(self, done: Action, before: Targets) -> None:
+        super().__init__()
+        self.done = done
+        self.before = before
+
+
+Doing = Generator[Proposed, ProposalOutcome, T]
+
+
+class FlatMove(NamedTuple):
+    """One line of a playbook laid flat; `to` is where a branch, a loop or a jump leads, by word, and what follows."""
+
+    verb: str
+    move: Move
+    to: dict[str, int]
+
+
+class PlaybookAgent:
+    """Plays by going through the playbook again over the whole history, so that any run resumes and forks."""
+
+    def __init__(self, moves: Sequence[Do], name: str = "") -> None:
+        self._lines = lay_flat(moves)
+        self.actor = Actor("script", f"{NAME}:{name}" if name else NAME, "playbook agent")
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        """The next act on this screen."""
+        trees = [*(step.before.tree or _NOTHING for step in history), screen.tree]
+        plan = _Play(self._lines, trees[0]).plan()
+        proposed = next(plan)
+        for step, tree in zip(history, trees[1:], strict=True):
+            proposed = plan.send(ProposalOutcome(tree, step.reply, step.action))
+        return proposed
+
+
+def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
+    """The moves one after another, with jumps at the end of their branches and loops."""
+    lines: list[FlatMove] = []
+
+    def block(inner: Sequence[Do]) -> None:
+        for one in inner:
+            move = one if isinstance(one, Move) else Move()
+            here = FlatMove(one if isinstance(one, str) else move.verb, move, {})
+            begin = len(lines)
+            lines.append(here)
+            ends: list[FlatMove] = []
+            for name, below in move.blocks.items():
+                here.to[name.removeprefix("on_reply.")] = len(lines)
+                block(below)
+                ends.append(FlatMove("jump", Move(), {}))
+                lines.append(ends[-1])
+            here.to["next"] = len(lines)
+            for end in ends:
+                end.to["next"] = begin if move.do else len(lines)
+
+    block(moves)
+    return lines
+
+
+def _end(status: Literal["complete", "infeasible"], why: str) -> RunOver:
+    return RunOver(Proposed(Action("status", status=status), why))
+
+
+def _stop(reason: str) -> MissingTarget:
+    return MissingTarget(Proposed(Action("status", status="infeasible"), f"I stop here: {reason}."))
+
+
+class _Play:
+    """A playbook under way: the line it is at, what it has read and heard, and the screen."""
+
+    def __init__(self, lines: Sequence[FlatMove], tree: UiTree) -> None:
+        self.lines = lines
+        self.screen = Targets(tree)
+        self.at = 0
+        self.values: dict[str, str] = {}
+        self._trail: list[tuple[int, Targets]] = []
+        self._replies: dict[int, Reply] = {}
+        self._early: list[Reply] = []
+        self._packages: dict[str, str] = {}
+        self._rounds: Counter[int] = Counter()
+        self._overtaken = 0
+        self._left_at: int | None = None
+        """The line from which others' acts led to a later one."""
+
+    def plan(self) -> Generator[Proposed, ProposalOutcome, None]:
+        """The whole run, then its end for as long as that is not let through."""
+        try:
+            while True:
+                yield from self._go_on()
+        except RunOver as end:
+            while True:
+                yield end.last
+
+    def _go_on(self) -> Doing[None]:
+        """Move by move, until someone else acts."""
+        try:
+            while self.at < len(self.lines):
+                line = self.lines[self.at]
+                self._trail.append((self.at, self.screen))
+                follows = yield from self._do(line)
+                self.at = line.to["next"] if follows is None else follows
+            raise _end("complete", "That is done.")
+        except TakenOver as other:
+            self._overtaken += 1
+            if self._overtaken > _MOST_OVERTAKEN:
+                raise _stop("others act, and I cannot follow them") from None
+            yield from self._catch_up(other)
+        except MissingTarget:
+            if self._left_at is None:
+                raise
+            self.at, self._left_at = self._left_at, None
+
+    def _do(self, line: FlatMove) -> Doing[int | None]:
+        """One move; gives the line that follows where it is not the next one."""
+        move = line.move
+        match line.verb:
+            case "ask" | "offer":
+                return (yield from self._ask(line))
+            case "if_seen" | "if_less" | "while_seen" | "until_seen":
+                return self._branch(line)
+            case "done" | "infeasible" | "answer":
+                raise self._last(line)
+            case "jump" | "set":
+                self.values |= {name: self._filled(value) for name, value in (move.set or {}).items()}
+            case "read":
+                yield from self._read(move)
+            case "open":
+                yield from self._open(self._filled(move.open or ""))
+            case "tap" | "long_press":
+                yield from self._touch(line.verb, self._target(getattr(move, line.verb)), move.why)
+            case "turn_on" | "turn_off":
+                yield from self._switch(self._filled(getattr(move, line.verb)), line.verb == "turn_on", move.why)
+            case "type":
+                yield from self._type(move.type if isinstance(move.type, Typed) else Typed(move.type or ""), move.why)
+            case "pick_time":
+                yield from self._pick_time(self._filled(move.pick_time or ""))
+            case "scroll":
+                yield from self._scroll(move.scroll or "down", move.why or f"I scroll {move.scroll}.")
+            case word:
+                yield from self._act(_WORDS[word][0], move.why or _WORDS[word][1])
+        return None
+
+    def _branch(self, line: FlatMove) -> int | None:
+        """Where a look at the screen, or a comparison, leads; None where it goes on behind."""
+        move, to = line.move, line.to
+        if line.verb == "if_seen":
+            return to.get("then" if self.screen.shows(self._filled(move.if_seen or "")) else "else")
+        if line.verb == "if_less":
+            one, other = (number(self._filled(text)) for text in move.if_less or ("", ""))
+            return to.get("then" if one is not None and other is not None and one < other else "else")
+        self._rounds[self.at] += 1
+        seen = self.screen.shows(self._filled(move.while_seen or move.until_seen or ""))
+        again = seen == (line.verb == "while_seen") and self._rounds[self.at] <= move.most
+        if not again:
+            self._rounds[self.at] = 0
+            return None
+        for place in range(self.at, to["next"]):
+            self._replies.pop(place, None)  # a question within it is asked in each round
+        return to.get("do")
+
+    def _last(self, line: FlatMove) -> RunOver:
+        """The end that a line says."""
+        move = line.move
+        if line.verb == "answer":
+            text = self._filled(move.answer or "")
+            return RunOver(Proposed(Action("answer", text=text), move.why or f"I found it: {text!r}."))
+        if line.verb == "infeasible":
+            return _end("infeasible", self._filled(move.infeasible or "") or "That cannot be done.")
+        return _end("complete", self._filled(move.done or "") or "That is done.")
+
+    def _filled(self, text: str) -> str:
+        """A text with the values in place of their names."""
+        for name, value in self.values.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
+
+    def _target(self, said: str | Target) -> Target:
+        target = Target(said) if isinstance(said, str) else said
+        return replace(
+            target,
+            text=self._filled(target.text),
+            near=self._filled(target.near),
+            without=self._filled(target.without),
+        )
+
+    # -- acts --------------------------------------------------------------------------------------------------
+
+    def _act(self, action: Action, thought: str) -> Doing[Reply | None]:
+        """Proposes one act, again where it is held back; gives the reply to a question."""
+        for _ in range(_MOST_HELD):
+            before = self.screen
+            seen = yield Proposed(action, thought)
+            self.screen = Targets(seen.tree)
+            self._learn(before, seen.done)
+            if action.kind == "ask_user" and seen.reply is not None:
+                return seen.reply
+            if seen.reply is not None:
+                self._early.append(seen.reply)
+            if seen.done is not None and not _alike(seen.done, action):
+                raise TakenOver(seen.done, before)
+            if seen.done is not None:
+                return None
+        what = "my question was" if action.kind == "ask_user" else "what I want to do is"
+        raise _stop(f"{what} not let through")
+
+    def _learn(self, before: Targets, done: Action | None) -> None:
+        """Remembers which app stands behind a name, whoever opened it."""
+        name = done.app if done is not None else ""
+        if done is not None and done.kind == "click" and done.at is not None and before.package != self.screen.package:
+            name = before.tree.label_at(*done.at)
+        if name:
+            self._packages.setdefault(name.casefold(), self.screen.package)
+
+    def _touch(self, kind: str, target: Target, why: str) -> Doing[None]:
+        node = yield from self._seek(lambda: self.screen.find(target), target.text)
+        verb = "tap" if kind == "tap" else "hold"
+        yield from self._press(node, why or f"I {verb} {_called(node, target.text)}.", kind)
+
+    def _press(self, node: Node, thought: str, kind: str = "tap") -> Doing[None]:
+        """A touch of the middle of a node, once no keyboard or notice lies over it."""
+        for _ in range(2):
+            over = self.screen.covered(node.bounds.center)
+            if over == "keyboard":
+                yield from self._act(Action("navigate_back"), "I put the keyboard away.")
+                node = self.screen.moved(node)
+            elif over:
+                yield from self._act(Action("wait", ms=1000), "Something lies over what I want to tap; I wait.")
+        yield from self._act(Action("click" if kind == "tap" else "long_press", at=node.bounds.center), thought)
+
+    def _switch(self, label: str, on: bool, why: str) -> Doing[None]:
+        node = yield from self._seek(lambda: self.screen.switch(label), label)
+        if node.checked != on:
+            yield from self._press(node, why or f"I turn {'on' if on else 'off'} {label!r}.")
+
+    def _scroll(self, direction: Direction, thought: str) -> Doing[bool]:
+        """Scrolls the largest list; False where nothing moved."""
+        shown = self.screen.list()
+        if shown is None:
+            return False
+        before = self.screen.look
+        yield from self._act(Action("scroll", at=shown.bounds.center, direction=direction), thought)
+        return self.screen.look != before
+
+    def _seek(self, find: Callable[[], T | None], words: str) -> Doing[T]:
+        """What is looked for, scrolling down and then up for it; ends the run where it is not there."""
+        directions: tuple[Direction, ...] = ("down", "up")
+        for direction in directions:
+            for _ in range(_MOST_SCROLLS):
+                node = find()
+                if node is not None:
+                    return node
+                if not (yield from self._scroll(direction, f"I scroll {direction} to find {words!r}.")):
+                    break
+        node = find()
+        if node is not None:
+            return node
+        left = self.screen.left_search()
+        if left is None:
+            raise _stop(f"I do not find {words!r} on the screen")
+        yield from self._fill(left, "", "What was searched before hides it; I clear that.")
+        if self.screen.left_search() is not None:
+            raise _stop(f"I do not find {words!r} on the screen")
+        if self.screen.typing():
+            yield from self._act(Action("navigate_back"), "I put the keyboard away.")
+        return (yield from self._seek(find, words))
+
+    def _read(self, move: Move) -> Doing[None]:
+        assert move.read is not None
+        read = replace(
+            move.read,
+            beside=self._filled(move.read.beside),
+            after=self._filled(move.read.after),
+            until=self._filled(move.read.until),
+        )
+        self.values[read.into] = yield from self._seek(
+            lambda: self.screen.value(read), read.beside or read.after or read.until
+        )
+
+    def _type(self, typed: Typed, why: str) -> Doing[None]:
+        name, text = self._filled(typed.into), self._filled(typed.text)
+        field = yield from self._seek(lambda: self.screen.field(name), name or "a field")
+        yield from self._fill(field, text, why or f"I type {text[:_SHOWN]!r}.")
+
+    def _pick_time(self, time: str) -> Doing[None]:
+        for name, digits in zip(("Hour", "Minute"), time.split(":"), strict=False):
+            field = yield from self._seek(lambda name=name: self.screen.field(name), name)  # type: ignore[misc]
+            yield from self._fill(field, digits, f"It is {time}: I type {digits} as the {name.lower()}.", fresh=True)
+
+    def _fill(self, field: Node, text: str, thought: str, *, fresh: bool = False) -> Doing[None]:
+        """Puts a text into a field in place of what stands there; `fresh` where typing is likely to replace that."""
+        for attempt in range(3):
+            here = self.screen.again(field)
+            if here is None or same_text(here.text, text):
+                return
+            clear = self.screen.clear(here) if here.text else None
+            if clear is not None:
+                yield from self._press(clear, f"I clear what stands there: {here.text[:_SHOWN]!r}.")
+                here = self.screen.again(field) or here
+            if not here.focused:
+                yield from self._press(here, f"I put the cursor into {_called(here, 'the field')}.")
+                here = self.screen.again(field) or here
+            kept = 0
+            if attempt or not fresh:
+                kept = yield from self._erase(here, text)
+            if text[kept:]:
+                yield from self._act(Action("input_text", text=text[kept:]), thought)
+
+    def _erase(self, field: Node, text: str) -> Doing[int]:
+        """Deletes what is not the beginning of the text; gives how many characters of that stand there."""
+        pairs = enumerate(zip(field.text, text, strict=False))
+        kept = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(text)))
+        thought = f"I delete what stands there: {field.text[:_SHOWN]!r}."
+        for _ in range(len(field.text) - kept):
+            key = self.screen.key("Backspace", "Delete")
+            if key is None:
+                break
+            yield from self._act(Action("click", at=key.bounds.center), thought)
+        return kept
+
+    # -- apps --------------------------------------------------------------------------------------------------
+
+    def _open(self, name: str) -> Doing[None]:
+        """Opens an app and goes to its first screen, for an app opens where it was left."""
+        if self._packages.get(name.casefold(), "") != self.screen.package or not self.screen.package:
+            yield from self._bring_up(name)
+        for _ in range(_MOST_UP):
+            up = self.screen.up()
+            if self.screen.typing():
+                yield from self._act(Action("navigate_back"), "I put the keyboard away.")
+            elif self.screen.panel():
+                yield from self._act(Action("navigate_back"), "Something lies over the app; I close it.")
+            elif up is not None:
+                yield from self._press(up, "I go up to the first screen of the app.")
+            else:
+                return
+
+    def _bring_up(self, name: str) -> Doing[None]:
+        """Opens an app from the home screen, where it was left."""
+        yield from self._act(Action("navigate_home"), f"I go to the home screen to open {name}.")
+        directions: tuple[Direction, ...] = ("left", "up")
+        for direction in directions:
+            for _ in range(_MOST_PAGES):
+                icon = self.screen.find(Target(name))
+                if icon is not None:
+                    yield from self._press(icon, f"I open {name}.")
+                    self._packages[name.casefold()] = self.screen.package
+                    return
+                before = self.screen.look
+                swipe = Action("swipe", at=(540, 1500), direction=direction)
+                yield from self._act(swipe, "I look for the app on the next page.")
+                if self.screen.look == before:
+                    break
+        raise _stop(f"I do not find the app {name!r}")
+
+    # -- the person --------------------------------------------------------------------------------------------
+
+    def _ask(self, line: FlatMove) -> Doing[int | None]:
+        """Asks or offers, once more where the reply says nothing of it; gives where it goes on."""
+        move, to = line.move, line.to
+        question = self._filled(move.ask or move.offer or "")
+        thought = move.why or "I cannot know that, so I ask."
+        for again in (False, True):
+            if self.at not in self._replies or again:
+                self._replies[self.at] = yield from self._reply(question, thought)
+            word, value = meaning(move, self._replies[self.at])
+            if move.into and value is not None:
+                self.values[move.into] = value
+            if word in to:
+                return to[word]
+            if word == "reject":
+                raise _end("complete", REFUSED)
+            if word != "else":
+                return None
+            question = _once_more(move, question)
+            thought = "That did not tell me, so I ask once more."
+        if move.usual:
+            self.values[move.into] = move.usual
+            return to.get(move.usual)
+        if move.offer is not None:
+            raise _end("complete", REFUSED)
+        raise _stop(f"I could not tell which of {', '.join(move.meanings)} it shall be")
+
+    def _reply(self, question: str, thought: str) -> Doing[Reply]:
+        if self._early:
+            return self._early.pop(0)
+        reply = yield from self._act(Action("ask_user", text=question), thought)
+        assert reply is not None
+        return reply
+
+    # -- others act --------------------------------------------------------------------------------------------
+
+    def _catch_up(self, other: TakenOver) -> Doing[None]:
+        """Goes on after someone else's act: behind the move that it was, or at the newest that can be made here."""
+        for place in self._ahead():
+            follows = self._was(self.lines[place], place, other)
+            if follows is not None:
+                self._left_at = self.at if place > self.at else self._left_at
+                for passed in self.lines[self.at : place]:
+                    self._pass(passed, other.before)
+                self.at = follows
+                return
+        if self.lines[self.at].verb in ("open", "ask", "offer") or self.screen.look == other.before.look:
+            return
+        app = self._app_of(other.before.package)
+        try:
+            if app and self.screen.package != other.before.package:
+                yield from self._bring_up(app)
+        except TakenOver:
+            return
+        self.at = self._newest(other.before)
+
+    def _ahead(self) -> Iterator[int]:
+        """The lines from here to where the next app is opened."""
+        for place in range(self.at, len(self.lines)):
+            yield place
+            if place > self.at and self.lines[place].verb == "open":
+                return
+
+    def _pass(self, line: FlatMove, before: Targets) -> None:
+        """Takes from a line that someone else's act has passed over what later lines may use."""
+        self.values |= {name: self._filled(value) for name, value in (line.move.set or {}).items()}
+        read = line.move.read
+        value = (before.value(read) or self.screen.value(read)) if read is not None else None
+        if read is not None and value is not None:
+            self.values[read.into] = value
+
+    def _was(self, line: FlatMove, place: int, other: TakenOver) -> int | None:
+        """Where it goes on if an act was this line's move, or began it; None where it was another."""
+        done, move, before = other.done, line.move, other.before
+        if done.kind == "input_text" and isinstance(move.type, Typed):
+            field = before.field(self._filled(move.type.into))
+            typed = field is not None and field.focused and same_text(done.text or "", self._filled(move.type.text))
+            return line.to["next"] if typed else None
+        if done.kind not in ("click", "long_press") or done.at is None:
+            return None
+        node = None
+        match line.verb:
+            case "tap" | "long_press":
+                node = before.find(self._target(getattr(move, line.verb)))
+            case "turn_on" | "turn_off":
+                node = before.switch(self._filled(getattr(move, line.verb)))
+            case "open":
+                reached = self._packages.get(self._filled(move.open or "").casefold())
+                return place if reached and reached == self.screen.package != before.package else None
+        if node is None or not before.tappable(node).bounds.holds(*done.at):
+            return None
+        return line.to["next"]
+
+    def _app_of(self, package: str) -> str:
+        """What the app of a package is called; empty for the home screen."""
+        opened = (self.lines[place].move.open for place, _ in reversed(self._trail))
+        names = [self._filled(name) for name in opened if name]
+        return next((name for name in names if self._packages.get(name.casefold()) == package), "")
+
+    def _newest(self, before: Targets) -> int:
+        """The newest line since an app was opened whose move was made on such a screen and can be made on this one.
+
+        Where the screen is like none of them, the one it is most like; else the opening of the app.
+        """
+        now = self.screen.labels
+        best, most = self.at, 0.0
+        for place, then in [(self.at, before), *reversed(self._trail)]:
+            if self.lines[place].verb == "open":
+                return best if most else place
+            alike = len(now & then.labels) / max(1, len(now | then.labels))
+            if alike > most and self._can(self.lines[place]):
+                best, most = place, alike
+                if alike >= _ALIKE:
+                    break
+        return best
+
+    def _can(self, line: FlatMove) -> bool:
+        move = line.move
+        match line.verb:
+            case "tap" | "long_press":
+                return self.screen.find(self._target(getattr(move, line.verb))) is not None
+            case "turn_on" | "turn_off":
+                return self.screen.switch(self._filled(getattr(move, line.verb))) is not None
+            case "type":
+                return isinstance(move.type, Typed) and self.screen.field(self._filled(move.type.into)) is not None
+            case "pick_time":
+                return self.screen.field("Hour") is not None
+        return False
+
+
+_WORDS = {
+    "back": (Action("navigate_back"), "I go back."),
+    "home": (Action("navigate_home"), "I go to the home screen."),
+    "enter": (Action("keyboard_enter"), "I press enter."),
+    "wait": (Action("wait", ms=1000), "I wait a moment."),
+}
+"""The acts of the bare words, and the thoughts with them."""
+
+
+def _alike(done: Action, proposed: Action) -> bool:
+    """Whether what was done is what was proposed, or a touch so near that it meant the same."""
+    if done.at is None or proposed.at is None:
+        return done == proposed
+    near = max(abs(done.at[0] - proposed.at[0]), abs(done.at[1] - proposed.at[1])) <= _NEAR
+    return (done.kind, done.text, done.direction) == (proposed.kind, proposed.text, proposed.direction) and near
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same but for their spaces and line breaks, which a field of one line loses."""
+    return one.split() == other.split()
+
+
+def _called(node: Node, words: str) -> str:
+    """A thing's name for a thought."""
+    return repr(" ".join((node.desc or node.text or words)[:_SHOWN].split()))
+
+
+def _once_more(move: Move, question: str) -> str:
+    if not move.meanings:
+        return f"That I cannot tell. {question}"
+    return f"I need one of these: {', '.join(move.meanings)}. Which shall it be?"

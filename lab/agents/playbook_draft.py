@@ -1,0 +1,166 @@
+"""A playbook drafted from a run: what was done in it, by the words of what was touched, to be worked over by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.agents.targets import Targets, field_at, is_field
+from lab.core.errors import LabError
+from lab.core.playbook import Do, Move, Target, Typed
+from lab.core.step import Action, Direction, Point
+from lab.core.trace import Step, Trace
+from lab.core.ui_tree import Node, UiTree
+
+_LAUNCHER = "launcher"
+_OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_UP = ("Navigate up", "Back")
+_WIDTH = 120
+
+
+def drafted(trace: Trace) -> tuple[Do, ...]:
+    """The moves of a run, slips and what failed left out; a `LabError` names the step that no move can say."""
+    steps = [s for s in trace.steps if s.action is not None and s.error is None and s.index not in trace.slips]
+    after = {step.index: following.before.tree for step, following in pairwise(steps)}
+    moves: list[Do] = []
+    for step in steps:
+        for move in _moves(trace, step, after.get(step.index)):
+            _add(moves, move)
+    if not moves:
+        raise LabError(f"run {trace.id}", "holds no step that a playbook could say.")
+    return tuple(moves)
+
+
+def as_yaml(moves: tuple[Do, ...]) -> str:
+    """The moves as a playbook's own file holds them, a line for each short one."""
+    import yaml
+
+    values = {"playbook": msgspec.to_builtins(moves)}
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
+
+
+def _add(moves: list[Do], move: Do) -> None:
+    """Puts a move to the others: an app's first screen is reached by opening it, a text is typed into its field."""
+    before = moves[-1] if moves else None
+    if isinstance(move, Move) and move.open is not None:
+        while moves and moves[-1] == "home":
+            moves.pop()
+    elif isinstance(before, Move) and isinstance(move, Move):
+        if before.open is not None and move.tap in _UP:
+            return
+        if isinstance(before.type, Typed) and isinstance(move.type, Typed) and before.type.into == move.type.into:
+            moves[-1] = replace(before, type=move.type)
+            return
+    moves.append(move)
+
+
+def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
+    """What a step was, as a move; nothing for what a playbook does by itself."""
+    action, tree = step.action, step.before.tree
+    assert action is not None
+    why = _sentence(step.proposed.instruction)
+    launcher = _LAUNCHER in step.before.activity
+    match action.kind:
+        case "navigate_home":
+            yield "home"
+        case "navigate_back":
+            yield "back"
+        case "keyboard_enter":
+            yield "enter"
+        case "wait":
+            yield "wait"
+        case "open_app":
+            yield Move(open=action.app or "")
+        case "scroll" | "swipe" if launcher:
+            return
+        case "scroll" | "swipe":
+            said = action.direction or "down"
+            yield Move(scroll=said if action.kind == "scroll" else _OPPOSITE[said], why=why)
+        case "click" | "long_press" if tree is not None and action.at is not None:
+            yield from _touched(action, tree, after, launcher, why)
+        case "input_text":
+            yield from _typed(action, tree, after, why)
+        case "ask_user":
+            text = action.text or ""
+            yield Move(offer=text) if trace.task.kind == "proactive" else Move(ask=text)
+        case "answer":
+            yield Move(answer=action.text or "")
+        case "status":
+            text = _sentence(step.proposed.thought)
+            yield Move(infeasible=text) if action.status == "infeasible" else Move(done=text or "That is done.")
+        case kind:
+            hint = "Flag it as a slip in the replay, or write the playbook by hand."
+            raise LabError(f"run {trace.id}, step {step.index + 1}", f"is a {kind}, which no move can say.", hint)
+
+
+def _touched(action: Action, tree: UiTree, after: UiTree | None, launcher: bool, why: str) -> Iterator[Do]:
+    screen, at = Targets(tree), action.at
+    assert at is not None
+    if screen.covered(at) == "keyboard":
+        field = screen.field("")
+        now = Targets(after).again(field) if field is not None and after is not None else None
+        if field is not None and now is not None:
+            yield Move(type=Typed(now.text, _name(field)), why=why)
+        return
+    field = field_at(screen, at)
+    if field is not None and action.kind == "click":
+        return  # the text that follows says into which field it goes
+    node = _node(screen, at)
+    if launcher and node is not None:
+        yield Move(open=node.label)
+    elif node is not None and node.checkable and "Radio" not in node.cls:
+        yield Move(turn_off=node.label, why=why) if node.checked else Move(turn_on=node.label, why=why)
+    else:
+        target = _target(screen, node, at)
+        yield Move(tap=target, why=why) if action.kind == "click" else Move(long_press=target, why=why)
+
+
+def _typed(action: Action, tree: UiTree | None, after: UiTree | None, why: str) -> Iterator[Do]:
+    """The whole text that the field holds then, for a move replaces what stands in it."""
+    field = Targets(tree).field("") if tree is not None else None
+    now = Targets(after).again(field) if field is not None and after is not None else None
+    text = now.text if now is not None and (action.text or "") in now.text else action.text or ""
+    yield Move(type=Typed(text, _name(field) if field is not None else ""), why=why)
+
+
+def _name(field: Node) -> str:
+    return field.desc or field.text
+
+
+def _node(screen: Targets, at: Point) -> Node | None:
+    """What was touched, with a label: itself, what it lies in, or the first words in it."""
+    under = [node for node in reversed(screen.nodes) if node.bounds.holds(*at)]
+    target = next((node for node in under if node.clickable or node.checkable), None)
+    inner = [n for n in screen.nodes if target is not None and n.bounds.cut(target.bounds) == n.bounds]
+    named = [node for node in ([target] if target is not None else under) + inner if node.label and not is_field(node)]
+    if target is None or not named:
+        return named[0] if named else None
+    return replace(target, text=named[0].label) if not target.label else target
+
+
+def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:
+    """The words that lead to a place, with others near it where they alone lead elsewhere; else the place."""
+    if node is None:
+        return Target(at=at)
+    label = " ".join(node.label.split())
+    for words in (label.partition("$")[0].strip(), label):  # a sum is another one tomorrow
+        if words and _leads(screen, Target(words), at):
+            return words
+    box = screen.tappable(node).bounds
+    inside = [n.label for n in screen.nodes if n.label and n.bounds.cut(box) == n.bounds and n.label != node.label]
+    near = (Target(label, near=words) for words in inside)
+    return next((target for target in near if _leads(screen, target, at)), Target(at=at))
+
+
+def _leads(screen: Targets, target: Target, at: Point) -> bool:
+    node = screen.find(target)
+    return node is not None and screen.tappable(node).bounds.holds(*at)
+
+
+def _sentence(text: str) -> str:
+    """Words as a thought ends."""
+    words = " ".join(text.split())
+    return words if not words or words.endswith((".", "?", "!", "。")) else f"{words}."

@@ -1,0 +1,220 @@
+"""The commands about the lab itself: what comes with it, where things are, which keys do what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.output import (
+    emit,
+    print_table,
+    say,
+    warn,
+)
+from lab.core.errors import LabError
+from lab.core.settings import database, folder, load, settings_file
+from lab.core.task import Kind, find_log, load_log
+from simulators import library
+
+
+class TaskLine(msgspec.Struct, frozen=True):
+    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how; a participant is told none."""
+
+    id: str
+    kind: Kind
+    title: str
+    instruction: str
+    persona: str
+    budget: int
+    checks: int
+    nodes: int
+    units: int
+    path: str
+    playbooks: dict[str, str] = {}
+
+
+class PersonaLine(msgspec.Struct, frozen=True):
+    """One persona in a list: `personas`. `clean` and `noise` count the entries of its two logs, null where none."""
+
+    id: str
+    name: str
+    occupation: str
+    clean: int | None
+    noise: int | None
+    path: str
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where everything is kept: `where`."""
+
+    db: str
+    settings: str
+    cache: str
+    tasks: str
+    personas: str
+
+
+class KeyLine(msgspec.Struct, frozen=True):
+    """One binding: `keys`. `keys` are the keys in force, `usual` those that hitlab comes with, both with commas."""
+
+    id: str
+    keys: str
+    usual: str
+    word: str
+    does: str
+
+
+class TasksArguments(Arguments):
+    """What `tasks` takes."""
+
+    files: list[str]
+
+
+def add_tasks(parser: Parser) -> None:
+    parser.runs(tasks, TasksArguments)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
+    parser.json()
+
+
+def tasks(args: TasksArguments) -> int:
+    """The built-in tasks, or the task files named."""
+    lines = []
+    told = load(db=args.db).seat in ("developer", "designer")
+    for name, path in _named(args.files, library.tasks()):
+        task = library.task(name)
+        lines.append(
+            TaskLine(
+                id=task.id,
+                kind=task.kind,
+                title=task.shown,
+                instruction=task.instruction,
+                persona=task.persona,
+                budget=task.budget,
+                checks=len(task.checks),
+                nodes=len(task.tdg.walk()),
+                units=len(task.units),
+                path=str(path),
+                playbooks={one.name: one.fault for one in task.playbooks} if told else {},
+            )
+        )
+    emit(lines, _tell_faults if args.files else _tell_tasks, json=args.json)
+    return 0
+
+
+def _tell_tasks(lines: list[TaskLine]) -> None:
+    rows = [[line.id, line.kind, line.title, line.persona or "-", line.instruction or "(none)"] for line in lines]
+    print_table(["task", "kind", "title", "persona", "instruction"], rows, wide="instruction")
+
+
+def _tell_faults(lines: list[TaskLine]) -> None:
+    """The tasks, then their playbooks that go wrong."""
+    _tell_tasks(lines)
+    wrong = [[f"playbook:{name}", fault] for line in lines for name, fault in line.playbooks.items()]
+    if wrong:
+        say("")
+        print_table(["agent", "what goes wrong"], wrong, wide="what goes wrong")
+
+
+class PersonasArguments(Arguments):
+    """What `personas` takes."""
+
+    files: list[str]
+
+
+def add_personas(parser: Parser) -> None:
+    parser.runs(personas, PersonasArguments)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
+    parser.json()
+
+
+def personas(args: PersonasArguments) -> int:
+    """The built-in personas, or the profiles named."""
+    lines = []
+    for name, path in _named(args.files, library.personas()):
+        persona = library.persona(name, "none")
+        identity: dict[str, Any] = persona.facts.get("identity") or {}
+        lines.append(
+            PersonaLine(
+                id=persona.id,
+                name=persona.name,
+                occupation=str(identity.get("occupation", "")),
+                clean=_entries(path, "clean"),
+                noise=_entries(path, "noise"),
+                path=str(path),
+            )
+        )
+    emit(lines, _tell_personas, json=args.json)
+    return 0
+
+
+def _tell_personas(lines: list[PersonaLine]) -> None:
+    rows = [[line.id, line.name, line.occupation, str(line.clean or "-"), str(line.noise or "-")] for line in lines]
+    print_table(["persona", "name", "occupation", "log", "noisy log"], rows, wide="occupation")
+
+
+def _named(files: list[str], known: dict[str, Path]) -> list[tuple[str, Path]]:
+    return [(file, known.get(file, Path(file))) for file in files] or list(known.items())
+
+
+def _entries(profile: Path, source: Any) -> int | None:
+    try:
+        path = find_log(profile, source)
+    except LabError:
+        return None  # a profile may come without a history
+    return len(load_log(path))
+
+
+def add_where(parser: Parser) -> None:
+    parser.runs(where, Arguments)
+    parser.json()
+
+
+def where(args: Arguments) -> int:
+    """Where everything is kept, whether it is there yet or not."""
+    settings = load(db=args.db)
+    places = Places(
+        db=str(database(settings)),
+        settings=str(settings_file()),
+        cache=str(folder("cache")),
+        tasks=str(library.HERE / "tasks"),
+        personas=str(library.HERE / "personas"),
+    )
+    emit(places, _tell_places, json=args.json)
+    return 0
+
+
+def _tell_places(places: Places) -> None:
+    for name in places.__struct_fields__:
+        path = getattr(places, name)
+        say(f"{name:9} {path}" + ("" if Path(path).exists() else "  (not there yet)"))
+
+
+def add_keys(parser: Parser) -> None:
+    parser.runs(keys, Arguments)
+    parser.json()
+
+
+def keys(args: Arguments) -> int:
+    """Every binding with the keys in force; exit 3 where the settings' keymap names what is none."""
+    from screens.keymap import keymap_of, named_bindings
+
+    settings, wrong, moved = load(), None, dict[str, str]()
+    try:
+        moved = keymap_of(settings.keymap).keys
+    except LabError as error:
+        wrong = error
+    lines = [
+        KeyLine(one.id, moved.get(one.id, one.keys), one.keys, one.word, one.tooltip)
+        for one in named_bindings().values()
+    ]
+    emit(
+        lines,
+        lambda _: print_table(["id", "keys", "does"], [[line.id, line.keys, line.does] for line in lines], wide="does"),
+        json=args.json,
+    )
+    if wrong is not None:
+        warn(wrong.sentence)
+    return 3 if wrong is not None else 0

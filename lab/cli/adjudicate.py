@@ -1,0 +1,376 @@
+"""The command adjudicate: what raters differ on, listed, looked at and settled, on the screen or without one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from annotators.gold import field_at
+from lab.cli.adjudicate_output import (
+    Adjudications,
+    GoldWritten,
+    case_told,
+    queue_told,
+    settled_line,
+    tell_case,
+    tell_queue,
+    tell_settled,
+)
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, write_new
+from lab.cli.output import emit, say
+from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
+from lab.core.codec import convert, encode, read_file, read_json
+from lab.core.errors import LabError
+from lab.core.label import Missing
+from lab.core.rating_sheet import FieldReference
+from lab.core.settings import check_named, load
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from lab.studies.adjudication import AdjudicationSession, ItemAnswers
+from lab.studies.seats import check_seat, sees_outcomes
+from lab.studies.study_places import StudyPlaces, study_named
+from lab.studies.typed_answers import typed_value
+
+if TYPE_CHECKING:
+    from annotators.adjudication import Queue
+
+
+class AdjudicateArguments(Arguments):
+    """What `adjudicate` takes."""
+
+    study: str
+    person: str | None
+    listed: bool
+    unit: str | None
+    target: str
+    field: str
+    judges: bool
+    value: str | None
+    missing: Literal["not_reached", "not_applicable", "cannot_judge", "skipped"] | None
+    reason: str | None
+    means: Literal["majority", "discussion", "adjudicator"] | None
+    minutes: float | None
+    move: list[str]
+    majority: bool
+    source: str | None
+    withdraw: bool
+    gold: str | None
+
+
+def add_adjudicate(parser: Parser) -> None:
+    parser.runs(adjudicate, AdjudicateArguments)
+    parser.study()
+    parser.add_argument("--as", dest="person", metavar="CODE", help="who settles: nobody who rated the run in question")
+    parser.add_argument("--list", dest="listed", action="store_true", help="what is to be settled, and what is")
+    parser.add_argument("--unit", metavar="ID", help="one run (or pair, step, ...): with --target and --field an item")
+    parser.add_argument("--target", default="", metavar="ID", help="the item in it, where there are several")
+    parser.add_argument("--field", default="", metavar="ID", help="the question, where there are several")
+    parser.add_argument(
+        "--judges", action="store_true", help="with --unit: show judges' answers, too, or say they were seen"
+    )
+    parser.add_argument("--value", metavar="VALUE", help="settle it: the right answer")
+    parser.add_argument(
+        "--missing", choices=["not_reached", "not_applicable", "cannot_judge", "skipped"], metavar="REASON",
+        help="settle it: why there is no right answer (not_reached, not_applicable, cannot_judge, skipped)",
+    )  # fmt: skip
+    parser.add_argument("--reason", metavar="TEXT", help="why; it must be said")
+    parser.add_argument(
+        "--means", choices=["majority", "discussion", "adjudicator"], metavar="HOW",
+        help="majority, discussion or adjudicator (default: discussion with --move or --minutes, else adjudicator)",
+    )  # fmt: skip
+    parser.add_argument("--minutes", type=float, metavar="M", help="how long it was discussed")
+    parser.add_argument(
+        "--move", action="append", default=[], metavar="WHO:WAS:NOW:CODE",
+        help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
+    )  # fmt: skip
+    parser.add_argument("--majority", action="store_true", help="settle every item for which most say one thing")
+    parser.add_argument(
+        "--from", dest="source", metavar="FILE", help="settle what these JSON lines say (-: from a pipe)"
+    )
+    parser.add_argument("--withdraw", action="store_true", help="leave an item unsettled again")
+    parser.add_argument("--gold", metavar="FILE", help="write what is settled as gold for `hitlab study new --gold`")
+    parser.json()
+
+
+def adjudicate(args: AdjudicateArguments) -> int:
+    """Opens the room; or lists, shows, settles or writes what is settled as gold, as its options say."""
+    settings = load(db=args.db, person=args.person)
+    check_seat(settings, sees_outcomes, "adjudicate")
+    _check_options(args)
+    item = bool(_settling(args))
+    settles = args.majority or args.source or item
+    if settles:
+        check_named(settings, "adjudicate")
+    reads = not settles and args.listed
+    with open_store(settings, create=False, readonly=bool(reads)) as store:
+        study = study_named(store, args.study)
+        chair = AdjudicationSession(store, study, Actor("human", settings.person))
+        chair.check()
+        if args.gold:
+            return _gold(chair, Path(args.gold), as_json=args.json)
+        if args.source:
+            return _kept(chair, _from_file(chair, args.source), args)
+        if args.majority:
+            return _kept(chair, _by_majority(chair, args.reason or "", args.field), args)
+        if args.unit and item:
+            return _kept(chair, [_settled_here(chair, args, args.unit)], args)
+        if args.unit:
+            return _show(chair, args, args.unit)
+        if args.listed or args.json:
+            told = queue_told(study, _queue(chair, args.field))
+            emit(told, tell_queue, json=args.json)
+            return 0
+        from screens.navigation import Opening
+
+        return show_room(
+            store, settings, Opening("adjudicate", study=study), f"adjudicate {study.id}",
+            "`--list` says what is to be settled, `--unit` and `--value` settle it.",
+        )  # fmt: skip
+
+
+def _check_options(args: AdjudicateArguments) -> None:
+    """Raises `LabError` where options stand beside each other that do not go together."""
+    settles = _settling(args)
+    ways = [*settles, *(["--majority"] * args.majority), *(["--from"] * bool(args.source))]
+    if len(ways) > 1:
+        raise LabError("adjudicate", f"{' and '.join(ways)} do not go together.", code=2)
+    if settles and not args.unit:
+        raise LabError("adjudicate", f"{settles[0]} needs --unit: where it is settled.", code=2)
+    if ways and ways != ["--from"] and not args.reason:
+        raise LabError("adjudicate", f"{ways[0]} needs --reason: what is settled says why.", code=2)
+    if args.gold and (ways or args.unit or args.listed):
+        raise LabError("adjudicate", "--gold goes with --json alone.", code=2)
+    more = {"reason": args.reason, "means": args.means, "minutes": args.minutes, "move": args.move}
+    stray = [name for name, value in more.items() if value]
+    if stray and not (set(ways) - {"--from"}):
+        raise LabError("adjudicate", f"--{stray[0]} settles nothing alone.", "Give --unit and --value.", code=2)
+    if args.unit and (args.majority or args.source):
+        raise LabError("adjudicate", f"--unit does not go with {ways[0]}.", code=2)
+
+
+def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
+    """What is to be settled, of one question alone where it is named."""
+    from lab.studies.study_data import gathered
+
+    if field and chair.study.protocol.field(field) is None:
+        known = ", ".join(one.id for one in chair.study.protocol.fields)
+        raise LabError("adjudicate", f"--field: {field!r} is none of {known}")
+    queue = chair.queue(gathered(chair.store, chair.study))
+    if not field:
+        return queue
+    still, done = ([one for one in some if one.spot.field == field] for some in (queue.open, queue.settled))
+    return queue._replace(open=still, settled=done)
+
+
+def _settling(args: AdjudicateArguments) -> list[str]:
+    """Those of the options given by which one item is settled."""
+    given = {"--value": args.value, "--missing": args.missing, "--withdraw": args.withdraw}
+    return [name for name, value in given.items() if value]
+
+
+# -- one item ----------------------------------------------------------------------------------------------------
+def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> ItemAnswers:
+    try:
+        unit = StudyPlaces(chair.store, chair.study).unit(name, "adjudicate")
+    except LabError as error:
+        raise LabError("adjudicate", error.message.replace("field unit: ", "--unit: "), error.hint) from error
+    return chair.case(unit, places_of(chair.study, unit, args.target, args.field, "adjudicate"))
+
+
+def _show(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> int:
+    case = _case(chair, args, unit)
+    check_seen(chair, case, "adjudicate")
+    told = case_told(chair.study, case, judges=args.judges)
+    emit(told, tell_case, json=args.json)
+    return 0
+
+
+def _settled_here(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> SignedSettlement:
+    case = _case(chair, args, unit)
+    if args.withdraw:
+        return chair.withdraw(case, args.reason or "")
+    moves = [_move(chair.study, case, words) for words in args.move]
+    value = value_at(chair.study, case, args.value) if args.value is not None else None
+    means: Means = args.means or ("discussion" if moves or args.minutes is not None else "adjudicator")
+    return chair.settle(
+        case,
+        value,
+        reason=args.reason or "",
+        means=means,
+        missing=args.missing,
+        minutes=args.minutes,
+        moves=moves,
+        judges_seen=args.judges,
+    )
+
+
+def _move(study: Study, case: ItemAnswers, words: str) -> Move:
+    """WHO:WAS:NOW:CODE, of which WAS may be empty and CODE left out."""
+    parts = words.split(":")
+    if not 3 <= len(parts) <= 4 or not parts[0]:
+        raise LabError("adjudicate", f"--move {words!r} is not WHO:WAS:NOW:CODE", code=2)
+    was, now = (value_at(study, case, part) if part else None for part in parts[1:3])
+    return Move(parts[0], was, now, parts[3] if len(parts) == 4 else "")
+
+
+# -- several -----------------------------------------------------------------------------------------------------
+def _by_majority(chair: AdjudicationSession, reason: str, field: str) -> list[SignedSettlement]:
+    """Settles every item that has a majority and that this person may settle, all or none."""
+    from store.adjudication import Ruling
+
+    rulings = []
+    closed: dict[str, str] = {}
+    for one in _queue(chair, field).open:
+        most = one.majority
+        if most is None:
+            continue
+        unit = chair.store.studies.unit(chair.study, one.unit)
+        if one.unit not in closed:
+            closed[one.unit] = chair.store.adjudications.may_settle(chair.study, unit, chair.person)
+        if closed[one.unit]:
+            continue
+        missing: Any = most.reason or None
+        rulings.append(
+            Ruling(unit, Settlement(one.spot.target, one.spot.field, "majority", most.value, missing, reason.strip()))
+        )
+    settle = chair.store.adjudications.settle_each
+    settlements = settle(chair.study, rulings, chair.person, open_only=True) if rulings else []
+    if not settlements:
+        raise LabError("adjudicate", "nothing that is open has a majority; nothing was done.")
+    return settlements
+
+
+def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
+    """Settles what a file says, all or none; each line is by the same rules as what is typed."""
+    from store.adjudication import Ruling
+
+    places = StudyPlaces(chair.store, chair.study)
+    rulings = []
+    for where, row in rows_of(file):
+        unit = places.unit(row.unit, where)
+        case = chair.case(unit, places_of(chair.study, unit, row.target, row.field, where))
+        try:
+            rulings.append(Ruling(unit, _told(chair, case, row)))
+        except LabError as error:
+            raise LabError(where, f"{error.title}: {error.message}", error.hint) from error
+    return chair.store.adjudications.settle_each(chair.study, rulings, chair.person)
+
+
+def _told(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
+    moves = tuple(chair.move(case, move) for move in row.moves)
+    means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
+    return Settlement(
+        case.spot.target, case.spot.field, means, row.value, row.missing, row.reason.strip(), row.minutes, moves,
+        row.judges_seen, row.withdrawn,
+    )  # fmt: skip
+
+
+def _kept(chair: AdjudicationSession, settled: list[SignedSettlement], args: AdjudicateArguments) -> int:
+    lines = []
+    for one in settled:
+        case = None
+        if one.what.moves:
+            case = chair.case(
+                chair.store.studies.unit(chair.study, one.unit), FieldReference(one.what.target, one.what.field)
+            )
+        lines.append(settled_line(one, case))
+    emit(
+        Adjudications(chair.study.id, chair.study.version, tuple(lines)),
+        lambda _: tell_settled(lines, chair.store.path.name),
+        json=args.json,
+    )
+    return 0
+
+
+def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
+    """Writes what is settled with a value as the lines that `hitlab study new --gold` reads, to a new file."""
+    from annotators.gold import GoldLine
+
+    standing = sorted(chair.store.adjudications.settled(chair.study).items())
+    lines = [
+        encode(GoldLine(one.what.value, unit, "", spot.target, spot.field, one.what.reason))
+        for (unit, spot), one in standing
+        if one.what.reason_missing is None
+    ]
+    if not lines:
+        raise LabError("adjudicate", "nothing is settled yet; no gold was written.")
+    write_new(out, b"".join(line + b"\n" for line in lines), f"gold file {out}", "no gold was written")
+    told = GoldWritten(str(out), len(lines))
+    emit(told, lambda _: say(f"{told.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"), json=as_json)
+    return 0
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line that `hitlab adjudicate --from` reads: what is right at a place, by which means, and why.
+
+    `unit` is a unit's id or its beginning, or a run's; `target` and `field` are left out where there is one alone.
+    One of `value`, `missing` and `withdrawn` is told. Moves name a rater by letter or code; `was` may be left out.
+    """
+
+    unit: str
+    reason: str
+    target: str = ""
+    field: str = ""
+    value: Any = None
+    missing: Missing | None = None
+    means: Means | None = None
+    minutes: float | None = None
+    moves: tuple[Move, ...] = ()
+    judges_seen: bool = False
+    withdrawn: bool = False
+
+
+def rows_of(name: str) -> list[tuple[str, Row]]:
+    """Each line of a file (or of standard input: `-`) and where it stands; `LabError` names line and field."""
+    data = sys.stdin.buffer.read() if name == "-" else read_file(Path(name), f"file {name}")
+    what = "standard input" if name == "-" else f"file {name}"
+    rows = []
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{what}, line {number}"
+        value, notes = read_json(line, where)
+        for place, stood in notes:
+            raise LabError(where, f"field {place}: holds a {stood}")
+        row: Row = convert(value, Row, where)
+        told = (row.value is not None) + (row.missing is not None) + row.withdrawn
+        if told != 1:
+            raise LabError(where, f"field value: {told or 'none'} of value, missing and withdrawn is told")
+        rows.append((where, row))
+    if not rows:
+        raise LabError(what, "holds no line")
+    return rows
+
+
+def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> FieldReference:
+    """The place that is meant; a target is left out where the unit has one alone."""
+    if not target and len(unit.targets) == 1 and study.protocol.targets != "unit":
+        whole = study.protocol.field(field)
+        if whole is None or whole.per == "target":
+            target = unit.targets[0].id
+    return FieldReference(target, field_at(study.protocol, unit, target, field, where).id)
+
+
+def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
+    """What was typed as a value of its field; `LabError` says what does not fit."""
+    field = study.protocol.field(case.spot.field)
+    assert field is not None
+    if field.kind in ("nominal", "ordinal"):
+        return words
+    if field.kind == "flag":
+        known = {"yes": True, "true": True, "no": False, "false": False}
+        if words.casefold() not in known:
+            raise LabError(field.id, f"{words!r} is neither yes nor no.")
+        return known[words.casefold()]
+    return typed_value(field, words)
+
+
+def check_seen(chair: AdjudicationSession, case: ItemAnswers, what: str) -> None:
+    """Raises `LabError` where this person still has to rate the unit, or others have: nobody is told before then."""
+    if case.closed and not chair.store.studies.locked(chair.study):
+        raise LabError(what, f"unit {case.unit.id}: {case.closed}")

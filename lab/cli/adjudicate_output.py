@@ -1,0 +1,259 @@
+"""What `hitlab adjudicate` prints: what is to be settled, one item with its answers side by side, what was settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from annotators.derived import step_of
+from lab.cli.output import print_table, say
+from lab.core.adjudication import Means, SignedSettlement, so_many
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import MISSING
+from lab.core.rounding import rounded
+from lab.core.study import Study
+
+if TYPE_CHECKING:
+    from annotators.adjudication import DisputedPlace, Queue
+    from lab.studies.adjudication import ItemAnswers, MaskedAnswer
+
+_SHOWN = 40
+"""Items that are listed for people; --json has them all."""
+
+
+class CountLine(msgspec.Struct, frozen=True):
+    """How many people say one thing: a `value`, or the reason why it is `missing`."""
+
+    value: Any
+    missing: str | None
+    people: int
+
+
+class MoveLine(msgspec.Struct, frozen=True):
+    """Who changed their mind in a discussion (a letter, as long as raters are hidden), from what to what, and why."""
+
+    rater: str
+    was: Any
+    now: Any
+    code: str
+    why: str
+
+
+class SettledLine(msgspec.Struct, frozen=True):
+    """What is settled at a place; `withdrawn`: it was, and is not any more."""
+
+    unit: str
+    target: str
+    field: str
+    value: Any
+    missing: str | None
+    means: Means
+    reason: str
+    minutes: float | None
+    moves: tuple[MoveLine, ...]
+    by: str
+    at: str
+    judges_seen: bool = False
+    withdrawn: bool = False
+
+
+class DisputeLine(msgspec.Struct, frozen=True):
+    """A place on which people differ: `moves` is how far its field's agreement (Krippendorff's alpha) moves without
+    its unit, null where that is undefined; `majority` what more than half say, null where there is no such thing."""
+
+    unit: str
+    target: str
+    field: str
+    said: tuple[CountLine, ...]
+    moves: float | None
+    majority: CountLine | None
+    settled: SettledLine | None = None
+
+
+class QueueTold(msgspec.Struct, frozen=True):
+    """What is to be settled and what is: `adjudicate --list`. `waiting` units are not handed in by all raters yet."""
+
+    study: str
+    version: int
+    title: str
+    open: tuple[DisputeLine, ...]
+    settled: tuple[DisputeLine, ...]
+    waiting: int
+
+
+class VoiceLine(msgspec.Struct, frozen=True):
+    """What one rater says at a place, `rater` a letter until it is decided; `step` from 1; judges are J1, J2, ..."""
+
+    rater: str
+    value: Any
+    missing: str | None
+    step: int | None
+    flags: tuple[str, ...]
+    confidence: float | None
+    note: str
+    cites: str
+
+
+class CaseTold(msgspec.Struct, frozen=True):
+    """One place with all that was said there: `adjudicate --unit U`."""
+
+    study: str
+    version: int
+    unit: str
+    target: str
+    field: str
+    said: tuple[VoiceLine, ...]
+    judges: tuple[VoiceLine, ...]
+    majority: CountLine | None
+    settled: SettledLine | None
+    closed: str
+
+
+class Adjudications(msgspec.Struct, frozen=True):
+    """What was settled just now: `adjudicate` with --value, --missing, --majority, --from or --withdraw."""
+
+    study: str
+    version: int
+    settled: tuple[SettledLine, ...]
+
+
+class GoldWritten(msgspec.Struct, frozen=True):
+    """What is settled, written as gold for another study's pilot: `adjudicate --gold FILE`."""
+
+    path: str
+    lines: int
+
+
+# -- as data -----------------------------------------------------------------------------------------------------
+
+
+def queue_told(study: Study, found: Queue) -> QueueTold:
+    return QueueTold(
+        study.id, study.version, study.title, tuple(map(_dispute, found.open)), tuple(map(_dispute, found.settled)),
+        found.waiting,
+    )  # fmt: skip
+
+
+def _dispute(one: DisputedPlace) -> DisputeLine:
+    counts = tuple(CountLine(count.value, count.reason or None, count.people) for count in one.counts)
+    most = counts[0] if one.majority is not None else None
+    settled = settled_line(one.settled) if one.settled is not None else None
+    return DisputeLine(one.unit, one.spot.target, one.spot.field, counts, one.moves, most, settled)
+
+
+def case_told(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
+    most = case.majority
+    people = sum(voice.said.word == most.word for voice in case.voices) if most is not None else 0
+    return CaseTold(
+        study.id, study.version, case.unit.id, case.spot.target, case.spot.field, tuple(map(_voice, case.voices)),
+        tuple(map(_voice, case.judges)) if judges else (),
+        CountLine(most.value, most.reason_missing, people) if most is not None else None,
+        settled_line(case.settled, case) if case.settled is not None else None, case.closed,
+    )  # fmt: skip
+
+
+def _voice(voice: MaskedAnswer) -> VoiceLine:
+    said, label = voice.said, voice.said.label
+    step = step_of(label) if label is not None else None
+    return VoiceLine(
+        voice.called, said.value, said.reason_missing, None if step is None else step + 1, voice.flags,
+        label.confidence if label is not None else None, label.note if label is not None else "",
+        label.cites if label is not None else "",
+    )  # fmt: skip
+
+
+def settled_line(one: SignedSettlement, case: ItemAnswers | None = None) -> SettledLine:
+    """What was settled; raters are named as they are in its case, and by nothing where there is none."""
+    what = one.what
+    moves = tuple(
+        MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
+        for move in what.moves
+    )
+    return SettledLine(
+        one.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason, what.minutes,
+        moves, one.by.id, one.at, what.judges_seen, what.withdrawn,
+    )  # fmt: skip
+
+
+# -- for people --------------------------------------------------------------------------------------------------
+
+
+def value_words(value: Any, missing: str | None) -> str:
+    """An answer in a word or two."""
+    if missing:
+        return next((words for reason, words in MISSING.items() if reason == missing), missing)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def tell_queue(found: QueueTold) -> None:
+    say(f"{found.study} v{found.version}: {found.title}")
+    if found.open:
+        print_table(
+            ["", "item", "question", "answers", "moves alpha by"],
+            [
+                [one.unit, one.target or "-", one.field, _counts(one), _moved(one.moves)]
+                for one in found.open[:_SHOWN]
+            ],
+        )  # fmt: skip
+        if len(found.open) > _SHOWN:
+            say(f"and {len(found.open) - _SHOWN:,} more (--json)")
+    majority = sum(one.majority is not None for one in found.open)
+    said = f"{len(found.open):,} to settle, {majority:,} of them with a majority; {len(found.settled):,} settled"
+    say(said if found.open or found.settled else "nothing to settle: people differ on nothing that is handed in")
+    if found.waiting:
+        runs = "1 more waits" if found.waiting == 1 else f"{found.waiting:,} more wait"
+        say(f"{runs} until all its raters have handed it in" if found.waiting == 1 else f"{runs} until all have")
+
+
+def _counts(one: DisputeLine) -> str:
+    return ", ".join(so_many(count.people, value_words(count.value, count.missing)) for count in one.said)
+
+
+def _moved(by: float | None) -> str:
+    return "-" if by is None else rounded(by, 4)
+
+
+def tell_case(found: CaseTold) -> None:
+    place = f"{found.unit}: {found.target + ', ' if found.target else ''}{found.field}"
+    say(plain(f"{found.study} v{found.version}, {place}", lines=False))
+    voices = [*found.said, *found.judges]
+    print_table(
+        ["", "answer", "step", "flags", "sure", "note"],
+        [
+            [
+                one.rater, value_words(one.value, one.missing), str(one.step or ""), ", ".join(one.flags),
+                "" if one.confidence is None else f"{one.confidence:g}", one.note or one.cites,
+            ]
+            for one in voices
+        ],
+        wide="note",
+    )  # fmt: skip
+    if found.settled is not None:
+        say(f"settled   {_settled_words(found.settled)}")
+        for move in found.settled.moves:
+            why = f" ({', '.join(part for part in (move.code, move.why) if part)})" if move.code or move.why else ""
+            say(f"moved     {move.rater}: {value_words(move.was, None)} -> {value_words(move.now, None)}{why}")
+    if found.closed:
+        say(f"closed    {found.closed}")
+
+
+def _settled_words(one: SettledLine) -> str:
+    if one.withdrawn:
+        return f"no more: {one.reason}"
+    minutes = f", {one.minutes:g} min" if one.minutes is not None else ""
+    return f"{value_words(one.value, one.missing)} by {one.means}{minutes}, {one.by}: {one.reason}"
+
+
+def tell_settled(found: Sequence[SettledLine], db: str) -> None:
+    for one in found[:_SHOWN]:
+        where = ", ".join(part for part in (one.unit, one.target, one.field) if part)
+        say(f"{where}: {_settled_words(one)}")
+    if len(found) > _SHOWN:
+        say(f"and {len(found) - _SHOWN:,} more")
+    say(f"{len(found):,} kept in {db}")

@@ -1,0 +1,328 @@
+"""The commands that say how far raters agree, and how each rater does: agreement, raters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from annotators.rater_numbers import RaterNumbers
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.core.agreement import Agreement, How, is_share, words
+from lab.core.errors import LabError
+from lab.core.rounding import rounded
+from lab.core.settings import Settings
+from lab.studies.rater_words import (
+    apart_words,
+    head_words,
+    interval_words,
+    lines_of,
+    n_words,
+    pace_words,
+    stretch_lines,
+    value_words,
+)
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+
+
+class StudyAgreement(msgspec.Struct, frozen=True):
+    """How far a study's raters agree: `agreement`. `sha` is the frozen plan's, `how` how intervals are made."""
+
+    study: str
+    version: int
+    title: str
+    protocol: str
+    locked: bool
+    sha: str
+    how: How
+    agreements: tuple[Agreement, ...]
+
+
+class AgreementArguments(Arguments):
+    """What `agreement` takes."""
+
+    study: str | None
+    cases: str | None
+    open: bool
+    bootstrap: int | None
+    seed: int
+
+
+def add_agreement(parser: Parser) -> None:
+    parser.runs(agreement, AgreementArguments)
+    parser.study("?")
+    parser.add_argument("--cases", metavar="FILE", help="instead, try the arithmetic on a file of verified cases")
+    parser.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
+    parser.intervals()
+    parser.json()
+
+
+def agreement(args: AgreementArguments) -> int:
+    """Prints every number of a study with its interval and n, or opens the room that shows them."""
+    if args.cases is not None:
+        if args.study is not None:
+            raise LabError("agreement", "a study, or --cases FILE, not both", code=2)
+
+        return tell_cases(args.cases, as_json=args.json)
+    if args.study is None:
+        raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
+    settings = settings_for(args.db, sees_outcomes, "agreement")
+    if args.open:
+        return _opened(args, args.study, settings)
+    with open_store(settings, create=False, readonly=True) as store:
+        from lab.studies.study_data import agreed
+
+        study = study_named(store, args.study)
+        told = StudyAgreement(
+            study.id,
+            study.version,
+            study.title,
+            study.protocol.id,
+            store.studies.locked(study),
+            study.sha,
+            how_of(args.bootstrap, args.seed),
+            tuple(agreed(store, study, how_of(args.bootstrap, args.seed))),
+        )
+    emit(
+        told, lambda _: tell_agreement(told, {field.id: field.shown for field in study.protocol.fields}), json=args.json
+    )
+    return 0
+
+
+def _opened(args: AgreementArguments, name: str, settings: Settings) -> int:
+    """The room, whose intervals are chosen in it."""
+    if args.json or args.bootstrap is not None:
+        raise LabError("agreement", "--open shows a room, which is no JSON and chooses its intervals itself.", code=2)
+    with open_store(settings, create=False) as store:
+        study = study_named(store, name)
+        from screens.navigation import Opening
+
+        opening = Opening("agreement", study=study)
+        return show_room(store, settings, opening, f"study {study.id}", "`hitlab agreement STUDY` prints it.")
+
+
+def how_of(bootstrap: int | None, seed: int) -> How:
+    """How intervals are made, as the command line says."""
+    if bootstrap is None:
+        return How()
+    return How("bootstrap", resamples=bootstrap, seed=seed)
+
+
+_CORRECTED = ("kappa", "alpha", "ac1", "ac2")
+"""What the names of those hold that Landis and Koch's words are about."""
+
+
+def tell_agreement(told: StudyAgreement, shown: Mapping[str, str]) -> None:
+    """A table for each question, part of its items and whose answers are compared; `shown` are questions in words."""
+    say(f"{told.study} v{told.version}: {told.title}{'   locked' if told.locked else ''}")
+    if not told.agreements:
+        say("Nothing that is asked in it can be compared.")
+        return
+    if any(one.low is not None for one in told.agreements):
+        say(_ways(told.how, told.agreements[0].clusters))
+    if any(one.planned and one.value is not None for one in told.agreements):
+        say("A star marks what was planned.")
+    for (field, part, between), group in groupby(told.agreements, lambda one: (one.field, one.part, one.between)):
+        numbers = list(group)
+        say("")
+        say(" · ".join(filter(None, (shown.get(field, field), part, between))))
+        for heading, some in groupby(numbers, _n):
+            _tell(heading, list(some))
+
+
+def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
+    if all(one.value is None and one.statistic == "agreement" for one in numbers):
+        for why in dict.fromkeys(one.undefined for one in numbers):
+            say(f"  no number: {why}")
+        if numbers[0].reasons:
+            say(f"  {_missing(numbers[0])}")
+        return
+    say(f"  {n_words}")
+    print_table(
+        ["  statistic", "value", "interval", "in words"],
+        [
+            [f"  {one.statistic}{' *' if one.planned else ''}", _value(one), _interval(one), _said(one)]
+            for one in numbers
+        ],
+        wide="in words",
+    )
+
+
+def _ways(how: How, one: str) -> str:
+    share = f"{how.level * 100:g} %"
+    if how.interval == "bootstrap":
+        return f"{share} intervals from {how.resamples:,} resamples of {one}s, seed {how.seed}."
+    made = f"{share} intervals by leaving out one {one} after another (jackknife-t, freed of skewness)."
+    return f"{made} Of a share of one item a {one}: Wilson's."
+
+
+def _n(one: Agreement) -> str:
+    """The n of a number, as a line of words."""
+    parts = [
+        f"{one.places:,} item{'' if one.places == 1 else 's'}",
+        f"{one.traces:,} {one.clusters}{'' if one.traces == 1 else 's'}",
+        f"{one.raters:,} rater{'' if one.raters == 1 else 's'}",
+    ]  # fmt: skip
+    return f"n: {', '.join(parts)}; {_missing(one) if one.missing or one.reasons else 'none missing'}"
+
+
+def _missing(one: Agreement) -> str:
+    """The share of answers that are missing, and why."""
+    why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.reasons.items())
+    return f"{rounded(one.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
+
+
+def _value(one: Agreement) -> str:
+    return "undefined" if one.value is None else _number(one, one.value)
+
+
+def _interval(one: Agreement) -> str:
+    if one.low is None or one.high is None:
+        return "-"
+    return f"{_number(one, one.low)} to {_number(one, one.high)}"
+
+
+def _number(one: Agreement, value: float) -> str:
+    return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
+
+
+def _said(one: Agreement) -> str:
+    """Why there is no value or no interval; else Landis and Koch's words, where they mean something."""
+    if one.value is None:
+        return one.undefined
+    if one.low is None:
+        return f"no interval: {one.no_interval}"
+    corrected = any(name in one.statistic for name in _CORRECTED) and " minus " not in one.between
+    return words(one) if corrected else ""
+
+
+class CaseValue(msgspec.Struct, frozen=True):
+    """One case of a file: `agreement --cases`. `value` is null where `undefined` says why.
+
+    `expected` is the file's own number, null where it names none; `agrees` says whether value and it are no further
+    apart than the file's tolerance, null where there is none to compare with.
+    """
+
+    id: str
+    statistic: str
+    value: float | None
+    undefined: str
+    expected: float | None
+    agrees: bool | None
+
+
+def tell_cases(file: str, *, as_json: bool) -> int:
+    """Every case with its value, in the file's order."""
+    from annotators.agreement.cases import computed
+
+    results = computed(Path(file))
+    told = [
+        CaseValue(
+            one.id,
+            one.statistic,
+            one.value,
+            one.undefined,
+            one.expected,
+            _agrees(one.value, one.expected, results.tolerance),
+        )
+        for one in results.cases
+    ]
+    emit(told, lambda _: _tell_cases(told, results.tolerance), json=as_json)
+    return 0
+
+
+def _tell_cases(told: list[CaseValue], tolerance: float) -> None:
+    if told:
+        print_table(["case", "value", "expected", "statistic"], [_case_row(one) for one in told], wide="statistic")
+    compared = [one for one in told if one.agrees is not None]
+    say(
+        f"\n{len(told):,} case{'' if len(told) == 1 else 's'}; {sum(one.agrees is True for one in compared):,} of "
+        f"{len(compared):,} agree to {tolerance:g}"
+    )
+
+
+def _agrees(value: float | None, expected: float | None, tolerance: float) -> bool | None:
+    if expected is None:
+        return None
+    return value is not None and abs(value - expected) <= tolerance
+
+
+def _case_row(one: CaseValue) -> list[str]:
+    value = f"undefined ({one.undefined})" if one.value is None else f"{one.value:.6f}"
+    beside = "" if one.expected is None else f"{one.expected:.6f}{'' if one.agrees else ' differs'}"
+    return [one.id, value, beside, one.statistic]
+
+
+class StudyRaters(msgspec.Struct, frozen=True):
+    """Each rater of a study: `raters`. `sha` is the frozen plan's, `how` how intervals are made."""
+
+    study: str
+    version: int
+    title: str
+    sha: str
+    how: How
+    raters: tuple[RaterNumbers, ...]
+
+
+class RatersArguments(Arguments):
+    """What `raters` takes."""
+
+    study: str
+    bootstrap: int | None
+    seed: int
+
+
+def add_raters(parser: Parser) -> None:
+    parser.runs(raters, RatersArguments)
+    parser.study()
+    parser.intervals()
+    parser.json()
+
+
+def raters(args: RatersArguments) -> int:
+    """Prints each rater's numbers; codes are told, so that only who plans a study may ask."""
+    settings = settings_for(args.db, sees_outcomes, "raters")
+    with open_store(settings, create=False, readonly=True) as store:
+        from annotators.raters import raters_of
+        from lab.studies.study_data import gathered
+
+        study = study_named(store, args.study)
+        how = how_of(args.bootstrap, args.seed)
+        numbers = tuple(raters_of(gathered(store, study, how)))
+        told = StudyRaters(study.id, study.version, study.title, study.sha, how, numbers)
+    emit(told, lambda _: tell_raters(told, {field.id: field.shown for field in study.protocol.fields}), json=args.json)
+    return 0
+
+
+def tell_raters(told: StudyRaters, shown: Mapping[str, str]) -> None:
+    """A block for each rater; `shown` are questions in words."""
+    say(f"{told.study} v{told.version}: {told.title}")
+    if not told.raters:
+        say("Nobody was dealt anything yet, and nobody has answered.")
+        return
+    say("The rest at an item are more than half of the other people; a judge is held against all people.")
+    for one in told.raters:
+        say("")
+        _tell_rater(one, shown)
+
+
+def _tell_rater(one: RaterNumbers, shown: Mapping[str, str]) -> None:
+    say(head_words(one))
+    if not one.answers:
+        return
+    say(f"  {pace_words(one)}")
+    rows = [
+        [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
+        for line in lines_of(one, shown)
+    ]
+    print_table(["  number", "value", "interval", "n", "beside"], rows, wide="beside")
+    for line in (*stretch_lines("pace", one.pace, "s"), *stretch_lines("as the rest", one.along, "%")):
+        say(f"  {line}")
+    for line in apart_words(one):
+        say(f"  {line}")

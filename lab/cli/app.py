@@ -1,0 +1,109 @@
+"""The app, opened by a command: in a room or on a run, where there is a terminal that has room for it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from lab.cli.output import say
+from lab.core.errors import LabError
+from lab.core.settings import EMBEDDED, Settings, database, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lab.core.trace import Trace
+    from lab.runs.session import Session
+    from lab.runs.spec import Spec
+    from screens.navigation import Opening
+    from store.store import Store
+
+
+def has_terminal() -> bool:
+    """Whether somebody can see a screen here and type."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def show_home(db: str | None, window: bool | None) -> int:
+    """The lab's first screen."""
+    from lab.cli.database import open_store
+    from screens.navigation import Opening
+
+    settings = load(db=db, window=window)
+    # A file that is named on the command line is one that is there; another name is a slip of the hand.
+    with open_store(settings, create=db is None) as store:
+        return run_app(store, settings, Opening("home"))
+
+
+def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
+    """Opens the app in a room; raises `LabError` where there is no terminal, with what to do `instead`."""
+    if not has_terminal():
+        raise LabError(title, "there is no terminal here", instead)
+    return run_app(store, settings, opening)
+
+
+def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
+    """A session that is made here, on the screen; `title` is who says that there is no terminal."""
+    if not has_terminal():
+        raise LabError(title, "there is no terminal here", "Add --headless to run without a screen.")
+    check_room()
+    from screens.navigation import Opening
+
+    session = make()
+    return run_app(store, settings, Opening("live", make=lambda: session))
+
+
+def live_opening(store: Store, spec: Spec, resume: Trace | None) -> Opening:
+    """A run as the first thing that the app shows; what cannot be had of it is a `LabError` before any screen is.
+
+    The embedded phone is always to be had, so a run on it is built behind the first paint; on another it is built here.
+    """
+    from lab.runs.session import Session, check_spec
+    from screens.navigation import Opening
+
+    if spec.device == EMBEDDED:
+        check_spec(store, spec)
+        return Opening("live", spec=spec, resume=resume)
+    session = Session(store, spec, resume)
+    return Opening("live", make=lambda: session)
+
+
+def check_room() -> None:
+    """A run must not begin where nobody could see its questions: raises `LabError` where the terminal is too small."""
+    from shutil import get_terminal_size
+
+    from screens.dialogs import LEAST
+
+    size = get_terminal_size()
+    if size.columns < LEAST[0] or size.lines < LEAST[1]:
+        raise LabError("terminal", f"is {size.columns}x{size.lines}; a run needs {LEAST[0]}x{LEAST[1]}.", "Enlarge it.")
+
+
+def run_app(store: Store, settings: Settings, opening: Opening) -> int:
+    """Runs the app until it is left, and gives its exit code; `LabError` where the terminal writes no UTF-8."""
+    from screens.app import LabApp
+    from screens.memory_use import give_pictures_back, spare_pauses
+
+    if not (sys.stdout.encoding or "").lower().startswith("utf"):
+        raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
+    if settings.graphics != "cells":
+        from screens.mirror.terminal_graphics import prepare
+
+        prepare(settings.graphics)
+    app = LabApp(store, settings, opening)
+    give_pictures_back()
+    spare_pauses()
+    app.run()
+    if app.session is not None and app.came_from.get("live") != "play":
+        _tell_left(store, app.session.trace_id)
+    return app.return_code or 0
+
+
+def _tell_left(store: Store, run: str) -> None:
+    """Says which run was left open and how it is gone on with; nothing of one that is over, or was never begun."""
+    if not store.runs.holds(run) or (trace := store.runs.trace(run)).ended is not None:
+        return
+    verb = "record" if trace.agent.kind == "human" else "live"
+    file = "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
+    say(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{file}")

@@ -1,0 +1,428 @@
+"""What commands print with --json, as shapes; `hitlab schema NAME` gives their JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store
+from lab.cli.output import (
+    emit,
+    print_table,
+    say,
+)
+from lab.core.design import (
+    Act,
+    Design,
+    Revision,
+    RevisionLine,
+    State,
+    Subject,
+    clash_words,
+    first_draft,
+    following,
+    subject_of,
+)
+from lab.core.design_outline import rows
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings, check_named, load
+from lab.core.task import Actor, Task
+from lab.studies.design_checks import Problem, check_sound, problems
+from lab.studies.design_graph import drawn
+from lab.studies.seats import check_seat, may_author
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class DesignLine(msgspec.Struct, frozen=True):
+    """One task's design in a list: `author --list`.
+
+    `heads` is above 1 where it was drafted twice at once; `frozen` is the newest verified version, null where none.
+    """
+
+    task: str
+    asked: str
+    version: int
+    state: State
+    heads: int
+    frozen: int | None
+    authors: tuple[str, ...]
+    nodes: int
+    branches: int
+    units: int
+    criteria: int
+    at: str
+
+
+class DesignProblem(msgspec.Struct, frozen=True):
+    """What keeps a design from being submitted; `key` is the item's, such as `units/price`, empty for the whole."""
+
+    key: str
+    words: str
+
+
+class DesignShown(msgspec.Struct, frozen=True):
+    """One task's design as it stands: `author TASK --show`, and what each act leaves.
+
+    `asked` is a hash of what was asked; `marks` are a reviewer's words by item, empty where one was accepted.
+    """
+
+    id: str
+    task: str
+    asked: str
+    version: int
+    state: State
+    frozen: int | None
+    authors: tuple[str, ...]
+    by: str
+    at: str
+    note: str
+    marks: dict[str, str]
+    problems: tuple[DesignProblem, ...]
+    design: Design
+    history: tuple[RevisionLine, ...]
+
+
+class DesignWritten(msgspec.Struct, frozen=True):
+    """A design that was written as YAML: `author TASK --out FILE`."""
+
+    path: str
+    task: str
+    version: int
+    state: State
+
+
+class AuthorContext(NamedTuple):
+    """What one command works on."""
+
+    store: Store
+    task: Task
+    run: str | None
+    by: Actor
+
+    @property
+    def subject(self) -> Subject:
+        return subject_of(self.task)
+
+    @property
+    def what(self) -> str:
+        return f"design of {self.task.id}"
+
+    def head(self) -> Revision:
+        """Where the design stands; a `LabError` where there is none, or more than one."""
+        heads = self.store.designs.heads(self.subject)
+        if not heads:
+            raise LabError(
+                self.what, "is not there yet.", f"`hitlab author {self.task.id} --begin task` makes a draft."
+            )
+        if len(heads) > 1:
+            ids = ", ".join(f"{head.id} ({head.by.shown})" for head in heads)
+            raise LabError(self.what, clash_words(heads), f"--settle ID says which stands: {ids}.")
+        return heads[0]
+
+
+class AuthorArguments(Arguments):
+    """What `author` takes."""
+
+    target: str | None
+    run_id: str | None
+    person: str | None
+    show: bool
+    listed: bool
+    begin: Literal["task", "golden", "run"] | None
+    draft: str | None
+    submit: bool
+    verify: bool
+    objection: str | None
+    reopen: bool
+    settle: str | None
+    out: str | None
+    even_draft: bool
+
+
+def add_author(parser: Parser) -> None:
+    parser.runs(author, AuthorArguments)
+    parser.add_argument("target", nargs="?", metavar="TASK|ID", help="a task's name or file, or a run of it")
+    parser.add_argument("--run", dest="run_id", metavar="ID", help="the run to look at (default: the newest)")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--show", action="store_true", help="print the design, what is wrong with it, and its history")
+    act.add_argument("--list", dest="listed", action="store_true", help="list the designs in the database")
+    act.add_argument("--begin", choices=("task", "golden", "run"), help="a draft from what is there already")
+    act.add_argument("--draft", metavar="FILE", help="lay tdg, branches, units or rubric from a YAML file into a draft")
+    act.add_argument("--submit", action="store_true", help="hand the draft to another person")
+    act.add_argument("--verify", action="store_true", help="freeze what another person submitted")
+    act.add_argument("--object", dest="objection", metavar="WORDS", help="send it back and say why")
+    act.add_argument("--reopen", action="store_true", help="take it back into a draft; a frozen one as a new version")
+    act.add_argument("--settle", metavar="REVISION", help="say which of two drafts made at once stands")
+    act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
+    parser.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
+    parser.json()
+
+
+def author(args: AuthorArguments) -> int:
+    """A task's design, on a screen beside a run of it, or by one act without a screen."""
+    settings = load(db=args.db, person=args.person)
+    check_seat(settings, may_author, "author", "HITLAB_SEAT=designer sits elsewhere.")
+    if args.listed:
+        return _list(args, settings)
+    if args.target is None:
+        raise LabError("author", "needs a TASK or a run's ID, or --list", "`hitlab tasks` lists tasks.", code=2)
+    if args.even_draft and args.out is None:
+        raise LabError("author", "--even-draft goes with --out FILE", code=2)
+    acts = any((args.draft, args.begin, args.submit, args.verify, args.objection, args.reopen, args.settle))
+    if not acts and not args.show and args.out is None:
+        return _screen(args, args.target, settings)
+    if acts:
+        check_named(settings, "author")
+    only_read = args.db is not None and not acts
+    with open_store(settings, create=not only_read, readonly=only_read) as store:
+        task, run = find_task(store, args.target, args.run_id)
+        bench = AuthorContext(store, task, run, Actor("human", settings.person))
+        if args.out is not None:
+            return _write_out(bench, Path(args.out), even_draft=args.even_draft, as_json=args.json)
+        if acts:
+            _act(bench, args)
+        return _show(bench, as_json=args.json, brief=acts)
+
+
+def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | None]:
+    """The task that a name, a file, a run or a run's task says, and the run it is looked at in: `run`, or the newest.
+
+    A name of a built-in task comes before a run's; of several tasks of one name in the file the newest run's counts.
+    """
+    from simulators import library
+
+    task, newest_run = None, store.runs.find(run) if run is not None else None
+    if target in library.tasks() or Path(target).is_file():
+        task = library.task(target)
+    else:
+        runs = store.runs.of_task(target)
+        named = newest_run if newest_run in runs else runs[0] if runs else _run(store, target)
+        task, newest_run = store.runs.task(named), newest_run or (None if runs else named)
+    if newest_run is None:
+        newest_run = store.runs.latest(subject_of(task))
+    if newest_run is not None and subject_of(store.runs.task(newest_run)) != subject_of(task):
+        raise LabError(f"run {newest_run}", f"is not one of the task {task.id}, or something else was asked in it.")
+    return task, newest_run
+
+
+def _run(store: Store, target: str) -> str:
+    try:
+        return store.runs.find(target)
+    except LabError as error:
+        if "several" in error.message:
+            raise
+        raise LabError(
+            f"task or run {target!r}", f"is neither a task's name or file nor a run in {store.path}.",
+            "`hitlab tasks` lists tasks, `hitlab traces` runs.",
+        ) from error  # fmt: skip
+
+
+def _screen(args: AuthorArguments, target: str, settings: Settings) -> int:
+    if args.json:
+        raise LabError("author", "--json goes with --show, --list or an act", code=2)
+    with open_store(settings) as store:
+        from screens.navigation import Opening
+
+        task, run = find_task(store, target, args.run_id)
+        opening = Opening("author", run, task=task)
+        return show_room(store, settings, opening, "author", "--show prints the design; `hitlab author -h` says more.")
+
+
+# -- acts ------------------------------------------------------------------------------------------------------
+def _act(bench: AuthorContext, args: AuthorArguments) -> None:
+    if args.draft:
+        from lab.studies.design_files import read_parts
+
+        _draft(bench, read_parts(Path(args.draft)).laid_over, f"laid in {Path(args.draft).name}")
+    elif args.begin:
+        from lab.studies.design_drafts import BEGINNINGS, begun
+
+        made = begun(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
+        _draft(bench, lambda _: made, f"began from {BEGINNINGS[args.begin]}")
+    elif args.settle:
+        _settle(bench, args.settle)
+    else:
+        act: Act = "submit" if args.submit else "verify" if args.verify else "reopen" if args.reopen else "object"
+        head = bench.head()
+        if act == "submit":
+            check_sound(head.design, bench.what, bench.task.apps)
+        bench.store.designs.append(following(head, act, bench.by, note=args.objection or ""))
+
+
+def _draft(bench: AuthorContext, change: Callable[[Design], Design], note: str) -> None:
+    if not bench.store.designs.heads(bench.subject):
+        bench.store.designs.append(first_draft(bench.subject, bench.by, change(Design()), note))
+        return
+    head = bench.head()
+    bench.store.designs.append(following(head, "draft", bench.by, design=change(head.design), note=note))
+
+
+def _settle(bench: AuthorContext, id: str) -> None:
+    heads = bench.store.designs.heads(bench.subject)
+    chosen = [head for head in heads if head.id.startswith(id)]
+    if len(chosen) != 1:
+        known = ", ".join(head.id for head in heads) or "none"
+        raise LabError(bench.what, f"{id!r} is not one of where it stands ({known}).")
+    others = [head for head in heads if head is not chosen[0]]
+    note = f"settled on the draft of {chosen[0].by.shown}"
+    bench.store.designs.append(following(chosen[0], "settle", bench.by, note=note, also=others))
+
+
+# -- what is printed -------------------------------------------------------------------------------------------
+def _show(bench: AuthorContext, *, as_json: bool, brief: bool) -> int:
+    head = bench.head()
+    faults = problems(head.design, bench.task.apps)
+    emit(_shown(bench, head, faults), lambda shown: _tell_shown(head, faults, shown, brief=brief), json=as_json)
+    return 0
+
+
+def _tell_shown(head: Revision, found: list[Problem], shown: DesignShown, *, brief: bool) -> None:
+    if not brief:
+        tell_design(head, found, shown.history)
+    say(next_words(head, found))
+
+
+def _shown(bench: AuthorContext, head: Revision, found: list[Problem]) -> DesignShown:
+    frozen = bench.store.designs.frozen(bench.subject)
+    return DesignShown(
+        id=head.id,
+        task=head.task,
+        asked=head.asked,
+        version=head.version,
+        state=head.state,
+        frozen=frozen.version if frozen else None,
+        authors=tuple(bench.store.designs.authors(bench.subject, head.version)),
+        by=head.by.id,
+        at=head.at,
+        note=head.note,
+        marks=head.marks,
+        problems=tuple(DesignProblem(problem.key, problem.words) for problem in found),
+        design=head.design,
+        history=tuple(bench.store.designs.history(bench.subject)),
+    )
+
+
+def _list(args: AuthorArguments, settings: Settings) -> int:
+    with open_store(settings, create=args.db is None, readonly=args.db is not None) as store:
+        lines = [_line(store, subject) for subject in store.designs.subjects()]
+        nothing = f"no designs in {store.path}; `hitlab author TASK` drafts one"
+    emit(lines, _tell_list, json=args.json, nothing=nothing)
+    return 0
+
+
+def _tell_list(lines: Sequence[DesignLine]) -> None:
+    columns = ["task", "version", "state", "authors", "nodes", "branches", "units", "criteria", "when"]
+    print_table(columns, [_cells(line) for line in lines], wide="task")
+
+
+def _line(store: Store, subject: Subject) -> DesignLine:
+    heads = store.designs.heads(subject)
+    head, frozen = heads[-1], store.designs.frozen(subject)
+    return DesignLine(
+        task=subject.task,
+        asked=subject.asked,
+        version=head.version,
+        state=head.state,
+        heads=len(heads),
+        frozen=frozen.version if frozen else None,
+        authors=tuple(store.designs.authors(subject, head.version)),
+        nodes=len(head.design.tdg.walk()),
+        branches=len(head.design.branches),
+        units=len(head.design.units),
+        criteria=len(head.design.rubric.criteria),
+        at=head.at,
+    )
+
+
+def _cells(line: DesignLine) -> list[str]:
+    state = f"{line.state}, {line.heads} beside each other" if line.heads > 1 else line.state
+    counts = [str(n) for n in (line.nodes, line.branches, line.units, line.criteria)]
+    return [line.task, str(line.version), state, " ".join(line.authors) or "-", *counts, line.at[:16].replace("T", " ")]
+
+
+def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bool) -> int:
+    from lab.studies.design_files import as_yaml
+
+    revision = bench.store.designs.frozen(bench.subject)
+    if even_draft:
+        revision = bench.head()
+    if revision is None:
+        head = bench.head()
+        raise LabError(bench.what, f"is {head.state}, not verified; nothing was written.", "--even-draft writes it.")
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(as_yaml(revision.design))
+    except FileExistsError as error:
+        raise LabError(str(out), "is there already; nothing was written.", "Name a new file.") from error
+    except OSError as error:
+        raise LabError(str(out), f"cannot be written ({error.strerror}).") from error
+    written = DesignWritten(str(out), revision.task, revision.version, revision.state)
+    emit(
+        written,
+        lambda _: say(f"{written.path}: version {written.version} ({written.state}) of the design of {written.task}"),
+        json=as_json,
+    )
+    return 0
+
+
+WIDTH = 100
+
+
+def tell_design(head: Revision, problems: Sequence[Problem], history: Iterable[RevisionLine]) -> None:
+    """The whole design, what is wrong with it, what was objected to, and every act on it."""
+    say(f"design of {plain(head.task, lines=False)}, version {head.version}: {head.state}")
+    for title, lines in _sections(head.design):
+        say(f"\n{title}")
+        for line in lines:
+            say(f"  {line}")
+    for key, words in head.marks.items():
+        if words:
+            say(f"\nobjected to {key}: {plain(words)}")
+    say("\nhistory")
+    for act in history:
+        said = f": {plain(act.note, lines=False)}" if act.note else ""
+        say(f"  {act.at[:19].replace('T', ' ')}  v{act.version} {act.act:7} {act.by}{said}")
+    say("")
+    for problem in problems:
+        say(f"! {problem.words}")
+
+
+def next_words(head: Revision, problems: Sequence[Problem]) -> str:
+    """Where a design stands and what comes next, in a line."""
+    design = f"version {head.version} of the design of {plain(head.task, lines=False)}"
+    if head.state == "verified":
+        return f"{design} is verified by {head.by.shown} and frozen; --out FILE writes it"
+    if head.state == "submitted":
+        return f"{design} is submitted; another person verifies it: --verify --as CODE"
+    wrong = f"{len(problems)} thing{'s' if len(problems) > 1 else ''} to mend" if problems else "--submit hands it on"
+    if head.state == "objected":
+        return f"{design} was sent back by {head.by.shown}{f' ({plain(head.note)})' if head.note else ''}; {wrong}"
+    return f"{design} is a draft; {wrong}"
+
+
+def _sections(design: Design) -> list[tuple[str, list[str]]]:
+    """Each part that is not empty, as lines."""
+    graph = [
+        f"{'  ' * row.depth}{row.number:<4} {row.node.name or '(no name)'}"
+        f"{'  ~' if row.node.kind == 'flexible' else ''}  [{row.node.id}]"
+        for row in rows(design.tdg)
+    ]
+    branches = [f"{b.id}: {b.ask}  ({' / '.join(b.options)}; depth {b.depth})" for b in design.branches]
+    units = [
+        f"{u.id}: {u.name} = {u.value or '-'}  ({u.source or '?'} -> {u.used or '?'}"
+        f"{'' if u.explicit else '; steers only'})"
+        for u in design.units
+    ]
+    rubric = [f"{c.id}: {c.ask}  (x{c.weight:g})" for c in design.rubric.criteria]
+    told = [("graph  (~ flexible)", graph), ("", drawn(design.tdg, WIDTH)), ("branches", branches),
+            ("information units", units), ("rubric", rubric)]  # fmt: skip
+    return [(title, lines) for title, lines in told if lines]

@@ -1,0 +1,133 @@
+"""Two runs side by side without a screen: compare."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.runs.comparison import RunComparison, Side, sign_of
+from lab.runs.comparison import compare as laid
+from lab.studies.seats import sees_outcomes
+
+
+class ComparedRun(msgspec.Struct, frozen=True):
+    """One of the two runs. What it cost is null where its source does not tell."""
+
+    id: str
+    task: str
+    agent: str
+    status: str
+    score: float | None
+    steps: int
+    tokens: int | None
+    cost: float | None
+    seconds: float | None
+
+
+class ComparedPair(msgspec.Struct, frozen=True):
+    """Steps (from 1) that answer one another, null where a run has none there; what either did, in words.
+
+    `end` is the pair of the runs' ends, which are no steps.
+    """
+
+    left: int | None
+    right: int | None
+    same: bool
+    left_words: str
+    right_words: str
+    end: bool = False
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What `compare` prints: `first` is the place (from 0) of the first pair that differs, null where none does."""
+
+    left: ComparedRun
+    right: ComparedRun
+    same_task: bool
+    first: int | None
+    differences: tuple[int, ...]
+    pairs: tuple[ComparedPair, ...]
+
+
+class CompareArguments(Arguments):
+    """What `compare` takes."""
+
+    left: str
+    right: str
+
+
+def add_compare(parser: Parser) -> None:
+    parser.runs(compare, CompareArguments)
+    parser.add_argument("left", metavar="ID", help="a run's id or its beginning")
+    parser.add_argument("right", metavar="ID", help="another's")
+    parser.json()
+
+
+def compare(args: CompareArguments) -> int:
+    """Two runs, each step beside the one of the other that answers it, the first difference marked."""
+    settings = settings_for(args.db, sees_outcomes, "compare")
+    with open_store(settings, create=False, readonly=True) as store:
+        compared = laid(store, store.runs.find(args.left), store.runs.find(args.right))
+    emit(_comparison(compared), lambda _: _tell(compared), json=args.json)
+    return 0
+
+
+def _comparison(compared: RunComparison) -> Comparison:
+    return Comparison(
+        _run(compared.left),
+        _run(compared.right),
+        compared.same_task,
+        compared.first,
+        tuple(compared.starts),
+        tuple(_pair(compared, index) for index in range(len(compared.pairs))),
+    )
+
+
+def _run(side: Side) -> ComparedRun:
+    started, ended, cost = side.started, side.ended, side.cost
+    return ComparedRun(
+        side.reel.id,
+        started.task.id,
+        started.agent.id,
+        ended.status if ended is not None else "open",
+        ended.score if ended is not None else None,
+        side.steps,
+        cost.tokens,
+        cost.dollars,
+        cost.seconds,
+    )
+
+
+def _pair(compared: RunComparison, index: int) -> ComparedPair:
+    pair, words = compared.pairs[index], compared.words(index)
+    end = compared.is_end(index)
+    left = None if pair.left is None or end else pair.left + 1
+    right = None if pair.right is None or end else pair.right + 1
+    return ComparedPair(left, right, pair.same, *words, end=end)
+
+
+def _tell(compared: RunComparison) -> None:
+    if compared.same_task:
+        say(f"task   {compared.left.task}")
+    else:
+        say(f"two tasks: {compared.left.task} | {compared.right.task}")
+    for name, side in (("left", compared.left), ("right", compared.right)):
+        say(f"{name:<6} {side.name}   {side.facts}   {side.reel.id}")
+    say("")
+    rows = []
+    for index in range(len(compared.pairs)):
+        pair = _pair(compared, index)
+        first = "►" if index == compared.first else " "
+        numbers = ["" if number is None else str(number) for number in (pair.left, pair.right)]
+        rows.append([first + sign_of(compared, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
+    if rows:
+        print_table(["", "left", compared.left.name, "right", compared.right.name], rows)
+    say("")
+    count = len(compared.starts)
+    if compared.first is None:
+        say("both did the same")
+    else:
+        differences = f"{count} difference{'' if count == 1 else 's'}"
+        say(f"{differences}; the first: {'  /  '.join(compared.words(compared.first))}")

@@ -1,0 +1,224 @@
+"""The commands about phones: devices, device scrcpy, phone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser, port
+from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.core.errors import LabError
+from lab.core.step import Point
+from lab.devices.device_list import ListedDevice, found
+
+if TYPE_CHECKING:
+    from lab.core.task import Task
+    from simulators.phone.phone import Phone
+    from simulators.phone.served.served import PhoneServer
+
+
+class DeviceLine(msgspec.Struct, frozen=True):
+    """One phone in a list: `devices`. `state` is adb's own word; `do` says what to do, empty where it is ready.
+
+    `screen` is the state of its screen: on, asleep, locked, folded, with turned where it is; empty where unknown.
+    """
+
+    serial: str
+    state: str
+    model: str
+    android: str
+    sdk: str
+    size: Point | None
+    do: str
+    screen: str = ""
+
+
+_NO_PHONE = """\
+adb has no phone on the line.
+Plug one in with USB debugging on, or run `adb connect HOST:PORT`. The embedded phone needs none."""
+
+
+def add_devices(parser: Parser) -> None:
+    parser.runs(devices, Arguments)
+    parser.json()
+
+
+def devices(args: Arguments) -> int:
+    """Lists them; exit 3 where one is there that cannot be used as it is."""
+    phones = found(start=True)
+    lines = [DeviceLine(**phone._asdict()) for phone in phones]
+    emit(lines, lambda _: _tell_devices(phones), json=args.json, nothing=_NO_PHONE)
+    return 0 if all(phone.ready for phone in phones) else 3
+
+
+def _tell_devices(phones: Sequence[ListedDevice]) -> None:
+    columns = ["serial", "state", "screen", "model", "android", "size", "what to do"]
+    print_table(columns, list(map(_row, phones)), wide="what to do")
+
+
+def _row(phone: ListedDevice) -> list[str]:
+    size = f"{phone.size[0]}x{phone.size[1]}" if phone.size else "-"
+    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"  # a phone chooses its own serial
+    facts = [phone.screen or "-", phone.model or "-", phone.android or "-", size]
+    return [phone.serial, phone.state, *facts, phone.do or use]
+
+
+class ServerFetched(msgspec.Struct, frozen=True):
+    """A scrcpy server that is in the cache: `device scrcpy`. `fresh` is false where it was there already."""
+
+    path: str
+    version: str
+    bytes: int
+    sha256: str
+    fresh: bool
+
+
+class DeviceScrcpyArguments(Arguments):
+    """What `device scrcpy` takes."""
+
+    version: str | None
+    base: str | None
+
+
+def add_device_scrcpy(parser: Parser) -> None:
+    parser.runs(fetch, DeviceScrcpyArguments)
+    parser.add_argument("--version", metavar="V", help="3.3.4 (default), 3.3.3, 4.0 or 4.1")
+    parser.add_argument("--base", metavar="URL", help=argparse.SUPPRESS)
+    parser.json()
+
+
+def fetch(args: DeviceScrcpyArguments) -> int:
+    """Fetches the pinned server, or says that it is there."""
+    from lab.devices.scrcpy_release import DEFAULT
+    from lab.devices.scrcpy_release import fetch as bring
+
+    got = bring(args.version or DEFAULT, base=args.base or "")
+    emit(ServerFetched(str(got.path), got.version, got.size, got.sha256, got.fresh), _tell_fetched, json=args.json)
+    return 0
+
+
+def _tell_fetched(got: ServerFetched) -> None:
+    done = "fetched and checked" if got.fresh else "was there already, checked"
+    say(f"scrcpy server {got.version}: {done} (SHA-256 {got.sha256[:12]}…, {got.bytes:,} bytes)\n{got.path}")
+
+
+TOKEN = "HITLAB_HARNESS_TOKEN"
+
+_EMULATORS = range(5555, 5586, 2)
+"""Where every adb server of this machine looks by itself."""
+
+
+class PhoneServed(msgspec.Struct, frozen=True):
+    """Where a served phone is: `phone`. `harness` takes its snapshots for whoever knows `token`."""
+
+    serial: str
+    harness: str
+    token: str
+    task: str = ""
+    seed: int = 0
+    vary: int = 0
+
+
+class PhoneArguments(Arguments):
+    """What `phone` takes."""
+
+    adb_port: int
+    harness_port: int
+    task: str | None
+    persona: str | None
+    seed: int | None
+    vary: int | None
+
+
+def add_phone(parser: Parser) -> None:
+    parser.runs(phone, PhoneArguments)
+    parser.add_argument("--adb-port", type=port, default=0, metavar="N", help="adb's port of it (default: a free one)")
+    parser.add_argument("--harness-port", type=port, default=0, metavar="N", help="its harness's (default: a free one)")
+    parser.add_argument("--task", metavar="TASK", help="laid out for this task: a built-in name or a task file")
+    parser.add_argument("--persona", metavar="NAME", help="without a task: this persona's phone")
+    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument("--vary", type=int, metavar="N", help="in another world: names and prices by this seed")
+    parser.json()
+
+
+def phone(args: PhoneArguments) -> int:
+    """Serves until Ctrl-C, or until it is told to end."""
+    from simulators.phone.served.served import PhoneServer
+
+    if args.adb_port in _EMULATORS:
+        warn(f"adb takes {_EMULATORS[0]} to {_EMULATORS[-1]} for emulators' ports: it may list this phone twice.")
+    served = PhoneServer(
+        _phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
+    )
+    with _told_to_end() as end, served:
+        _tell_served(args, served)
+        end.wait()
+    return 0
+
+
+def _phone(args: PhoneArguments) -> Phone:
+    """The phone as the task wants it, else as that persona's, in the world that is asked for."""
+    from lab.runs.spec import Spec, embedded, in_world
+
+    spec = Spec(_task(args), seed=args.seed or 0)
+    return embedded(in_world(spec, args.vary) if args.vary else spec)
+
+
+def _task(args: PhoneArguments) -> Task:
+    from lab.core.task import Task
+    from simulators import library
+
+    if args.task and args.persona:
+        raise LabError("phone", "takes --task or --persona: a task's phone is its own persona's", code=2)
+    if args.task:
+        return library.task(args.task)
+    if args.persona:
+        library.persona(args.persona)
+    return library.on_their_phone(Task("phone", "general", persona=args.persona or ""))
+
+
+def _tell_served(args: PhoneArguments, served: PhoneServer) -> None:
+    """Where it is and what to type; the token only where it was made up here."""
+    if args.json:
+        token = served.token
+        print_json(
+            PhoneServed(served.serial, served.harness_url, token, args.task or "", args.seed or 0, args.vary or 0)
+        )
+        return
+    task = args.task or "TASK"
+    own = TOKEN in os.environ and bool(os.environ[TOKEN])
+    lines = [
+        f"The embedded phone is served at {served.serial}. Ctrl-C ends it.",
+        "",
+        "  a phone for adb, and for all that speaks with it:",
+        f"    adb connect {served.serial}",
+        f"    hitlab live {task} --device {served.serial}",
+        "",
+        "  reset and scored through its harness, which adb cannot see:",
+        f"    {TOKEN} is as you set it" if own else f"    export {TOKEN}={served.token}",
+        f"    hitlab live {task} --device {served.serial} --harness {served.harness_url}",
+    ]
+    say("\n".join(lines))
+    sys.stdout.flush()
+
+
+@contextmanager
+def _told_to_end() -> Iterator[threading.Event]:
+    """Is set by Ctrl-C, by a plea to end, or where the terminal is closed."""
+    end = threading.Event()
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {kind: signal.signal(kind, lambda *_: end.set()) for kind in kinds}
+    try:
+        yield end
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

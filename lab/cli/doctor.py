@@ -1,0 +1,278 @@
+"""The command that checks Python, the terminal and its graphics, fonts, the database, adb, phones, scrcpy: doctor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.output import (
+    emit,
+    say,
+)
+from lab.core.errors import LabError
+from lab.core.settings import Settings, database, load, settings_file
+
+if TYPE_CHECKING:
+    from store.image_links import Link
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was checked: `doctor`. `do` says what to do about it, empty where nothing needs doing."""
+
+    name: str
+    ok: bool
+    found: str
+    do: str
+
+
+def add_doctor(parser: Parser) -> None:
+    parser.runs(doctor, Arguments)
+    parser.json()
+
+
+def doctor(args: Arguments) -> int:
+    """What was looked at, what was found, what to do; exit 3 where something needs doing."""
+
+    findings: list[Finding] = examine(load(db=args.db))
+    emit(findings, _tell_findings, json=args.json)
+    return 0 if all(finding.ok for finding in findings) else 3
+
+
+def _tell_findings(findings: list[Finding]) -> None:
+    for finding in findings:
+        _tell(f"{'✓' if finding.ok else '✗'} {finding.name:10} ", finding.found)
+        if finding.do:
+            _tell(f"  {'':10} ", finding.do)
+
+
+def _tell(first: str, text: str) -> None:
+    """A line; on a terminal what goes beyond its width stands below, under the text."""
+    import shutil
+    import sys
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    rest = " " * len(first)
+    say(
+        textwrap.fill(
+            first + text, max(40, width), subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        )
+    )
+
+
+LEAST = (80, 24)
+"""Columns and rows that every screen is laid out for."""
+
+_NAMED = 3
+"""Lost pictures that are named; the others are counted."""
+
+
+_MODULES = ("lab", "screens", "annotators", "simulators", "store")
+"""Hitlab's top-level modules; other packages may have some of these names."""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """One finding per thing that a run can fail on, those that need doing with what to do."""
+    if shadowed := shadowing():
+        return [_python(), _settings(), *shadowed]  # whatever else is looked at is looked at by those modules
+    terminal = [_terminal(), _colour(), _graphics(settings)]
+    return [
+        _python(),
+        *_shared(),
+        _settings(),
+        *terminal,
+        _fonts(),
+        *_database(settings),
+        *_leftovers(settings),
+        _adb(),
+        _phones(),
+        _scrcpy(),
+    ]
+
+
+def _python() -> Finding:
+    versions = f"{sys.version.split()[0]}, hitlab {version('hitlab')}, textual {version('textual')}"
+    ok = (3, 11) <= sys.version_info[:2] < (3, 14)
+    return Finding("python", ok, versions, "" if ok else "hitlab is tested on Python 3.11 to 3.13.")
+
+
+def shadowing() -> list[Finding]:
+    """A finding for each of hitlab's modules in whose place Python finds another one of that name."""
+    own = Path(__file__).resolve().parents[2]
+    found = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
+    do = (
+        "Leave the folder you are in, or take that one off PYTHONPATH. Where it is an installed package, install "
+        "hitlab by `uv tool install` or `pipx install`, apart from it."
+    )
+    return [
+        Finding("modules", False, f"{place} is found in the place of hitlab's module `{name}`", do)
+        for name, place in found.items()
+    ]
+
+
+def _place(name: str) -> Path:
+    """The folder of a top-level package, or the file of a module."""
+    from importlib.util import find_spec
+
+    spec = find_spec(name)
+    if spec is None:
+        return Path("nothing")
+    origin = Path(spec.origin or next(iter(spec.submodule_search_locations or ()), "nothing"))
+    return origin.parent if origin.name == "__init__.py" else origin
+
+
+def _shared() -> list[Finding]:
+    """A finding for each other installed package that has modules under one of hitlab's names."""
+    from importlib.metadata import packages_distributions
+
+    owners = packages_distributions()
+    others = {name: sorted({*owners.get(name, ())} - {"hitlab"}) for name in _MODULES}
+    do = "One hides or overwrites the other. Install hitlab by `uv tool install` or `pipx install`, apart from it."
+    return [
+        Finding("modules", False, f"the installed package {package} has a module `{name}`, too", do)
+        for name, packages in others.items()
+        for package in packages
+    ]
+
+
+def _settings() -> Finding:
+    path = settings_file()
+    return Finding("settings", True, f"{path}" if path.is_file() else f"defaults ({path} is not there)", "")
+
+
+def _terminal() -> Finding:
+    if not sys.stdout.isatty():
+        return Finding("terminal", True, "none here; --headless, --json and --events work without", "")
+    columns, rows = shutil.get_terminal_size()
+    ok = columns >= LEAST[0] and rows >= LEAST[1]
+    do = "" if ok else f"Enlarge it to {LEAST[0]}x{LEAST[1]} or more, or use a smaller font."
+    return Finding("terminal", ok, f"{columns}x{rows}, TERM={os.environ.get('TERM', '')}", do)
+
+
+def _colour() -> Finding:
+    value = os.environ.get("COLORTERM", "")
+    if not sys.stdout.isatty() or value in ("truecolor", "24bit"):
+        return Finding("colour", True, f"COLORTERM={value}" if value else "not asked for without a terminal", "")
+    do = "Set COLORTERM=truecolor if your terminal has it; the mirror falls back to 256 colours."
+    return Finding("colour", False, f"COLORTERM={value or 'not set'}", do)
+
+
+def _graphics(settings: Settings) -> Finding:
+    """What the terminal says that it can draw beside characters, and whether what is chosen for Replay fits that."""
+    from importlib.util import find_spec
+
+    from screens.mirror.terminal_graphics import ask
+
+    chosen = settings.graphics
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return Finding("graphics", True, f"{chosen} chosen; not asked for without a terminal", "")
+    can = ask()
+    able = [name for name, there in (("kitty", can.kitty), ("sixel", can.sixel)) if there]
+    says = (
+        "it draws " + " and ".join(able) if able else "it draws characters alone" if can.answered else "it says nothing"
+    )
+    words = f"{chosen} chosen; asked what else it can draw, {says}"
+    lacking = find_spec("textual_image") is None
+    install = "pip install 'hitlab[graphics]'"
+    if chosen == "cells":
+        first = f"{install}, and set" if lacking else "Set"
+        do = f'{first} graphics = "{able[0]}", and `i` in Replay shows the picture itself.' if able else ""
+        return Finding("graphics", True, words, do)
+    if chosen not in able:
+        return Finding(
+            "graphics", False, words, f"Set graphics to {able[0] if able else 'cells'}, or use another terminal."
+        )
+    return Finding(
+        "graphics",
+        not lacking,
+        words + ("; textual-image is not installed" if lacking else ""),
+        install if lacking else "",
+    )
+
+
+def _fonts() -> Finding:
+    from simulators.phone.fonts import font_of
+
+    font = font_of("中")
+    do = "" if font else "Install one (Noto Sans CJK, say) for the phone's pictures; the mirror needs none."
+    return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
+
+
+def _database(settings: Settings) -> list[Finding]:
+    path = database(settings)
+    if not path.exists():
+        return [Finding("database", True, f"{path} (made at the first run)", "")]
+    from store.store import Store
+
+    try:
+        with Store.open(path, create=False, readonly=True) as store:
+            wrong, linked, lost = store.check(links=False), store.links.outside(), store.links.lost()
+    except LabError as error:
+        return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
+    do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
+    finding = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
+    return [finding, *([_pictures(linked, lost)] if linked else [])]
+
+
+def _pictures(linked: int, lost: Sequence[Link]) -> Finding:
+    """Pictures that stand in files outside the database."""
+    said = [link.wrong() for link in lost[:_NAMED]] + ([f"{len(lost) - _NAMED} more"] if len(lost) > _NAMED else [])
+    words = f"{linked} linked, {len(lost)} of them lost" + (f": {'; '.join(said)}" if lost else "")
+    do = "Put the files back where they were, or import their folder again from where it is now." if lost else ""
+    return Finding("pictures", not lost, words, do)
+
+
+def _leftovers(settings: Settings) -> list[Finding]:
+    """Copies that killed commands left, which may hold what was erased: they are removed here. None where none is."""
+    from store.leftovers import sweep
+
+    swept = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
+    if not (swept.removed or swept.left):
+        return []
+    said = [f"removed {path}" for path in swept.removed] + [f"{path} cannot be removed" for path in swept.left]
+    do = "Delete what cannot be removed: it may hold what was erased." if swept.left else ""
+    return [Finding("leftovers", not swept.left, f"of commands that were killed: {'; '.join(said)}", do)]
+
+
+def _adb() -> Finding:
+    """Which adb is used, and whether its server runs: looking starts none."""
+    from lab.devices.adb_server import Server, adb_program
+
+    try:
+        server = Server.named()
+        program = adb_program()
+        running = f"server {server.host}:{server.port} " + ("runs" if server.running() else "starts when it is needed")
+        return Finding("adb", True, f"{program}; {running}", "")
+    except LabError as error:
+        return Finding("adb", False, error.message, error.hint)
+
+
+def _phones() -> Finding:
+    from lab.devices.device_list import found
+
+    try:
+        phones = found(start=False)
+    except LabError as error:
+        return Finding("phones", False, error.sentence, "")
+    told = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)
+    do = next((f"{phone.serial}: {phone.do}" for phone in phones if phone.do), "")
+    return Finding("phones", not do, told or "none on adb's line; the embedded one needs none", do)
+
+
+def _scrcpy() -> Finding:
+    """Screenshots serve without it, so that it is not wrong to have none; one that is there and does not do is."""
+    from lab.devices.scrcpy_server import find, wished
+
+    try:
+        jar = find()
+    except LabError as error:
+        return Finding("scrcpy", not wished(), f"{error.message.rstrip('.')}; pictures come by screencap", error.hint)
+    return Finding("scrcpy", True, f"server {jar.speech.version}, {jar.path} ({jar.source})", "")

@@ -1,0 +1,258 @@
+"""The commands that bring runs into a file and out of it: import, pack, export."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for, sweep_told
+from lab.cli.output import (
+    emit,
+    say,
+    warn,
+)
+from lab.core.errors import LabError
+from lab.core.rounding import count
+from lab.core.settings import load
+from lab.studies.seats import sees_outcomes
+from store.formats import FORMATS, WRITTEN
+
+
+class ImportFailure(msgspec.Struct, frozen=True):
+    """One place that could not be imported, and why."""
+
+    path: str
+    error: str
+
+
+class ImportTally(msgspec.Struct, frozen=True):
+    """What became of one format's runs."""
+
+    imported: int
+    skipped: int
+    failed: int
+
+
+class ImportResult(msgspec.Struct, frozen=True):
+    """What came in: `import`. `skipped` runs were there already; `formats` counts by the format's name.
+
+    `interrupted`: it was stopped by hand, and there was more. `linked` pictures of the database stand in files outside.
+    """
+
+    imported: int
+    skipped: int
+    failed: tuple[ImportFailure, ...]
+    formats: dict[str, ImportTally] = {}
+    interrupted: bool = False
+    linked: int = 0
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """A copy that was made: `pack`. `outside` pictures are linked: they stand in files that are not in it."""
+
+    db: str
+    bytes: int
+    images: bool
+    outside: int = 0
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """Runs that were written: `export`. `uncleared` are demonstrations of which nobody said that nothing is private."""
+
+    out: str
+    format: str
+    reviewed: bool
+    runs: tuple[str, ...]
+    bytes: int
+    uncleared: int
+
+
+class ImportArguments(Arguments):
+    """What `import` takes."""
+
+    paths: list[str]
+    format: str | None
+    link: bool
+
+
+def add_import(parser: Parser) -> None:
+    parser.runs(bring, ImportArguments)
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
+    parser.add_argument("--format", choices=FORMATS, help="read as this format instead of detecting it")
+    parser.add_argument(
+        "--link", action="store_true", help="leave screenshots in their files; without them the runs have no pictures"
+    )
+    parser.json()
+
+
+def bring(args: ImportArguments) -> int:
+    """Recorded runs into the database, each whole or not at all; those already there are skipped."""
+    from store.run_import import import_paths
+
+    paths = [Path(path) for path in args.paths]
+    with open_store(load(db=args.db)) as store:
+        with incoming(store.size) as on_run:
+            report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
+        result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.outside()}, ImportResult)
+        emit(result, lambda _: _tell_import(result, str(store.path)), json=args.json)
+        for failure in result.failed:
+            warn(failure.error)
+    if report.interrupted:
+        warn("import: stopped; what is in stays, and the same command brings in the rest.")
+    if not result.failed and not report.interrupted:
+        return 0
+    return 3 if result.imported or result.skipped or report.interrupted else 1
+
+
+def _tell_import(result: ImportResult, db: str) -> None:
+    """Counts, with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
+    if not (result.imported or result.skipped or result.interrupted):
+        return
+    several = len(result.formats) > 1
+    counts = {"imported": result.imported, "skipped": result.skipped, "failed": len(result.failed)}
+    words = {"imported": "imported", "skipped": "already there", "failed": "failed"}
+    said = [
+        f"{count} {words[outcome]}" + (_by_format(result, outcome) if several or outcome == "imported" else "")
+        for outcome, count in counts.items()
+    ]
+    say(f"{', '.join(said)}, in {db}")
+    if result.linked:
+        say(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
+
+
+def _by_format(result: ImportResult, outcome: str) -> str:
+    counts = {name: getattr(tally, outcome) for name, tally in result.formats.items() if getattr(tally, outcome)}
+    if len(counts) < 2:
+        return "".join(f" ({name})" for name in counts)
+    return f" ({', '.join(f'{count} {name}' for name, count in counts.items())})"
+
+
+Told = Callable[[str, Literal["imported", "skipped", "failed"]], None]
+
+
+@contextmanager
+def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
+    """What is to be told of each run, for as long as they come; None where nobody watches.
+
+    `size` gives the bytes of the file they go to, which tell how fast it grows.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TransferSpeedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TransferSpeedColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    before = size()
+    counts: Counter[str] = Counter()
+    with bar:
+        row = bar.add_task("looking for runs", total=None)
+
+        def on_run(name: str, outcome: Literal["imported", "skipped", "failed"]) -> None:
+            counts[outcome] += 1
+            words = f"{counts['imported']} in, {counts['skipped']} already there, {counts['failed']} failed"
+            bar.update(row, description=words, completed=size() - before)
+
+        yield on_run
+
+
+class PackArguments(Arguments):
+    """What `pack` takes."""
+
+    out: str
+    no_images: bool
+    embed: bool
+
+
+def add_pack(parser: Parser) -> None:
+    parser.runs(pack, PackArguments)
+    parser.add_argument("out", metavar="OUT.db", help="the copy; must not exist")
+    parser.add_argument("--no-images", action="store_true", help="leave the screenshots out")
+    parser.add_argument("--embed", action="store_true", help="take linked screenshots into the copy")
+    parser.json()
+
+
+def pack(args: PackArguments) -> int:
+    """A whole copy of a database, also while it is being written."""
+    if args.no_images and args.embed:
+        raise LabError("pack", "--embed and --no-images exclude each other", code=2)
+    from store.store import Store
+
+    out = Path(args.out)
+    settings = settings_for(args.db, sees_outcomes, "pack")
+    sweep_told(out.parent)
+    with open_store(settings, create=False, readonly=True) as store:
+        store.pack(out, images=not args.no_images, embed=args.embed)
+    with Store.open(out, create=False, readonly=True) as copy:
+        outside = copy.links.outside()
+    packed = Packed(str(out), out.stat().st_size, not args.no_images, outside)
+    emit(packed, lambda _: _tell_packed(packed, embed=args.embed), json=args.json)
+    return 0
+
+
+def _tell_packed(packed: Packed, *, embed: bool) -> None:
+    say(f"{packed.bytes:,} bytes in {packed.db}" + ("" if packed.images else ", without screenshots"))
+    if packed.outside:
+        stay = "they stay in files on this machine, and the copy names them"
+        say(f"{packed.outside} linked pictures are not in it: {stay}.")
+        if not embed:
+            say("`hitlab pack --embed` takes them in.")
+
+
+class ExportArguments(Arguments):
+    """What `export` takes."""
+
+    run_ids: list[str]
+    all: bool
+    out: str
+    format: str
+    reviewed: bool
+
+
+def add_export(parser: Parser) -> None:
+    parser.runs(export, ExportArguments)
+    parser.add_argument("run_ids", nargs="*", metavar="ID", help="runs' ids or their beginnings")
+    parser.add_argument("--all", action="store_true", help="every run (with --reviewed: every demonstration)")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
+    parser.add_argument("--format", default="jsonl", choices=WRITTEN, help="jsonl: our own, complete (default)")
+    parser.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
+    parser.json()
+
+
+def export(args: ExportArguments) -> int:
+    """Whole runs, as folders that `hitlab import` reads back; a folder that is there already is refused."""
+    if bool(args.run_ids) == args.all:
+        raise LabError("export", "needs the ID of a run, or --all, and not both", "`hitlab traces` lists runs.", code=2)
+    settings = settings_for(args.db, sees_outcomes, "export")
+    from store.run_export import export_runs
+
+    out = Path(args.out)
+    sweep_told(out.parent)
+    with open_store(settings, create=False, readonly=True) as store:
+        if args.all and args.reviewed:
+            ids = store.reviews.demonstrations()
+        elif args.all:
+            ids = [run.id for run in store.runs.summaries()]
+        else:
+            ids = [store.runs.find(id) for id in args.run_ids]
+        ids = ids[::-1] if args.all else ids
+        uncleared = len(set(ids) & set(store.reviews.uncleared()))
+        written: list[str] = []
+        size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=written.append)
+    emit(Exported(str(out), args.format, args.reviewed, tuple(written), size, uncleared), _tell_export, json=args.json)
+    return 0
+
+
+def _tell_export(done: Exported) -> None:
+    reviewed = " as reviewed" if done.reviewed else ""
+    say(f"{count(len(done.runs), 'run')}, {done.bytes:,} bytes, in {done.out}{reviewed}")
+    if done.uncleared:
+        say(f"{done.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")

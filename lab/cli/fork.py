@@ -1,0 +1,194 @@
+"""What commands print with --json, as shapes; `hitlab schema NAME` gives their JSON Schema."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
+
+from lab.cli.app import show_live
+from lab.cli.arguments import Arguments, Parser, seconds
+from lab.cli.database import open_store
+from lab.cli.live import breaks_of, run_headless
+from lab.cli.output import (
+    emit,
+    print_table,
+)
+from lab.core.codec import decode
+from lab.core.errors import LabError
+from lab.core.run_records import RelatedRun, TraceLine
+from lab.core.settings import Settings, load
+from lab.core.step import Action, ActionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.runs.family import Limb
+    from lab.runs.fork import ForkChange
+
+
+class KinLine(TraceLine, frozen=True):
+    """One run of a family: `family`, each after the run it was forked from (null: none, or not in this file).
+
+    `step` (from 1) is the first that is its own, `changes` what was made other there, and to what.
+    """
+
+    parent: str | None = None
+    step: int | None = None
+    changes: tuple[tuple[str, str], ...] = ()
+
+
+class ForkArguments(Arguments):
+    """What `fork` takes."""
+
+    place: str
+    say: str | None
+    decision: Literal["accept", "reject"] | None
+    action: str | None
+    agent: str | None
+    persona: str | None
+    log: Literal["clean", "noise", "none"] | None
+    user: str | None
+    gate: Literal["pass", "ask"] | None
+    person: str | None
+    pace: float | None
+    headless: bool
+    breaks: list[str] | None
+
+
+def add_fork(parser: Parser) -> None:
+    parser.runs(fork, ForkArguments)
+    parser.add_argument("place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise")
+    parser.add_argument("--say", metavar="TEXT", help="another reply to the question of that step")
+    decision = parser.add_mutually_exclusive_group()
+    decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
+    decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")
+    parser.add_argument(
+        "--action", metavar="JSON", help='another action: {"kind": "click", "at": [540, 1200]}, or navigate_back'
+    )
+    parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
+    parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
+    parser.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
+    parser.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
+    parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
+    parser.add_argument("--headless", action="store_true", help="no screen; print the result")
+    parser.breaks()
+    parser.json()
+
+
+def fork(args: ForkArguments) -> int:
+    """A new run that is as a stored one up to a step, and from there goes another way."""
+    from lab.runs.fork import forked, place
+
+    without = args.headless or args.json
+    settings = load(db=args.db, person=args.person)
+    developers_only(settings, "fork")
+    change = _change(args)
+    breaks = breaks_of(args.breaks, settings)
+    pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
+    with open_store(settings, create=False) as store:
+        run, index = place(store, args.place)
+        if not without:
+            return show_live(store, settings, lambda: forked(
+                store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
+            ), "fork")  # fmt: skip
+        if args.gate == "ask":
+            raise LabError("fork", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
+        user = store.runs.trace(run).user
+        if (args.user or (user.kind if user is not None else "human")) == "human":
+            raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
+        session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
+        return run_headless(session, as_json=args.json)
+
+
+def _change(args: ForkArguments) -> ForkChange:
+    from lab.runs.fork import ForkChange
+
+    action = _action(args.action) if args.action is not None else None
+    return ForkChange(args.say, args.decision, action, args.agent, args.persona, args.log, args.user)
+
+
+def _action(text: str) -> Action:
+    """An action as JSON, or a kind that needs nothing more by its name alone."""
+    name, kinds = text.strip(), get_args(ActionKind)
+    if name in _BARE:
+        return Action(name)  # type: ignore[arg-type]
+    if not name.startswith("{"):
+        said = "needs more than its name" if name in kinds else "is no action"
+        words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        near = (
+            []
+            if name in kinds
+            else [kind for kind in kinds if name and name in kind] or get_close_matches(words, kinds)
+        )
+        hint = f"Do you mean {near[0]}? " if near else ""
+        raise LabError("--action", f"{words!r} {said}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
+    try:
+        return decode(text, Action, "--action")
+    except LabError as error:
+        hint = error.hint or _ACTIONS.format(", ".join(kinds))
+        raise LabError(error.title, error.message, hint, code=error.code) from error
+
+
+_SHOWN = 60
+"""Characters of what was given in place of an action that are said again."""
+
+_BARE = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
+"""Kinds that are an action by their name alone."""
+
+_ACTIONS = (
+    'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\', or one of '
+    f"{', '.join(_BARE)} by its name; the kinds are {{}}; `hitlab schema action` has every field."
+)
+
+
+def developers_only(settings: Settings, what: str) -> None:
+    """Raises `LabError` for every seat but the developer's."""
+    if settings.seat != "developer":
+        raise LabError(what, f"is not there for the seat {settings.seat}.")
+
+
+class FamilyArguments(Arguments):
+    """What `family` takes."""
+
+    run_id: str
+
+
+def add_family(parser: Parser) -> None:
+    parser.runs(family, FamilyArguments)
+    parser.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
+    parser.json()
+
+
+def family(args: FamilyArguments) -> int:
+    """The runs that share a beginning with one, as a tree."""
+    from lab.runs.family import tree
+
+    settings = load(db=args.db)
+    developers_only(settings, "family")
+    with open_store(settings, create=False, readonly=True) as store:
+        limbs = tree(store.runs.family(store.runs.find(args.run_id)))
+    emit([_line(limb.kin) for limb in limbs], lambda _: _tell_family(limbs), json=args.json)
+    return 0
+
+
+def _tell_family(limbs: Sequence[Limb]) -> None:
+    from lab.runs.family import change_words
+
+    rows = []
+    for stem, kin in ((limb.stem, limb.kin) for limb in limbs):
+        at = f"@{kin.forked.index + 1}" if kin.forked else ""
+        score = "-" if kin.score is None else f"{kin.score:g}"
+        words = change_words(kin.forked) or kin.task
+        rows.append([f"{stem}{kin.id}", at, words, kin.agent, str(kin.steps), kin.status, score])
+    print_table(["run", "step", "what is other", "agent", "steps", "status", "score"], rows, wide="what is other")
+
+
+def _line(kin: RelatedRun) -> KinLine:
+    names = set(KinLine.__struct_fields__) - {"step", "changes"}
+    values = {name: value for name, value in msgspec.structs.asdict(kin).items() if name in names}
+    forked = kin.forked
+    return KinLine(**values, step=forked.index + 1 if forked else None, changes=forked.changes if forked else ())

@@ -1,0 +1,230 @@
+"""The command that takes answers from JSON lines, each on the disk before it is told: label."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import SHORT_ID, print_json, say, warn
+from lab.core.codec import encode, read_file
+from lab.core.errors import LabError
+from lab.core.label import Missing
+from lab.core.rating_sheet import MISSING
+from lab.core.settings import Settings
+from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater
+from lab.studies.label_rows import MOST, rows_of
+from lab.studies.seats import may_rate
+from lab.studies.study_places import study_named
+
+
+class LabelArguments(Arguments):
+    """What `label` takes."""
+
+    study: str
+    files: list[str]
+    rater: str
+    kind: Literal["human", "model", "script"] | None
+    config: str | None
+    run_number: int
+    keep_going: bool
+
+
+def add_label(parser: Parser) -> None:
+    parser.runs(label, LabelArguments)
+    parser.description = """\
+Takes answers from another tool, a model or a script, by the rules of the
+screen; each row is on the disk before its line is printed, so a program may
+write a row, wait for its line, and write the next. A row:
+  {"unit": "019a", "target": "open", "field": "state", "value": "completed",
+   "step": 4}
+or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
+"RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
+"cost", "id". Rows that are there already are passed over.
+`hitlab schema label-row` has all of it."""
+    parser.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="JSON lines; - is standard input (default)")
+    parser.loose = "files"
+    parser.add_argument(
+        "--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)"
+    )
+    parser.add_argument(
+        "--kind", choices=("human", "model", "script"), help="who that is (default: human); models are dealt nothing"
+    )
+    parser.add_argument(
+        "--config", metavar="FILE|TEXT", help="a model's prompt and parameters; their hash stands with each answer"
+    )
+    parser.add_argument(
+        "--run", dest="run_number", type=int, default=1, metavar="N", help="which of a rater's repeated ratings it is"
+    )
+    parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
+    parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
+    parser.examples(
+        """\
+  hitlab label tdg answers.jsonl --as R1
+  judge | hitlab label tdg --as judge --kind model --config prompt.txt
+  hitlab label tdg answers.jsonl --keep-going --json
+""",
+    )
+
+
+def label(args: LabelArguments) -> int:
+    """Takes labels in row by row, each told once it is on the disk; exit code 3 where some rows were refused."""
+    settings = settings_for(args.db, may_rate, "label")
+    rater, config = _rater(args, settings)
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        file = _one_file(args.files)
+        name = "standard input" if file == "-" else Path(file).name
+        taking = RowImport(store, study, rater, name)
+        if rater.id:
+            person = check_rater(study, rater.id, rater.kind or "human", rater.alone, "label")
+            if config:
+                taking.keep_config(person, config)
+        with _lines(file) as lines:
+            return _take_all(taking, lines, name, keep_going=args.keep_going, as_json=args.json)
+
+
+def _one_file(files: Sequence[str]) -> str:
+    """The file that is named; standard input where none is."""
+    if len(files) > 1:
+        raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
+    return files[0] if files else "-"
+
+
+def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_going: bool, as_json: bool) -> int:
+    counts = {"kept": 0, "there already": 0, "refused": 0}
+    stopped = ""
+    for done in _each(taking, lines, name):
+        counts[done.state] += 1
+        if as_json:
+            print_json(done)
+        else:
+            say(done_words(done))
+            sys.stdout.flush()
+        if done.state == "refused" and not keep_going:
+            stopped = done.where
+            break
+    well = counts["kept"] + counts["there already"]
+    told = ", ".join(f"{count:,} {state}" for state, count in counts.items())
+    if stopped:
+        warn(f"{stopped} was refused, and nothing after it was read: {told}. --keep-going passes over such rows.")
+    elif not well and not counts["refused"]:
+        warn(f"{name} holds no row")
+        return 1
+    else:
+        warn(f"{name}: {told}")
+    return 0 if not counts["refused"] else 3 if well else 1
+
+
+def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
+    for number, data in enumerate(lines, 1):
+        if data.strip():
+            for placed in rows_of(data, f"{name}, line {number}", number):
+                yield refused(placed) if isinstance(placed, LabError) else taking.take(placed)
+
+
+def refused(error: LabError) -> LabelDone:
+    """A row that cannot be read."""
+    return LabelDone(error.title, "refused", error=error.said)
+
+
+@contextmanager
+def _lines(file: str) -> Iterator[Iterator[bytes]]:
+    """A file's lines, or what comes over a pipe, each as soon as it is whole."""
+    if file == "-":
+        yield _read(sys.stdin.buffer)
+        return
+    try:
+        opened = open(file, "rb")  # noqa: SIM115
+    except FileNotFoundError as error:
+        raise LabError(f"label file {file}", "is not there") from error
+    except IsADirectoryError as error:
+        raise LabError(f"label file {file}", "is a folder, not a file") from error
+    except OSError as error:
+        raise LabError(f"label file {file}", f"cannot be read ({error.strerror})") from error
+    with opened:
+        yield _read(opened)
+
+
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    """Lines, the rest of one that is too long passed over."""
+    while line := stream.readline(MOST + 2):
+        whole = line
+        while len(whole) > MOST and not whole.endswith(b"\n") and (whole := stream.readline(MOST + 2)):
+            pass
+        yield line
+
+
+def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
+    """Whose labels these are, and the text of a model's configuration; empty where it is not told."""
+    alone = settings.person if settings.seat == "rater" else ""
+    if args.kind not in (None, "model") and args.config is not None:
+        raise LabError("label", f"--config is a model's, and a {args.kind} has none.", code=2)
+    kind = args.kind or ("model" if args.config is not None else "")
+    if args.config is not None and not args.rater:
+        raise LabError("label", "--config says how a model was asked; --as says which.", code=2)
+    if kind == "model" and args.config is None:
+        raise LabError("label", "--kind model needs --config: its prompt and parameters, or a file of them.", code=2)
+    if args.run_number < 1:
+        raise LabError("label", f"--run {args.run_number} is less than 1.", code=2)
+    text = _config(args.config) if args.config is not None else ""
+    config = config_sha(args.rater, text) if text else ""
+    return Rater(args.rater or alone, kind, args.run_number, config, alone), text
+
+
+def _config(given: str) -> str:
+    try:
+        is_file = Path(given).is_file()
+    except (OSError, ValueError):  # a text too long for a name, or with a NUL in it, names no file
+        is_file = False
+    if is_file:
+        text = read_file(Path(given), f"--config {given}", most=4 * 1024 * 1024).decode("utf-8-sig", "replace")
+    else:
+        text = given
+    if not text.strip():
+        raise LabError("label", "--config is empty.", code=2)
+    return text
+
+
+def config_sha(model: str, text: str) -> str:
+    """The hash that a model's labels carry: of its name with its prompt and parameters."""
+    return hashlib.sha256(encode({"model": model, "config": text})).hexdigest()
+
+
+def said_words(value: Any, missing: Missing | None) -> str:
+    """An answer as people read it."""
+    if missing is not None:
+        return f"({MISSING[missing]})"
+    if value is None:
+        return "(taken back)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def done_words(done: LabelDone) -> str:
+    """What became of one row, in a line."""
+    if done.state == "refused":
+        return f"refused  {done.where}: {done.error}"
+    parts = [
+        " ".join(filter(None, (one.target, one.field, "=", said_words(one.value, one.missing))))
+        + (" (there already)" if one.state == "there already" and done.state == "kept" else "")
+        for one in done.labels
+    ]
+    if done.handed_in:
+        parts.append("handed in")
+    if done.share is not None:
+        right = sum(one.right for one in done.gold)
+        parts.append(f"{right} of {len(done.gold)} right, {done.share:.0%} of the pilot so far")
+    parts += ["held below the study's bar"] if done.held else []
+    parts += [f"{name} {value}" for name, value in done.derived]
+    again = f" run {done.run}" if done.run > 1 else ""
+    return f"{done.state}  {done.unit[:SHORT_ID]} {done.rater}{again}: {'; '.join(parts)}"

@@ -1,0 +1,438 @@
+"""The command that prints the answers of a study, with their history, and how its pilot stands: labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from annotators.calibration import confusion, pairwise, pilot_line
+from annotators.derived import step_of
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.label import (
+    said_words,
+)
+from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
+from lab.core.errors import LabError
+from lab.core.label import Act, ActKind, Label, Missing
+from lab.core.rating_sheet import Sheet, clashing, current, handed_in, ordered, place_key
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.studies.seats import may_rate
+from lab.studies.study_places import study_named
+from store.formats.tables.csv_writer import harmless, line
+from store.kit_export import OWN
+from store.store import Store
+
+
+class LabelLine(msgspec.Struct, frozen=True):
+    """One label; `hitlab label` reads it again. A place in a run is `evidence`, `step` (from 1) its number.
+
+    `current`: it is the last word at its place, and no clash. `clash`: two last words stand there. `handed_in`: its
+    rater has handed the unit in. `act` is `undo` where it took an answer back.
+    """
+
+    id: str
+    study: str
+    version: int
+    unit: str
+    target: str
+    field: str
+    rater: str
+    kind: Literal["human", "model", "script"]
+    run: int
+    value: Any
+    missing: Missing | None
+    step: int | None
+    evidence: str | None
+    region: tuple[int, int, int, int] | None
+    confidence: float | None
+    note: str
+    cites: str
+    act: Literal["answer", "undo"]
+    undoes: str | None
+    supersedes: str | None
+    also: tuple[str, ...]
+    current: bool
+    clash: bool
+    handed_in: bool
+    shown_at: str | None
+    first_key_at: str | None
+    at: str
+    idle_ms: float
+    guide_sha: str
+    protocol_sha: str
+    config_sha: str
+    source: str
+    cost: float | None
+
+
+class ActLine(msgspec.Struct, frozen=True):
+    """Something that was done beside answering."""
+
+    id: str
+    study: str
+    version: int
+    unit: str
+    rater: str
+    kind: Literal["human", "model", "script"]
+    run: int
+    act: ActKind
+    at: str
+    detail: dict[str, Any]
+
+
+class ClashLine(msgspec.Struct, frozen=True):
+    """A place where two merged copies have different last words; left out until its rater settles."""
+
+    unit: str
+    target: str
+    field: str
+    rater: str
+    run: int
+    values: tuple[Any, ...]
+
+
+class LabelList(msgspec.Struct, frozen=True):
+    """The labels of a study: `labels`. `only` names the person to whose own the list is limited, empty: to nobody's.
+
+    Without --history `labels` are those that stand; with it all, in the order they were given. `acts` are null
+    without --acts.
+    """
+
+    study: str
+    version: int
+    title: str
+    protocol: str
+    locked: bool
+    only: str
+    labels: tuple[LabelLine, ...]
+    clashes: tuple[ClashLine, ...]
+    acts: tuple[ActLine, ...] | None = None
+
+
+class PilotRater(msgspec.Struct, frozen=True):
+    """How one rater's pilot stands: `share` of `places` with gold that are `right`; null where none is handed in."""
+
+    rater: str
+    handed_in: int
+    dealt: int
+    places: int
+    right: int
+    share: float | None
+    held: bool
+
+
+class ConfusionCell(msgspec.Struct, frozen=True):
+    """How often `said` was said where `gold` is right, over all raters whose sheets are handed in."""
+
+    field: str
+    gold: str
+    said: str
+    n: int
+
+
+class PairLine(msgspec.Struct, frozen=True):
+    """Two raters over pilot units that both handed in: the percent of places with the same answer; null where none."""
+
+    field: str
+    one: str
+    other: str
+    places: int
+    same: int
+    percent: float | None
+
+
+class PilotTold(msgspec.Struct, frozen=True):
+    """A study's pilot: `labels --pilot`. `pairs` are empty until a pair has handed in a unit in common."""
+
+    study: str
+    version: int
+    bar: float | None
+    guide_sha: str
+    only: str
+    raters: tuple[PilotRater, ...]
+    confusion: tuple[ConfusionCell, ...]
+    pairs: tuple[PairLine, ...]
+
+
+class LabelsArguments(Arguments):
+    """What `labels` takes."""
+
+    study: str
+    rater: str | None
+    unit: str | None
+    history: bool
+    acts: bool
+    pilot: bool
+    csv: bool
+
+
+def add_labels(parser: Parser) -> None:
+    parser.runs(labels, LabelsArguments)
+    parser.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    parser.add_argument("--rater", metavar="R1", help="only this person's, or this model's")
+    parser.add_argument(
+        "--unit", metavar="ID", help="only those about this item: its id, a run's, or the beginning of one"
+    )
+    parser.add_argument("--history", action="store_true", help="also what was changed or taken back since")
+    parser.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
+    parser.add_argument("--pilot", action="store_true", help="how the raters did where it is known what is right")
+    form = parser.add_mutually_exclusive_group()
+    parser.json(form)
+    form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+    parser.examples(
+        """\
+  hitlab labels tdg                    the answers that stand
+  hitlab labels tdg --history --json   also what was changed or taken back
+  hitlab labels tdg --csv > tdg.csv    a line for each, for R or pandas
+  hitlab labels tdg --pilot            raters beside what is right
+""",
+    )
+
+
+def labels(args: LabelsArguments) -> int:
+    """The labels of a study, or how its pilot stands; a rater sees only their own."""
+    settings = settings_for(args.db, may_rate, "labels")
+    if args.pilot and (args.csv or args.history or args.acts or args.unit):
+        raise LabError("labels", "--pilot goes with --json and --rater alone.", code=2)
+    with open_store(settings, create=False, readonly=True) as store:
+        study = study_named(store, args.study)
+        only = own_only(store, study, settings)
+        if only and args.rater not in (None, only):
+            raise LabError("labels", f"{only} sees only their own, until the study is locked.")
+        if args.pilot:
+            told = pilot(store, study, only or args.rater or "", only)
+            emit(told, tell_pilot, json=args.json)
+            return 0
+        asked = LabelQuery(args.rater, args.unit, args.history, args.acts)
+        if args.csv:
+            print_labels_csv(store, study, asked, only)
+            return 0
+        emit(listed(store, study, asked, only), tell_list, json=args.json)
+    return 0
+
+
+def own_only(store: Store, study: Study, settings: Settings) -> str:
+    """The person whose own labels alone may be read here; empty where all may.
+
+    A rater's seat reads its own, a kit its rater's. So does one of the study's raters at any seat but the designer's,
+    while they may still be swayed.
+    """
+    if settings.seat == "rater":
+        return settings.person
+    kit = store.kit()
+    if kit is not None:
+        return kit.rater
+    rates = settings.person in study.raters and settings.seat != "designer"
+    return settings.person if rates and not store.studies.locked(study) else ""
+
+
+CSV_COLUMNS = (
+    "study", "version", "unit", "target", "field", "rater", "kind", "run", "value", "missing", "step", "evidence",
+    "region", "confidence", "note", "cites", "act", "current", "clash", "handed_in", "shown_at", "first_key_at", "at",
+    "idle_ms", "guide_sha", "protocol_sha", "config_sha", "source", "cost", "id", "supersedes",
+)  # fmt: skip
+"""The columns of `labels --csv`, as the fields of `LabelLine` are named; `value` and `region` are JSON but for texts,
+numbers, true and false."""
+
+
+class LabelQuery(NamedTuple):
+    """Which labels are asked for: of one rater, about one unit; `history`: those that no longer stand, too."""
+
+    rater: str | None
+    unit: str | None
+    history: bool
+    acts: bool
+
+
+def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelList:
+    """The labels that were asked for, and what was done beside answering where that was, too."""
+    rater = only or asked.rater
+    unit = _unit_id(store, study, asked.unit)
+    rows = ordered(list(store.labels.read(study, unit, rater)))
+    rows = [row for row in rows if not only or row.rater.kind == "human"]
+    acts = [act for act in store.labels.acts(study, rater, unit) if not only or act.act in OWN]
+    lines = tuple(label_lines(study, rows, acts, history=asked.history))
+    told = [_act_line(act) for act in acts] if asked.acts else None
+    return LabelList(
+        study.id, study.version, study.title, study.protocol.id, store.studies.locked(study), only, lines,
+        tuple(clashes(rows)), None if told is None else tuple(told),
+    )  # fmt: skip
+
+
+def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history: bool) -> Iterator[LabelLine]:
+    """Labels as they are told: those that stand, or with `history` all, in their order."""
+    standing = {label.id for label in current(rows)}
+    two = clashing(rows)
+    handed = handed_in(acts)
+    for label in rows:
+        if history or label.id in standing:
+            yield LabelLine(
+                label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
+                label.rater.kind, label.run, label.value, label.reason_missing, _step(label), label.evidence,
+                label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
+                label.also, label.id in standing, place_key(label) in two,
+                (label.rater.id, label.unit, label.run) in handed, label.shown_at, label.first_key_at, label.at,
+                label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
+            )  # fmt: skip
+
+
+def clashes(rows: list[Label]) -> list[ClashLine]:
+    """Each place with two last words, and which these are."""
+    return [
+        ClashLine(
+            some[0].unit, some[0].target, some[0].field, some[0].rater.id, some[0].run,
+            tuple(label.reason_missing or label.value for label in some),
+        )
+        for some in clashing(rows).values()
+    ]  # fmt: skip
+
+
+def print_labels_csv(store: Store, study: Study, asked: LabelQuery, only: str) -> None:
+    """One line for each label; texts never run as a formula."""
+    write_table(line(CSV_COLUMNS))
+    for one in listed(store, study, asked, only).labels:
+        write_table(line([_csv_cell(getattr(one, name)) for name in CSV_COLUMNS]))
+
+
+def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
+    """Each rater's pilot beside gold, and their answers beside each other's; of one rater alone where one is named."""
+    sheets: dict[str, list[Sheet]] = {}
+    for one in store.studies.assignments(study, rater or None):
+        if one.stage == "pilot":
+            unit = store.studies.unit(study, one.unit)
+            sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
+    told = [
+        PilotRater(
+            one.rater, one.done, one.dealt, one.places, one.right, one.share, store.studies.held(study, one.rater)
+        )
+        for one in lines
+    ]
+    wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
+    cells = [
+        ConfusionCell(field, gold, said, n)
+        for field, counts in wrong.items()
+        for (gold, said), n in sorted(counts.items())
+    ]
+    pairs = [PairLine(one.field, one.one, one.other, one.places, one.same, one.percent) for one in pairwise(sheets)]
+    guide = study.protocol.guide_sha(study.locale)
+    return PilotTold(study.id, study.version, study.bar, guide, only, tuple(told), tuple(cells), tuple(pairs))
+
+
+def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
+    if name is None:
+        return None
+    from lab.studies.study_places import StudyPlaces
+
+    try:
+        return StudyPlaces(store, study).unit(name, "labels").id
+    except LabError as error:
+        raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
+
+
+def _step(label: Label) -> int | None:
+    step = step_of(label)
+    return None if step is None else step + 1
+
+
+def _act_line(act: Act) -> ActLine:
+    return ActLine(
+        act.id, act.study, act.version, act.unit, act.rater.id, act.rater.kind, act.run, act.act, act.at, act.detail
+    )
+
+
+def _csv_cell(value: Any) -> Any:
+    """A value as a cell: text harmless, lists as JSON."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return value
+    return harmless(value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value)))
+
+
+_COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sure", "note", "given")
+
+
+def tell_list(told: LabelList) -> None:
+    """Labels as a table, clashes by name, and whose they are."""
+    if told.labels:
+        rows = [_cells(one) for one in told.labels]
+        if all(one.current for one in told.labels):
+            rows = [row[:-1] for row in rows]
+        told_of = [at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _tells(name, [row[at] for row in rows])]
+        columns = [_COLUMNS[at] for at in told_of]
+        print_table(columns, [[row[at] for at in told_of] for row in rows], wide="note" if "note" in columns else "")
+    for clash in told.clashes:
+        values = " and ".join(str(value) for value in clash.values)
+        place = " ".join(filter(None, (clash.target, clash.field)))
+        say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}, and settles it by answering again")
+    whose = f", only those of {told.only}" if told.only else ""
+    standing = sum(one.current for one in told.labels)
+    older = len(told.labels) - standing
+    history = f", {older:,} of them superseded or taken back" if older else ""
+    clashing = f", {_counted(len(told.clashes), 'clash')}" if told.clashes else ""
+    say(f"{_counted(len(told.labels), 'answer')}{history}{clashing} in {told.study} v{told.version}{whose}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 'es' if what.endswith('sh') else 's'}"
+
+
+def _tells(column: str, cells: list[str]) -> bool:
+    """Whether a column says anything; who, what and where always do."""
+    return column in _COLUMNS[:4] or any(cell not in ("", "-", "1" if column == "round" else "") for cell in cells)
+
+
+def _cells(one: LabelLine) -> list[str]:
+    answer = said_words(one.value, one.missing)
+    if one.act == "undo":
+        answer = f"undo: {answer}"
+    if not one.current:
+        answer += " (clash)" if one.clash else " (no longer)"
+    sure = "-" if one.confidence is None else f"{one.confidence:g}"
+    rater = one.rater if one.kind == "human" else f"{one.rater} ({one.kind})"
+    step = "-" if one.step is None else str(one.step)
+    return [
+        one.unit[:SHORT_ID], rater, one.field, answer, one.target or "-", step, str(one.run), sure, one.note,
+        one.at[:19].replace("T", " "),
+    ]  # fmt: skip
+
+
+def tell_pilot(told: PilotTold) -> None:
+    """Each rater beside gold, what was taken for what, and each two raters beside each other."""
+    if not told.raters:
+        say("nobody was dealt a pilot unit")
+        return
+    rows = [
+        [
+            one.rater, f"{one.handed_in} of {one.dealt}", f"{one.right} of {one.places}",
+            "-" if one.share is None else f"{one.share:.0%}", "held" if one.held else "",
+        ]
+        for one in told.raters
+    ]  # fmt: skip
+    print_table(["rater", "handed in", "as gold", "share", ""], rows)
+    bar = "" if told.bar is None else f", the bar is {told.bar:.0%}"
+    say(f"{told.study} v{told.version}, guideline {told.guide_sha[:12]}{bar}")
+    wrong = [[one.field, one.gold, one.said, str(one.n)] for one in told.confusion if one.gold != one.said]
+    if wrong:
+        say("")
+        print_table(["question", "gold", "was rated", "times"], wrong)
+    if told.pairs:
+        say("")
+        pairs = [
+            [
+                one.field, one.one, one.other,
+                "undefined (nothing in common)" if one.percent is None else f"{one.percent:.1f} %", str(one.places),
+            ]
+            for one in told.pairs
+        ]  # fmt: skip
+        print_table(["question", "rater", "and", "the same", "n"], pairs)
+    if told.only:
+        say(f"only {told.only}'s own")

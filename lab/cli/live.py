@@ -1,0 +1,340 @@
+"""The commands that run one task or show a run on the screen: demo, live, replay; and a run without a screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from lab.cli import app
+from lab.cli.arguments import AGENTS, Arguments, Parser, seconds
+from lab.cli.database import open_store
+from lab.cli.output import print_json, say
+from lab.cli.run_text import in_words
+from lab.core.errors import LabError
+from lab.core.settings import Settings, load
+from lab.core.step import Action, Spent
+from lab.studies.seats import refuse_blind
+
+if TYPE_CHECKING:
+    from lab.core.run_records import Summary
+    from lab.core.trace import AnyEvent, Trace
+    from lab.runs.session import Session
+    from lab.runs.spec import Spec
+    from store.store import Store
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    """Where a run was left open: at this breakpoint, before step `step` (from 1) did the action proposed for it."""
+
+    breakpoint: str
+    step: int
+    action: Action
+    thought: str
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """How one run went: `demo`, `live` and `fork`. `stopped` is null but where it stands at a breakpoint.
+
+    `spent` is what its model's answers cost together, null where no model was asked.
+    """
+
+    trace: str
+    db: str
+    status: str
+    score: float | None
+    steps: int
+    questions: int
+    replies: int
+    stopped: Stopped | None = None
+    spent: Spent | None = None
+
+
+DEMO_TASK = "usual_lunch"
+
+
+class DemoArguments(Arguments):
+    """What `demo` takes."""
+
+    headless: bool
+
+
+def add_demo(parser: Parser) -> None:
+    parser.runs(demo, DemoArguments)
+    parser.window()
+    parser.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
+    parser.json()
+
+
+def demo(args: DemoArguments) -> int:
+    """One built-in personalized task; on a terminal you answer, else its fitting script does."""
+    typed = LiveArguments()
+    typed.db, typed.json, typed.window = args.db, args.json, args.window
+    typed.task, typed.device = DEMO_TASK, "embedded"
+    typed.headless = args.headless or args.json or not app.has_terminal()
+    return live(typed)
+
+
+class LiveArguments(Arguments):
+    """What `live` takes."""
+
+    task: str | None = None
+    resume: str | None = None
+    agent: str | None = None
+    playbook: str | None = None
+    user: str | None = None
+    persona: str | None = None
+    log: Literal["clean", "noise", "none"] | None = None
+    gate: Literal["pass", "ask"] | None = None
+    seat: Literal["participant", "developer"] | None = None
+    person: str | None = None
+    no_mirror: bool = False
+    device: str | None = None
+    harness: str | None = None
+    seed: int | None = None
+    vary: int | None = None
+    pace: float | None = None
+    headless: bool = False
+    breaks: list[str] | None = None
+    events: bool = False
+
+
+def add_live(parser: Parser) -> None:
+    parser.runs(live, LiveArguments)
+    parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
+    parser.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
+    parser.add_argument("--agent", metavar="NAME", help=AGENTS)
+    parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
+    parser.add_argument("--user", metavar="WHO", help="human (default on a screen), script, script:FILE, or model:NAME")
+    parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
+    parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
+    parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
+    parser.add_argument("--seat", choices=("participant", "developer"), help="who sits here, and so what is shown")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    parser.window()
+    parser.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
+    parser.on_phone()
+    parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    parser.add_argument(
+        "--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed"
+    )
+    parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
+    parser.add_argument("--headless", action="store_true", help="no screen; print the result")
+    parser.breaks()
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print exactly one JSON document")
+    output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
+
+
+def live(args: LiveArguments) -> int:
+    """A task from its beginning, or an open run from where it was left."""
+    if (args.task is None) == (args.resume is None):
+        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
+    headless = args.headless or args.events or args.json
+    if not headless and not app.has_terminal():
+        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+    if not headless:
+        app.check_room()
+    settings = load(
+        db=args.db,
+        person=args.person,
+        seat=args.seat,
+        device=args.device,
+        window=args.window,
+    )
+    with open_store(settings) as store:
+        spec, resume = _spec(args, settings, store, headless=headless)
+        if not headless:
+            if spec.gate == "ask" and spec.seat != "developer":
+                raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
+            settings = msgspec.structs.replace(settings, seat=spec.seat)
+            return app.run_app(store, settings, app.live_opening(store, spec, resume))
+        if spec.gate == "ask":
+            raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
+        if spec.user == "human":
+            raise LabError("live", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
+        from lab.runs.session import Session
+
+        return run_headless(Session(store, spec, resume), as_json=args.json, events=args.events)
+
+
+class ReplayArguments(Arguments):
+    """What `replay` takes."""
+
+    run_id: str
+
+
+def add_replay(parser: Parser) -> None:
+    parser.runs(replay, ReplayArguments)
+    parser.window()
+    parser.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
+
+
+def replay(args: ReplayArguments) -> int:
+    """A stored run in the replay, at a step where one is named (steps count from 1)."""
+    run_id, at, step = args.run_id.partition("@")
+    if at and not (step.isascii() and step.isdigit() and int(step) >= 1):
+        raise LabError("replay", f"step {step!r} is no number from 1 on", code=2)
+    if not app.has_terminal():
+        raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
+    settings = load(db=args.db, window=args.window)
+    refuse_blind(settings, "replay")
+    with open_store(settings, create=False) as store:
+        from screens.navigation import Opening
+
+        run = store.runs.find(run_id)
+        if settings.seat == "rater" and store.studies.rates(settings.person):
+            raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
+        if step:
+            _check_step(store.runs.summary(run), int(step))
+        return app.run_app(store, settings, Opening("replay", run, int(step) if step else None))
+
+
+def _check_step(run: Summary, step: int) -> None:
+    """Raises `LabError` where a run has no such step, from 1; one more is its end, or what it waits for."""
+    if step > run.steps + 1:
+        has = "none yet" if not run.steps else "step 1" if run.steps == 1 else f"steps 1 to {run.steps}"
+        raise LabError(f"run {run.id}", f"has no step {step}; it has {has}")
+
+
+def _spec(args: LiveArguments, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:
+    from lab.runs.spec import Spec, given_playbook, in_world, resume_spec
+
+    pace = args.pace if args.pace is not None else 0.0 if headless else settings.pace
+    breaks = breaks_of(args.breaks, settings)
+    changes: dict[str, Any] = {
+        "agent": args.agent,
+        "user": args.user,
+        "gate": args.gate,
+        "pace": pace,
+        "breaks": breaks,
+    }
+    if args.resume is not None:
+        _refuse_other(args)
+        trace = store.runs.trace(store.runs.find(args.resume))
+        phone = {"device": args.device, "harness": args.harness}
+        spec = resume_spec(trace, person=args.person, **phone, **changes)
+        if settings.seat != spec.seat and settings.seat != "developer":
+            raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
+        return spec, trace
+    from simulators import library
+
+    task = given_playbook(library.task(args.task or ""), args.playbook, args.agent)
+    name = args.persona or task.persona
+    persona = library.persona(name, args.log or task.log) if name else None
+    spec = Spec(
+        task,
+        persona,
+        user="script" if headless else "human",
+        person=settings.person,
+        seat=settings.seat,
+        mirror=not args.no_mirror,
+        seed=args.seed or 0,
+        device=settings.device,
+        harness=args.harness or "",
+    )
+    spec = in_world(spec, args.vary) if args.vary else spec
+    return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
+
+
+def _refuse_other(args: LiveArguments) -> None:
+    """What a run was begun with stays as it is: raises `LabError` where another is asked for as it goes on."""
+    given = {
+        "--persona": args.persona is not None,
+        "--log": args.log is not None,
+        "--seed": args.seed is not None,
+        "--vary": args.vary is not None,
+        "--no-mirror": args.no_mirror,
+        "--playbook": args.playbook is not None,
+    }
+    fixed = ", ".join(name for name, there in given.items() if there)
+    if fixed:
+        said = f"{fixed}: was settled when the run began; an open run goes on as it is"
+        raise LabError("live --resume", said, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
+
+
+def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
+    """The breakpoints asked for, each read once; a `LabError` says which is none, or that this seat has none."""
+    if not specs:
+        return ()
+    if settings.seat != "developer":
+        raise LabError("--break", f"is not there for the seat {settings.seat}.", code=2)
+    from lab.runs.breakpoints import Breakpoints
+    from lab.runs.session import packages
+
+    return tuple(point.spec for point in Breakpoints(specs, packages()).all)
+
+
+def run_headless(session: Session, *, as_json: bool, events: bool = False) -> int:
+    """Drives a session to its end, or to a breakpoint, where it is left open, and prints what came of it."""
+    from lab.runs.spec import PERSON
+
+    if session.spec.agent == PERSON:
+        session.device.close()
+        raise LabError("a demonstration", "needs a person at a terminal.", "`hitlab record` shows the phone.", code=2)
+    store, session.attended = session.store, False
+    lines = _EventLines(session)
+    if events:
+        session.on_event = lines
+    code = 0
+    session.start()
+    try:
+        session.join()
+    except KeyboardInterrupt:
+        session.stop("interrupted")
+        code = 3
+    if session.failure is not None:
+        raise session.failure
+    if lines.failure is not None:
+        raise lines.failure
+    trace = store.runs.trace(session.trace_id)
+    result = RunResult(
+        trace=trace.id,
+        db=str(store.path),
+        status=trace.status,
+        score=trace.ended.score if trace.ended else None,
+        steps=len(trace.steps),
+        questions=trace.questions,
+        replies=trace.replies,
+        spent=trace.spent,
+    )
+    stop = session.stopped_at
+    if stop is not None:
+        stopped = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought)
+        result = msgspec.structs.replace(result, stopped=stopped)
+    if as_json:
+        print_json(result)
+    elif not events:
+        from lab.cli.run_text import tell_run
+
+        tell_run(trace, str(store.path))
+        tell_stop(result.stopped, session.spec.breaks)
+    return code
+
+
+class _EventLines:
+    """One line per event, on disk before it is printed; where nobody reads them any more, the run is left open."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.failure: OSError | None = None
+
+    def __call__(self, event: AnyEvent | None) -> None:
+
+        if event is None or self.failure is not None:
+            return
+        try:
+            print_json(event)
+        except OSError as error:
+            self.failure = error
+            self.session.leave()
+
+
+def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
+    """At which breakpoint a run was left open, and what waits there; or that none of `breaks` held."""
+    if stopped is None:
+        if breaks:
+            say(f"passed by without a stop: {', '.join(breaks)}")
+        return
+    say(f"stopped at breakpoint {stopped.breakpoint}, before step {stopped.step}; not yet done:")
+    say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))

@@ -1,0 +1,234 @@
+"""The `hitlab` command: reads the command line, runs one command, turns what went wrong into a sentence.
+
+Exit codes: 0 done (whatever the score), 1 refused, 2 usage, 3 done in part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from importlib import import_module
+
+from lab.cli.arguments import Arguments, Command, Parser, as_written
+from lab.core.errors import LabError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+EXAMPLES = """\
+examples:
+  hitlab                                    the lab itself: runs, tasks, devices
+  hitlab demo                               one episode on the embedded phone; you are the user
+  hitlab live usual_lunch --headless        the same without a screen, a script answers
+  hitlab live task.yaml --device R58M       the same on your own phone, over adb
+  hitlab record --intent "Mute the phone"   do it yourself, step by step: a demonstration
+  hitlab run --all --attempts 3             an agent over every task, three times each: pass@k
+  hitlab import runs/ --db study.db         bring in the runs you have, of fifteen formats
+  hitlab replay 019a@7                      a run, opened at step 7
+  hitlab metrics --by agent                 the five papers' numbers over them, each with its n
+  hitlab agreement tdg                      how far raters agree; hitlab report tdg: the paper's table
+  hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
+"""
+
+COMMANDS = (
+    ("demo", "run one episode on the embedded phone", "live"),
+    ("live", "run a task: an agent works, a person answers", "live"),
+    ("replay", "play a run back, step by step", "live"),
+    ("run", "run an agent over many tasks: passes, pass@k, cost", "batch"),
+    ("fork", "go on from a step of a run in another way", "fork"),
+    ("family", "list the runs forked from one another", "fork"),
+    ("record", "record how you do it: a demonstration", "record"),
+    ("review", "proofread demonstrations, two by two", "review"),
+    ("privacy", "take out of runs what is private", "privacy"),
+    ("author", "draft, verify and freeze a task's design", "author"),
+    ("protocols", "what raters can be asked; or check a file", "protocols"),
+    ("study", "plan, deal and follow studies", ""),
+    ("label", "write answers from JSON lines, by the rules of the screen", "label"),
+    ("labels", "print the answers of a study", "labels"),
+    ("withdraw", "a person withdraws: all that is theirs is erased", "withdraw"),
+    ("agreement", "how far a study's raters agree, each number with its n", "agreement"),
+    ("report", "a study's tables in the paper's own form, to publish", "report"),
+    ("adjudicate", "settle what raters disagree on, with a reason", "adjudicate"),
+    ("raters", "each rater's pace, drift and agreement", "agreement"),
+    ("merge", "bring copies of a file together into one", "merge"),
+    ("traces", "list the runs in a database", "runs"),
+    ("show", "print one run", "runs"),
+    ("import", "bring in recorded runs", "files"),
+    ("pack", "copy a database whole, safe while it is in use", "files"),
+    ("export", "write whole runs into a folder", "files"),
+    ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
+    ("compare", "two runs side by side, step by step", "compare"),
+    ("metrics", "compute the five papers' numbers over stored runs", "metrics"),
+    ("device", "what a real phone needs", ""),
+    ("devices", "list the phones that adb has on the line", "devices"),
+    ("phone", "serve the embedded phone, as a phone for adb", "devices"),
+    ("tasks", "list the built-in tasks, or check task files", "about"),
+    ("personas", "list the built-in personas, or check profiles", "about"),
+    ("where", "say where everything is kept", "about"),
+    ("keys", "list every binding: its id, its keys, what it does", "about"),
+    ("doctor", "check this machine, terminal and database", "doctor"),
+    ("schema", "print a JSON Schema of an input or output", "schemas"),
+)
+"""Every command in the order of `--help`: its name, what it is for, and its module (none: it has commands of its own).
+
+The module of the command that is typed is imported, and no other; its `add_NAME` says what the command takes.
+"""
+
+STUDY = (
+    ("new", "freeze a study: who is asked what of which runs", "study_new"),
+    ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
+    ("status", "how far studies are, or everybody in one", "study_status"),
+    ("show", "print a study's plan", "study_status"),
+    ("open", "rate or play in a study, from the exact place where you left it", "study_play"),
+    ("play", "play what is left to a script or a model, headless", "study_play"),
+    ("runs", "what was played: who, under which condition, how", "study_runs"),
+    ("lock", "close a study: nothing in it changes any more", "study_deal"),
+    ("archive", "take a study out of the lists, as one made by mistake; nothing is lost", "study_deal"),
+    ("restore", "bring an archived study back", "study_deal"),
+    ("replace", "a rater leaves: what is left is dealt to another", "study_deal"),
+    ("release", "let a rater go on who was held after the pilot", "study_deal"),
+    ("kit", "a file with what one rater may see, to rate elsewhere", "study_kits"),
+    ("take", "take a kit's work back in, all of it or nothing", "study_kits"),
+)
+"""The commands of `study`, likewise; what they take is said by `add_study_NAME`."""
+
+DEVICE = (("scrcpy", "fetch scrcpy's server: fast pictures, any text", "devices"),)
+"""The command of `device`."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    _ready_streams()
+    try:
+        return _run(argv)
+    except ImportError:
+        from lab.cli.doctor import shadowing
+
+        shadowed = shadowing()
+        if not shadowed:
+            raise
+        return _refuse(LabError(shadowed[0].name, f"{shadowed[0].found}.", shadowed[0].do), as_json=False)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    parser = build_parser()
+    args = parser.parse_args(argv, Arguments())
+    try:
+        code = args.run(args) if args.run is not None else _home(parser, args)
+        sys.stdout.flush()
+        return code
+    except LabError as error:
+        return _refuse(error, as_json=args.json)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except OSError as error:
+        _drop_output()
+        what = str(error.filename or "standard output")
+        return _refuse(LabError(what, f"cannot be used ({error.strerror})."), as_json=False)
+
+
+def _ready_streams() -> None:
+    """A closed standard output takes nothing; a character that an encoding lacks is written as its number."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """What is still buffered goes nowhere, so that leaving does not fail on it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _refuse(error: LabError, *, as_json: bool) -> int:
+    from lab.core.plain_text import plain
+
+    print(f"hitlab: {plain(error.sentence, lines=False)}", file=sys.stderr)
+    if as_json:
+        from lab.cli.output import Refused, print_json
+
+        print_json(Refused(error.title, error.message, error.hint))
+    return error.code
+
+
+def _home(parser: Parser, args: Arguments) -> int:
+    """The lab's first screen; without a terminal, the help."""
+    from lab.cli.app import has_terminal, show_home
+
+    if has_terminal():
+        return show_home(args.db, args.window)
+    parser.print_help()
+    return 0
+
+
+def build_parser() -> Parser:
+    """The parser with every command by its name and its line of help; what each takes is added when it is typed."""
+    parser = Parser(
+        prog="hitlab",
+        description="A terminal lab for the humans in the loop of mobile GUI agents.",
+        epilog=EXAMPLES,
+        formatter_class=as_written,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.database()
+    parser.window()
+    _add(parser, "COMMAND", COMMANDS)
+    return parser
+
+
+def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...], prefix: str = "") -> None:
+    """Adds commands to those of a parser."""
+    added = parser.add_subparsers(title="commands", metavar=metavar, required=bool(prefix), parser_class=Command)
+    for name, help, module in commands:
+        command = added.add_parser(name, help=help, description=help)
+        command.fill = _filled_by(module, f"add_{prefix}{name}") if module else _GROUPS[name]
+
+
+def _filled_by(module: str, name: str) -> Callable[[Parser], None]:
+    def fill(parser: Parser) -> None:
+        getattr(import_module(f"lab.cli.{module}"), name)(parser)
+
+    return fill
+
+
+def _study(parser: Parser) -> None:
+    parser.description = "plan and follow studies"
+    parser.examples(
+        """\
+  hitlab study new tdg --runs all --raters R1,R2,R3 --overlap 3
+  hitlab study deal tdg
+  hitlab study open tdg --as R1        rate, from where you left it
+  hitlab study status tdg              who has how much left
+  hitlab study lock tdg                nothing in it changes any more
+  hitlab study archive tdg             in no list; `restore` brings it back
+"""
+    )
+    _add(parser, "WHAT", STUDY, "study_")
+
+
+def _device(parser: Parser) -> None:
+    _add(parser, "WHAT", DEVICE, "device_")
+
+
+_GROUPS: dict[str, Callable[[Parser], None]] = {"study": _study, "device": _device}
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"hitlab {version('hitlab')}")
+        parser.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

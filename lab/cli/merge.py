@@ -1,0 +1,135 @@
+"""Brings rater copies of a file together into one: merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_told
+from lab.cli.output import emit, say, warn
+from lab.core.settings import database
+from lab.studies.seats import sees_outcomes
+
+if TYPE_CHECKING:
+    from store.merge import Merged
+
+
+class ClashLine(msgspec.Struct, frozen=True):
+    """A place at which two last words of one rater stand; `target` is empty where the item itself is meant.
+
+    Of an item that is `handed_in` one of the two words is still settled on, by its rater; nothing else of it changes.
+    """
+
+    study: str
+    version: int
+    rater: str
+    unit: str
+    run: int
+    target: str
+    field: str
+    handed_in: bool
+
+
+class MergeDone(msgspec.Struct, frozen=True):
+    """What came into a database from other files: `merge`.
+
+    `came` counts what was new by what it is, `there` the rows that were here already. `gone` counts what went from
+    here because another file says that it must: somebody withdrew (`withdrew`), or a run was erased. `kits` are those
+    of the files that were kits. `clashes` are all that stand now; their raters settle them. `outside` are files with
+    linked pictures of runs that went: they stand where they did.
+    """
+
+    db: str
+    files: tuple[str, ...]
+    came: dict[str, int]
+    there: int
+    gone: dict[str, int]
+    withdrew: tuple[str, ...]
+    kits: tuple[str, ...]
+    clashes: tuple[ClashLine, ...]
+    outside: tuple[str, ...]
+
+
+CAME = {
+    "runs": "runs", "events": "moments of runs", "pictures": "pictures and states of runs",
+    "reviews": "words on demonstrations", "clearances": "demonstrations cleared", "designs": "acts on designs",
+    "studies": "studies", "units": "items",
+    "dealt": "items dealt to people", "labels": "answers, with their history", "acts": "acts of people in studies",
+}  # fmt: skip
+"""What each count is of, in the order in which they are told."""
+_MOST = 20
+"""Clashes that are named one by one."""
+
+
+class MergeArguments(Arguments):
+    """What `merge` takes."""
+
+    files: list[str]
+
+
+def add_merge(parser: Parser) -> None:
+    parser.runs(merge, MergeArguments)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="hitlab files; they stay as they are")
+    parser.json()
+
+
+def merge(args: MergeArguments) -> int:
+    """Takes everything of the files in that is not here, all or none."""
+    settings = settings_for(args.db, sees_outcomes, "merge")
+    from store.merge import merge_into
+
+    path = database(settings)
+    if not settings.db:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sweep_told(path.parent, temporary=True)
+    merged, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
+    emit(_told(path, args.files, merged), lambda _: _tell(path, args.files, merged), json=args.json)
+    for file in merged.outside:
+        warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
+    return not_wiped(unwiped)
+
+
+def _told(path: Path, files: list[str], merged: Merged) -> MergeDone:
+    clashes = tuple(ClashLine(*clash) for clash in merged.clashes)
+    return MergeDone(
+        str(path), tuple(files), merged.came, merged.there, merged.gone, merged.withdrew, merged.kits, clashes,
+        merged.outside,
+    )  # fmt: skip
+
+
+def _tell(path: Path, files: list[str], merged: Merged) -> None:
+    say(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
+    for name, words in CAME.items():
+        if count := merged.came.get(name, 0):
+            say(f"{count:9,} {words}")
+    if not merged.came:
+        say("          nothing new")
+    if merged.there:
+        say(f"{merged.there:9,} rows were here already")
+    _tell_gone(merged)
+    _tell_clashes(merged)
+
+
+def _tell_gone(merged: Merged) -> None:
+    if merged.withdrew:
+        say(f"{', '.join(merged.withdrew)} withdrew elsewhere and {'is' if len(merged.withdrew) == 1 else 'are'} "
+            "taken out here, too")  # fmt: skip
+    for name, count in merged.gone.items():
+        say(f"{count:9,} went: {ERASED_WORDS.get(name, name)}")
+
+
+def _tell_clashes(merged: Merged) -> None:
+    if merged.clashes:
+        count = len(merged.clashes)
+        say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
+            "on opening the study")  # fmt: skip
+    for study, version, rater, unit, run, target, field, handed in merged.clashes[:_MOST]:
+        again = f", rating {run}" if run > 1 else ""
+        first = ", handed in" if handed else ""
+        place = f"{field} of {target}" if target else field
+        say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
+    if len(merged.clashes) > _MOST:
+        say(f"          and {len(merged.clashes) - _MOST:,} more; --json lists them")

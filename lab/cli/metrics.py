@@ -1,0 +1,372 @@
+"""The command that measures stored runs, and its tables, JSON and CSV: metrics."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from math import floor, log10
+from pathlib import Path
+
+import msgspec
+
+from annotators.papers.marks import Marks, marked, read_marks
+from annotators.papers.measurement import Group, measured
+from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
+from lab.cli.arguments import Arguments, Parser, share
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_json, print_table, say, write_table
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.plain_text import plain
+from lab.core.rounding import rounded
+from lab.core.settings import Settings
+from lab.core.task import load_persona
+from lab.studies.seats import sees_outcomes
+from lab.studies.settled_runs import study_marks
+from store.formats.tables.csv_writer import harmless, line
+from store.store import Store
+
+
+class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
+    """On what terms numbers were made: what was asked for on the command line."""
+
+    step_budget: float | None = None
+    golden_tokens: float | None = None
+    token_budget: int | None = None
+    rule_weight: float | None = None
+    embedder: str = ""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """The papers' numbers over runs: `metrics`. `left_out` counts runs that are in no number at all, by reason.
+
+    `by` is what runs were grouped by, `rated` whose answers of which study settled what they were rated.
+    """
+
+    db: str
+    runs: int
+    left_out: dict[str, int]
+    papers: tuple[str, ...]
+    terms: TermsTold
+    groups: tuple[Group, ...]
+    by: tuple[str, ...] = ()
+    rated: str = ""
+
+
+class MetricsArguments(Arguments):
+    """What `metrics` takes."""
+
+    run_ids: list[str]
+    by: tuple[str, ...]
+    paper: tuple[str, ...]
+    forks: bool
+    marks: str | None
+    study: str | None
+    rater: str | None
+    profiles: str | None
+    rule_weight: float | None
+    step_budget: float | None
+    golden_tokens: float | None
+    token_budget: int | None
+    embed: str | None
+    explain: bool
+    csv: bool
+
+
+def add_metrics(parser: Parser) -> None:
+    parser.runs(metrics, MetricsArguments)
+    parser.add_argument("run_ids", nargs="*", metavar="ID", help="only these runs (default: all)")
+    parser.add_argument(
+        "--by", type=_names, default=(), metavar="KEY,KEY",
+        help="a table for each agent, model, task, kind, persona, user, source, attempt, ... or trait of the tasks",
+    )  # fmt: skip
+    parser.add_argument(
+        "--paper", type=_papers, default=PAPERS, metavar="NAME,NAME", help=f"only these: {', '.join(PAPERS)}"
+    )
+    parser.add_argument("--forks", action="store_true", help="take in runs that were forked from others, too")
+    parser.add_argument(
+        "--marks", metavar="FILE", help="node matches, units, branches and judgements of runs, as JSON lines"
+    )
+    parser.add_argument(
+        "--study", metavar="STUDY", help="what a study's raters settled on: of one that is locked, what most say"
+    )
+    parser.add_argument("--rater", metavar="R1", help="with --study: what this rater alone says, locked or not")
+    parser.add_argument(
+        "--profiles", metavar="FOLDER", help="KnowU-Bench's user_profile/*.yaml, for imported runs of its personas"
+    )
+    parser.add_argument(
+        "--lambda", dest="rule_weight", type=share, metavar="L", help="KnowU's weight of the rule score (0 to 1)"
+    )
+    parser.add_argument(
+        "--step-budget", type=_above, metavar="X",
+        help="MemGUI: runs of more than X times their golden steps, and one more, have failed (the paper: 1.4)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--golden-tokens", type=_above, metavar="N",
+        help="MemGUI: runs of more than N tokens for each golden step have failed (the paper: 9507)",
+    )  # fmt: skip
+    parser.add_argument("--token-budget", type=_count, metavar="N", help="runs of more than N tokens have failed")
+    parser.add_argument(
+        "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
+    )
+    parser.add_argument("--explain", action="store_true", help="say what each number is and where it is defined")
+    form = parser.add_mutually_exclusive_group()
+    parser.json(form)
+    form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each number")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("names nothing to group by")
+    return names
+
+
+def _papers(text: str) -> tuple[str, ...]:
+    names = _names(text)
+    unknown = [name for name in names if name not in PAPERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(PAPERS)}")
+    return names
+
+
+def _above(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens")
+    return value
+
+
+def metrics(args: MetricsArguments) -> int:
+    """The papers' numbers over the runs of a database, each with its n and what was left out."""
+    if args.explain:
+        explain(definitions(args.paper), as_json=args.json)
+        return 0
+    settings = settings_for(args.db, sees_outcomes, "metrics")
+    if args.rater and not args.study:
+        raise LabError("metrics", "--rater says whose answers of --study count; no study is named.", code=2)
+    terms = _terms(args, settings)
+    with open_store(settings, create=False, readonly=True) as store:
+        ids = [store.runs.find(id) for id in args.run_ids] or None
+        left_out: dict[str, int] = {}
+        cases = list(_measurable(store, ids, left_out, forks=args.forks))
+        rated = ""
+        if args.study:
+            marks, rated = study_marks(store, args.study, args.rater or "", cases)
+            cases = marked(cases, marks)
+        if args.marks:
+            cases = marked(cases, _marks(store, Path(args.marks)))
+        groups = measured(cases, args.by, args.paper, terms)
+        told = Measured(
+            db=str(store.path),
+            runs=len(cases),
+            left_out=left_out,
+            papers=tuple(paper for paper in PAPERS if paper in args.paper),
+            terms=TermsTold(
+                terms.step_budget, terms.golden_tokens, terms.token_budget, terms.rule_weight, terms.embedder
+            ),
+            groups=tuple(groups),
+            by=args.by,
+            rated=rated,
+        )
+    if args.json:
+        print_json(told)
+    elif args.csv:
+        print_csv(told)
+    else:
+        tell(told)
+    return 0
+
+
+def _measurable(store: Store, ids: list[str] | None, left_out: dict[str, int], *, forks: bool) -> Iterator[MeasuredRun]:
+    """The runs that have ended; a fork repeats the beginning of another run, and counts only where it is asked for."""
+    for case in store.runs.measured(ids):
+        why = "not ended" if case.status == "open" else "forked from another run" if case.parent and not forks else ""
+        if why and ids is None:
+            left_out[why] = left_out.get(why, 0) + 1
+        elif not why or case.status != "open":
+            yield case
+        else:
+            raise LabError(f"run {case.id}", "has not ended; it cannot be measured yet.")
+
+
+def _marks(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:
+    """What a file says of runs, by their whole ids; a run that two lines are about is refused."""
+    by_run: dict[str, tuple[str, Marks]] = {}
+    for where, marks in read_marks(path):
+        id = store.runs.find(marks.run)
+        if id in by_run:
+            raise LabError(where, f"field run: {marks.run} is what {by_run[id][0]} is about")
+        by_run[id] = (where, marks)
+    return by_run
+
+
+def _terms(args: MetricsArguments, settings: Settings) -> MetricTerms:
+    embed = None
+    if args.embed:
+        from lab.llm.client import terms
+        from lab.llm.embeddings import embedder
+
+        embed = embedder(args.embed, terms(settings))
+    return MetricTerms(
+        step_budget=args.step_budget,
+        golden_tokens=args.golden_tokens,
+        token_budget=args.token_budget,
+        rule_weight=args.rule_weight,
+        embed=embed,
+        embedder=args.embed or "",
+        profiles=_profiles(Path(args.profiles)) if args.profiles else {},
+    )
+
+
+def _profiles(folder: Path) -> dict[str, dict[str, object]]:
+    """KnowU-Bench's profiles by their role, which is each file's name."""
+    if not folder.is_dir():
+        raise LabError(str(folder), "is no folder of profiles.", "KnowU-Bench keeps them in user_profile/.")
+    profiles = {
+        path.stem: load_persona(path).facts for path in sorted(folder.glob("*.yaml")) if path.stem != "template"
+    }
+    if not profiles:
+        raise LabError(str(folder), "holds no profile (*.yaml).")
+    return profiles
+
+
+_REST = "left out; note"
+
+TITLES = {
+    "pspa": "PSPA-Bench",
+    "dac": "DAC-Bench",
+    "knowu": "KnowU-Bench",
+    "memgui": "MemGUI-Bench",
+    "fingertip": "FingerTip-20K",
+}
+
+
+def tell(told: Measured) -> None:
+    """Tables, one for each group and paper, that a person reads."""
+    out = f"; left out: {_counts(told.left_out.items())}" if told.left_out else ""
+    _say_folded(f"{_counted(told.runs, 'runs')} in {told.db}{out}")
+    if told.rated:
+        _say_folded(f"rated: {told.rated}")
+    if not told.groups:
+        say("Nothing to measure: no run is there that has ended.")
+    for group in told.groups:
+        if group.by:
+            named = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
+            say(f"\n== {named}: {_counted(group.runs, 'runs')}")
+        for paper in told.papers:
+            _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
+
+
+def _tell_paper(paper: str, numbers: list[Number]) -> None:
+    there = [number for number in numbers if number.value is not None]
+    say(f"\n{TITLES[paper]}")
+    if there:
+        print_table(["metric", "of", "value", "n", _REST], [_row(number) for number in there], wide=_REST)
+    reasons: dict[tuple[str, str, str], list[str]] = {}
+    for number in numbers:
+        if number.value is None:
+            key = (number.part, number.undefined, _counts(number.left_out))
+            reasons.setdefault(key, []).append(_name(number))
+    for (part, reason, out), names in reasons.items():
+        of = f" ({part})" if part else ""
+        _say_folded(f"  no {', '.join(dict.fromkeys(names))}{of}: {reason}{f' (left out: {out})' if out else ''}")
+    if not numbers:
+        say("  nothing: it has no number for these runs")
+
+
+def _row(number: Number) -> list[str]:
+    return [
+        _name(number),
+        number.part or "all",
+        _value(number),
+        _counted(number.n, number.of),
+        "; ".join(text for text in (_counts(number.left_out), number.note) if text),
+    ]
+
+
+def _say_folded(text: str) -> None:
+    """A line that a terminal does not break within words; elsewhere it stays one line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    if not width:
+        say(text)
+        return
+    for piece in textwrap.wrap(
+        text, max(width, 40), subsequent_indent=" " * 5, break_long_words=False, break_on_hyphens=False
+    ):
+        say(piece)
+
+
+def _counts(reasons: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count:,} {why}" for why, count in reasons)
+
+
+def _counted(count: int, of: str) -> str:
+    return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
+
+
+def _name(number: Number) -> str:
+    return f"{number.metric} ({number.version})" if number.version else number.metric
+
+
+def _value(number: Number) -> str:
+    """A number as its unit is read; a change bears its sign, and one of shares is in points of 100."""
+    value = number.value
+    assert value is not None
+    change = number.metric.startswith("Δ")
+    sign = "-" if value < 0 else "+" if change and value > 0 else ""
+    size = abs(value)
+    match number.unit:
+        case "share":
+            return f"{sign}{rounded(size, 1, 100)} {'points' if change else '%'}"
+        case "seconds":
+            return f"{sign}{rounded(size, 1)} s"
+        case "usd":
+            return f"{sign}${_cents(size)}"
+        case "count":
+            return f"{sign}{rounded(size, 0 if size == int(size) else 2)}"
+    return f"{sign}{rounded(size, 3)}"
+
+
+def _cents(size: float) -> str:
+    """Dollars with four digits behind the point, or as many as it takes to show two that count."""
+    return f"{size:,.{4 if size >= 0.001 or not size else min(12, 1 - floor(log10(size)))}f}"
+
+
+def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
+    """What each number is and where it is defined, by paper."""
+    emit(texts, _tell_explained, json=as_json)
+
+
+def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
+    for paper, metrics in texts.items():
+        say(f"{TITLES[paper]}\n")
+        rows = [row for name, text in metrics.items() for row in ([name, text], ["", ""])]
+        print_table(["metric", "what it is"], rows[:-1], wide="what it is")
+        say("")
+
+
+def print_csv(told: Measured) -> None:
+    """One line for each number, those that are undefined too: their value is empty and the reason told.
+
+    Texts stand in quotes and never run as a formula, as in the tables that runs are written as.
+    """
+    rest = ("paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note")
+    write_table(line([*map(harmless, told.by), *rest]))
+    for group in told.groups:
+        for number in group.numbers:
+            out = "; ".join(f"{count} {why}" for why, count in number.left_out)
+            named = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
+            texts = map(harmless, (number.of, out, number.undefined, number.note))
+            write_table(line([*named, number.value, number.unit, number.n, *texts]))

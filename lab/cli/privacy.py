@@ -1,0 +1,316 @@
+"""The command that clears demonstrations of what is private: privacy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_told
+from lab.cli.output import emit, print_table, say, warn
+from lab.cli.review import (
+    refuse_seat,
+)
+from lab.core.errors import LabError
+from lab.core.private_text import places_words, suspects
+from lab.core.rounding import count
+from lab.core.settings import Settings, load
+from lab.core.task import Actor
+from lab.core.ui_tree import Bounds
+from lab.studies.proofreading_queue import privacy_queue
+
+if TYPE_CHECKING:
+    from store.run_redaction import Redacted
+    from store.store import Store
+
+
+class SuspectShown(msgspec.Struct, frozen=True):
+    """Something that looks private; `steps` count from 1, and one more is the last screen. `box` for a bare field."""
+
+    looks: str
+    text: str
+    steps: tuple[int, ...]
+    box: tuple[int, int, int, int] | None
+
+
+class PrivacyShown(msgspec.Struct, frozen=True):
+    """A run as it waits in the privacy queue: `privacy ID --show`. `pictures` without a tree need your own eyes."""
+
+    trace: str
+    cleared_by: tuple[str, ...]
+    suspects: tuple[SuspectShown, ...]
+    pictures: int
+    bare_pictures: int
+
+
+class PrivacyDone(msgspec.Struct, frozen=True):
+    """What was covered and destroyed, and the run that stands there now: `privacy ID --box | --text | --clear`.
+
+    `replaced` names every old run and the new one in its place; `bytes` were in the rows and blobs destroyed. `items`,
+    `answers` and `acts` are rows of studies that were covered. The words still stand in the runs `left`, which are of
+    other families, and in the `plans` of studies, which are frozen. `unwiped` says
+    why bytes of what was covered may still lie in the file; empty where they are nowhere in it.
+    """
+
+    trace: str
+    cleared: bool
+    replaced: dict[str, str]
+    boxes: int
+    nodes: int
+    texts: int
+    pictures: int
+    states: int
+    designs: int
+    reviews: int
+    rows: int
+    blobs: int
+    bytes: int
+    unseen: int
+    items: int = 0
+    answers: int = 0
+    acts: int = 0
+    left: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    unwiped: str = ""
+
+
+class PrivacyLine(msgspec.Struct, frozen=True):
+    """One demonstration that nobody has cleared: `privacy --list`."""
+
+    id: str
+    task: str
+    annotator: str
+    steps: int
+    suspects: int
+
+
+class PrivacyArguments(Arguments):
+    """What `privacy` takes."""
+
+    run_id: str | None
+    person: str | None
+    boxes: list[list[str]] | None
+    texts: list[str] | None
+    everywhere: bool
+    clear: bool
+    listed: bool
+    show: bool
+    wipe: bool
+
+
+def add_privacy(parser: Parser) -> None:
+    parser.runs(privacy, PrivacyArguments)
+    parser.add_argument("run_id", nargs="?", metavar="ID", help="a run: its id or its beginning")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    parser.add_argument("--box", dest="boxes", nargs=2, action="append", metavar=("STEP", "L,T,R,B"),
+                         help="cover this part of a step's screen, in pixels (may be given again)")  # fmt: skip
+    parser.add_argument(
+        "--text", dest="texts", action="append", metavar="WORDS", help="cover these words all over the run"
+    )
+    parser.add_argument("--everywhere", action="store_true", help="also in other runs that hold the same pictures")
+    parser.add_argument("--clear", action="store_true", help="say that it now holds nothing private")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--list", dest="listed", action="store_true", help="demonstrations that nobody has cleared")
+    act.add_argument("--show", action="store_true", help="print what looks private in it")
+    act.add_argument("--wipe", action="store_true", help="rewrite the file, where another program kept it open before")
+    parser.json()
+
+
+def privacy(args: PrivacyArguments) -> int:
+    """The queue of demonstrations that nobody has cleared, on a screen, or one act on one of them without."""
+    settings = load(db=args.db, person=args.person)
+    refuse_seat(settings, "privacy")
+    if args.listed:
+        return _list(args, settings)
+    if args.wipe:
+        return _wipe(args, settings)
+    if args.run_id is not None and settings.seat == "rater":
+        _refuse_rated(settings, args.run_id)
+    if not (args.show or args.boxes or args.texts or args.clear):
+        return _screen(args, settings)
+    if args.run_id is None:
+        raise LabError("privacy", "needs the ID of a run", "`hitlab privacy --list` lists what waits.", code=2)
+    with open_store(settings, create=False) as store:
+        sweep_told(Path(), temporary=True)
+        run = store.runs.find(args.run_id)
+        if args.show and not (args.boxes or args.texts or args.clear):
+            return _show(store, run, as_json=args.json)
+        done, unwiped = _done(store, run, args, Actor("human", settings.person))
+    emit(done, tell_done, json=args.json)
+    return not_wiped(unwiped)
+
+
+def _refuse_rated(settings: Settings, run_id: str) -> None:
+    """Who rates in a study looks into demonstrations alone: raises `LabError` for another run."""
+    with open_store(settings, create=False, readonly=True) as store:
+        if store.studies.rates(settings.person) and store.runs.find(run_id) not in store.reviews.demonstrations():
+            what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
+            raise LabError("privacy", what, "`hitlab privacy --list` lists the demonstrations that wait.")
+
+
+def _screen(args: PrivacyArguments, settings: Settings) -> int:
+    if args.json:
+        raise LabError("privacy", "--json goes with --show, --list or an act", code=2)
+    with open_store(settings, create=False) as store:
+        from screens.navigation import Opening
+
+        run = store.runs.find(args.run_id) if args.run_id else None
+        return show_room(store, settings, Opening("privacy", run), "privacy", "--list and --show print instead.")
+
+
+def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[PrivacyDone, LabError | None]:
+    boxes: dict[int, list[Bounds]] = {}
+    for step, box in args.boxes or ():
+        boxes.setdefault(_step(step), []).append(_box(box))
+    redacted: Redacted | None = None
+    unwiped: LabError | None = None
+    if boxes or args.texts:
+        from store.run_redaction import redact
+
+        words = args.texts or ()
+
+        def cover() -> Redacted:
+            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere)
+
+        covered, unwiped = erased_or_unwiped(store.path, cover)
+        redacted, run = covered, covered.replaced[run]
+        for path in covered.outside:
+            warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
+    if args.clear:
+        store.reviews.clear(run, by)
+    return done_of(run, redacted, cleared=args.clear, unwiped=unwiped), unwiped
+
+
+def done_of(run: str, done: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
+    """What was done, as it is told."""
+    counts: dict[str, Any] = dict.fromkeys(
+        ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen"), 0
+    )
+    counts |= dict.fromkeys(("rows", "blobs", "bytes"), 0)
+    if done is None:
+        return PrivacyDone(trace=run, cleared=cleared, replaced={}, **counts)
+    counts |= {name: getattr(done, name) for name in counts if hasattr(done, name)}
+    counts |= {**done.studies._asdict(), **done.destroyed._asdict()}
+    counts |= {"left": done.left.runs, "plans": done.left.plans, "unwiped": unwiped.sentence if unwiped else ""}
+    return PrivacyDone(trace=run, cleared=cleared, replaced=dict(done.replaced), **counts)
+
+
+def _step(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise LabError("--box", f"step {text!r} is no number from 1 on", code=2)
+    return int(text) - 1
+
+
+def _box(text: str) -> Bounds:
+    parts = text.split(",")
+    if len(parts) != 4 or not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+        raise LabError("--box", f"{text!r} is no box; write left,top,right,bottom in pixels", code=2)
+    box = Bounds(*(int(part) for part in parts))
+    if not box.area:
+        raise LabError("--box", f"{text!r} is empty: right is right of left, bottom below top", code=2)
+    return box
+
+
+def _show(store: Store, run: str, *, as_json: bool) -> int:
+    trace = store.runs.trace(run)
+    seen = [step.before for step in trace.steps]
+    seen += [trace.ended.final] if trace.ended is not None and trace.ended.final is not None else []
+    shots = {one.image for one in seen if one.image}
+    bare = {one.image for one in seen if one.image and one.tree is None}
+    suspects_shown = tuple(
+        SuspectShown(one.looks, one.text, tuple(step + 1 for step in one.steps), one.box) for one in suspects(trace)
+    )
+    cleared = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
+    shown = PrivacyShown(run, cleared, suspects_shown, len(shots), len(bare))
+    emit(shown, lambda _: _tell_shown(shown, len(trace.steps)), json=as_json)
+    return 0
+
+
+def _tell_shown(shown: PrivacyShown, steps: int) -> None:
+    cleared = f"cleared by {', '.join(shown.cleared_by)}" if shown.cleared_by else "not cleared"
+    say(f"run     {shown.trace}, {cleared}")
+    for suspect in shown.suspects:
+        where = places_words([step - 1 for step in suspect.steps], steps)
+        box = f" at {','.join(map(str, suspect.box))}" if suspect.box else ""
+        say(f"{suspect.looks:8}{suspect.text or 'a field'}{box}, {where}")
+    pictures = f"{count(shown.pictures, 'picture')}, {shown.bare_pictures} of them without a tree"
+    say(f"        {pictures}: look at those yourself")
+
+
+def _list(args: PrivacyArguments, settings: Settings) -> int:
+    with open_store(settings, create=False, readonly=args.db is not None) as store:
+        lines = [PrivacyLine(*one) for one in privacy_queue(store)]
+    emit(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
+    return 0
+
+
+def _tell_list(lines: list[PrivacyLine]) -> None:
+    rows = [[line.id[:13], line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
+    print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task")
+
+
+def _wipe(args: PrivacyArguments, settings: Settings) -> int:
+    with open_store(settings, create=False) as store:
+        sweep_told(Path(), temporary=True)
+        unwiped = erased_or_unwiped(store.path, store.erasure.wipe)[1]
+        if unwiped is not None:
+            raise unwiped
+        emit(
+            done_of("", None, cleared=False),
+            lambda _: say(f"{store.path} is wiped: what was erased from it is nowhere in it"),
+            json=args.json,
+        )
+    return 0
+
+
+def covered_too(done: PrivacyDone) -> list[tuple[str, int]]:
+    """What beside runs was covered, and how many rows of it."""
+    counts = [
+        ("acts on designs", done.designs),
+        ("words of reviewers", done.reviews),
+        ("items of studies", done.items),
+        ("answers in studies", done.answers),
+        ("acts in studies", done.acts),
+    ]
+    return [(what, count) for what, count in counts if count]
+
+
+def left_words(done: PrivacyDone) -> list[str]:
+    """Where the words still stand, a sentence each."""
+    said = []
+    if done.left:
+        some = ", ".join(done.left[:_NAMED]) + (", ..." if len(done.left) > _NAMED else "")
+        said.append(f"the words still stand in {len(done.left)} other run{'s' * (len(done.left) > 1)} ({some}): "
+                    "redact these, too")  # fmt: skip
+    if done.plans:
+        said.append(f"the words still stand in the frozen plan of {', '.join(done.plans)}, which never changes")
+    return said
+
+
+_NAMED = 5
+"""Runs that are named; the others are counted."""
+
+
+def tell_done(done: PrivacyDone) -> None:
+    """What a redaction did, and what it cannot reach."""
+    for old, new in done.replaced.items():
+        say(f"run {old} is destroyed; run {new} stands in its place")
+    if done.replaced:
+        say(
+            f"covered: boxes {done.boxes}, nodes {done.nodes}, places with the words {done.texts}; "
+            f"pictures painted {done.pictures}, phone states left out {done.states}"
+        )
+        wiped = "" if done.unwiped else "; the file is wiped"
+        say(f"destroyed: rows {done.rows:,}, pictures or states {done.blobs:,}, bytes {done.bytes:,}{wiped}")
+        for what, count in covered_too(done):
+            say(f"covered too: {what} {count}")
+        if done.unseen:
+            say(f"pictures without a tree {done.unseen}: words in them are covered only where you drew a box")
+        for line in left_words(done):
+            say(line)
+        say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
+    if done.cleared:
+        say(f"run {done.trace} is cleared: it holds nothing private")

@@ -1,0 +1,202 @@
+"""The protocols: what raters can be asked, as a list, or one whole; a file of one's own is checked."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import msgspec
+
+from annotators.protocols import file_of, protocol, protocols
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.output import emit, print_table, say, warn
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.protocol import Field, Option, Protocol
+
+_SHORT = 8
+"""Characters of a hash that people are shown."""
+
+
+_OF = {
+    "unit": "the whole",
+    "tdg nodes": "each item of the graph",
+    "information units": "each piece of information",
+    "branches": "each decision",
+    "criteria": "each criterion",
+    "steps": "each step",
+    "items": "each item that differs",
+}
+"""What is asked about, as people read it."""
+_MARK = re.compile(r"(?:- |[0-9]+\. |[·-] )?")
+"""What a line of a list begins with."""
+
+
+class ProtocolLine(msgspec.Struct, frozen=True):
+    """One protocol in a list: `protocols`. `sha` is its version, whatever its guideline says."""
+
+    id: str
+    title: str
+    unit: str
+    targets: str
+    fields: tuple[str, ...]
+    shows: tuple[str, ...]
+    sha: str
+    source: str
+
+
+class ProtocolShown(msgspec.Struct, frozen=True):
+    """One protocol, whole: `protocols NAME`. `guides` are its guideline's versions by locale."""
+
+    sha: str
+    guides: dict[str, str]
+    protocol: Protocol
+
+
+class ProtocolsArguments(Arguments):
+    """What `protocols` takes."""
+
+    name: str | None
+    locale: str
+    yaml: bool
+
+
+def add_protocols(parser: Parser) -> None:
+    parser.runs(list_protocols, ProtocolsArguments)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one whole, by its name; or a YAML file of yours")
+    parser.add_argument("--locale", default="en", metavar="LOCALE", help="the language: en, zh (default: en)")
+    form = parser.add_mutually_exclusive_group()
+    parser.json(form)
+    form.add_argument("--yaml", action="store_true", help="print its file: what a protocol of yours may begin from")
+    parser.examples(
+        """\
+  hitlab protocols                     every protocol, and what it is about
+  hitlab protocols tdg                 one whole: guideline, questions, answers
+  hitlab protocols success --yaml > mine.yaml    its file, to be changed
+  hitlab protocols mine.yaml           whether a protocol of yours is right
+""",
+    )
+
+
+def list_protocols(args: ProtocolsArguments) -> int:
+    """The built-in protocols, or the one that is named, whole."""
+    if args.yaml:
+        return _print_file(args.name)
+    if args.name is not None:
+        return _show(protocol(args.name), args.locale, as_json=args.json)
+    lines = [_line(one, args.locale) for one in protocols().values()]
+    emit(lines, _tell_list, json=args.json)
+    return 0
+
+
+def _tell_list(lines: list[ProtocolLine]) -> None:
+    rows = [
+        [one.id, one.unit, _OF[one.targets], ", ".join(one.fields), one.sha[:_SHORT], one.title, one.source]
+        for one in lines
+    ]
+    print_table(["protocol", "of a", "asked of", "fields", "version", "title", "source"], rows, wide="title")
+
+
+def _print_file(name: str | None) -> int:
+    """A protocol's file as it stands: comments, order and all."""
+    if name is None:
+        raise LabError("protocols", "--yaml needs the NAME of a protocol.", "`hitlab protocols` lists them.", code=2)
+    protocol(name)
+    for line in file_of(name).read_text(encoding="utf-8").splitlines():
+        say(line)
+    return 0
+
+
+def _line(one: Protocol, locale: str) -> ProtocolLine:
+    return ProtocolLine(
+        id=one.id,
+        title=one.said(locale, "title", one.title),
+        unit=one.unit,
+        targets=one.targets,
+        fields=tuple(field.id for field in one.fields),
+        shows=one.shows,
+        sha=one.sha,
+        source=one.source,
+    )
+
+
+def _show(one: Protocol, locale: str, *, as_json: bool) -> int:
+    shown = ProtocolShown(one.sha, {name: one.guide_sha(name) for name in one.guide}, one)
+    emit(shown, lambda _: _tell_whole(one, locale), json=as_json)
+    return 0
+
+
+def _tell_whole(one: Protocol, locale: str) -> None:
+    known = {"en", *one.guide, *one.words}
+    if locale not in known and locale.partition("-")[0] not in known:
+        warn(f"{one.id} is not there in {locale}; it is in {', '.join(sorted(known))}.")
+    say(one.said(locale, "title", one.title))
+    say(f"  {one.id}, version {one.sha[:_SHORT]}" + f"; {one.source}" * bool(one.source))
+    say(f"  asked of a {one.unit}" + ("" if one.targets == "unit" else f", of {_OF[one.targets]}"))
+    say(f"  shown before handing in: {', '.join(one.shows) or 'the texts alone'}")
+    for words in _rules(one):
+        say(f"  {words}")
+    for field in one.fields:
+        _show_field(one, field, locale)
+    if one.guide:
+        say("")
+        say(f"Guideline, version {one.guide_sha(locale)[:_SHORT]}")
+        _block(one.guided(locale), 2)
+
+
+def _rules(one: Protocol) -> list[str]:
+    told = {
+        "only failed runs are asked about": one.only_failed,
+        "each is rated beside another run of its task, by the person who made that one": one.reference,
+        "there is no going back to what was handed in": one.forward,
+    }
+    return [words for words, holds in told.items() if holds]
+
+
+def _show_field(one: Protocol, field: Field, locale: str) -> None:
+    say("")
+    key = f"[{field.key}] " if field.key else ""
+    say(f"{key}{one.said(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
+    hint = one.hinted(locale, field)
+    if hint:
+        _block(hint, 4)
+    for option in field.options:
+        _show_option(one, field, option, locale)
+
+
+def _kind(field: Field) -> list[str]:
+    told: list[str] = [field.kind]
+    if field.least is not None and field.most is not None:
+        told.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
+    told += ["of the whole"] * (field.per == "unit") + ["may stay empty"] * (not field.required)
+    told += [f"only where {field.show_if}"] * bool(field.show_if)
+    told += [f"in the order of options after {field.after}"] * bool(field.after)
+    return told + ["with the step"] * field.evidence + ["sides shuffled"] * field.sided
+
+
+def _show_option(one: Protocol, field: Field, option: Option, locale: str) -> None:
+    place = f"{field.id}.{option.id}"
+    key = option.key or "-"
+    says = one.said(locale, place, option.shown)
+    means = one.said(locale, f"{place}.means", option.means)
+    _block(f"{key}  {says}" + f": {means}" * bool(means), 4, hang=3)
+    for case in one.cases(locale, field, option):
+        _block(f"· {case}", 9)
+
+
+def _block(text: str, indent: int, *, hang: int = 0) -> None:
+    """Lines of words, folded to the terminal; what follows on a line's first is set in below its words."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    for line in plain(text).splitlines():
+        match = _MARK.match(line)
+        mark = match[0] if match else ""
+        start, rest = indent + len(mark), line[len(mark) :]
+        room = max(20, console.width - start - hang)
+        parts = Text(rest).wrap(console, room) if cell_len(rest) > room else [Text(rest)]
+        for place, part in enumerate(parts):
+            lead = " " * (start + hang) if place else " " * indent + mark
+            say((lead + part.plain).rstrip())

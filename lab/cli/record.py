@@ -1,0 +1,159 @@
+"""The command for demonstrations: a person works the phone as the agent, step by step, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from lab.cli.app import live_opening, show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store
+from lab.core.errors import LabError
+from lab.core.settings import EMBEDDED, Settings, load
+from lab.studies.seats import refuse_blind
+
+if TYPE_CHECKING:
+    from lab.core.trace import Trace
+    from lab.runs.spec import Spec
+    from screens.record.intent import Asking
+    from store.store import Store
+
+
+class RecordArguments(Arguments):
+    """What `record` takes."""
+
+    task: str | None
+    resume: str | None
+    intent: str | None
+    place: str | None
+    save_playbook: str | None
+    run_id: str | None
+    quick: bool
+    seat: Literal["participant", "designer", "developer"] | None
+    person: str | None
+    device: str | None
+    harness: str | None
+
+
+def add_record(parser: Parser) -> None:
+    parser.runs(record, RecordArguments)
+    parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
+    parser.add_argument("--resume", metavar="ID", help="go on with an open recording")
+    parser.add_argument("--intent", metavar="TEXT", help="what you want to do, in one sentence (else it is asked for)")
+    parser.add_argument(
+        "--place", metavar="CATEGORY", help="the kind of place you are in: residence, office, school ..."
+    )
+    parser.add_argument("--save-playbook", metavar="FILE", help="write what was done as a playbook, to be worked over")
+    parser.add_argument(
+        "--run", dest="run_id", metavar="ID", help="with --save-playbook: of a run that is there already"
+    )
+    parser.add_argument("--quick", action="store_true", help="each touch acts at once, with a suggested instruction")
+    parser.add_argument("--seat", choices=("participant", "designer", "developer"), help="who sits here")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    parser.window()
+    parser.on_phone()
+
+
+def record(args: RecordArguments) -> int:
+    """A demonstration from its intent, or an open one from where it was left."""
+    if args.run_id is not None:
+        return _saved(args)
+    if args.resume is not None and (args.task or args.intent or args.place or args.quick):
+        said = "--resume goes on with a recording as it is; it takes no task, intent, place or --quick"
+        raise LabError("record", said, code=2)
+    db = args.db
+    settings = load(db=db, person=args.person, seat=args.seat, device=args.device, window=args.window)
+    if settings.seat == "rater":
+        raise LabError("record", "is not there for the seat rater.")
+    with open_store(settings) as store:
+        from screens.navigation import Opening
+
+        if args.resume is not None:
+            spec, trace = _resumed(args, args.resume, settings, store)
+            opening = live_opening(store, spec, trace)
+            settings = msgspec.structs.replace(settings, seat=spec.seat)
+        else:
+            opening = Opening("live", ask=_asked(args, settings))
+            _check_phone(opening.ask.spec if opening.ask else None)
+        earlier = _newest(store)
+        code = show_room(store, settings, opening, "record", "A demonstration needs a person at a terminal.")
+        if args.save_playbook is not None:
+            run = store.runs.find(args.resume) if args.resume is not None else _newest(store)
+            if run is None or (run == earlier and args.resume is None):
+                raise LabError("--save-playbook", "nothing was recorded, so nothing is written.")
+            _save(store, run, args.save_playbook)
+        return code
+
+
+def _newest(store: Store) -> str | None:
+    """The run that was begun last."""
+    return next((line.id for line in store.runs.summaries(1)), None)
+
+
+def _saved(args: RecordArguments) -> int:
+    """Writes the playbook of a run that is in the file already."""
+    if args.run_id is None or args.save_playbook is None or args.task or args.resume:
+        raise LabError("record", "--run ID goes with --save-playbook FILE alone", code=2)
+    settings = load(db=args.db, person=args.person, seat=args.seat)
+    if settings.seat == "rater":
+        raise LabError("record", "is not there for the seat rater.")
+    refuse_blind(settings, "record --run")
+    with open_store(settings, create=False) as store:
+        _save(store, store.runs.find(args.run_id), args.save_playbook)
+    return 0
+
+
+def _save(store: Store, run: str, file: str) -> None:
+    """Writes what was done in a run as a playbook; a file that is there already is left as it is."""
+    from lab.agents.playbook_draft import as_yaml, drafted
+    from lab.cli.output import say
+
+    trace = store.runs.trace(run)
+    if trace.ended is None:
+        raise LabError(
+            f"run {run}", "is not over yet; it has no playbook.", f"`hitlab record --resume {run[:8]}` ends it."
+        )
+    moves = drafted(trace)
+    try:
+        with Path(file).open("x", encoding="utf-8") as out:
+            out.write(as_yaml(moves))
+    except FileExistsError as error:
+        raise LabError(file, "is there already; nothing was written.", "Name a new file.") from error
+    except OSError as error:
+        raise LabError(file, f"cannot be written ({error.strerror}).") from error
+    say(f"{file}: {len(moves)} moves. `hitlab live TASK --playbook {file}` plays them.")
+
+
+def _check_phone(spec: Spec | None) -> None:
+    """Raises `LabError` where the phone that is to be recorded on is not there."""
+    from lab.runs.spec import check_harness, phone_of
+
+    if spec is not None:
+        check_harness(spec)
+        if spec.device != EMBEDDED and not spec.harness:
+            phone_of(spec).close()
+
+
+def _asked(args: RecordArguments, settings: Settings) -> Asking:
+    """What is recorded once intent and place are said; all that can be wrong with it is wrong now."""
+    from lab.core.demonstration import checked
+    from screens.launcher import demonstration
+
+    intent, place = checked(args.intent or "", "intent"), checked(args.place or "", "place")
+    asking = demonstration(args.task, settings)
+    spec = asking.spec._replace(harness=args.harness or "", quick=args.quick)
+    return asking._replace(spec=spec, intent=intent, place=place)
+
+
+def _resumed(args: RecordArguments, run: str, settings: Settings, store: Store) -> tuple[Spec, Trace]:
+    from lab.runs.spec import resume_spec
+
+    trace = store.runs.trace(store.runs.find(run))
+    if trace.agent.kind != "human":
+        raise LabError(f"run {trace.id}", "is no demonstration", "`hitlab live --resume ID` goes on with a run.")
+    spec = resume_spec(trace, person=args.person, device=args.device, harness=args.harness)
+    if settings.seat != spec.seat and settings.seat != "developer":
+        raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
+    return spec, trace

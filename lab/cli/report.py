@@ -1,0 +1,148 @@
+"""The command report: a study's tables in the paper's own form, for a terminal or to publish."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from lab.cli.agreement import how_of
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for, write_new
+from lab.cli.output import emit, json_bytes, say, write_table
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+
+if TYPE_CHECKING:
+    from lab.core.agreement import How
+    from lab.core.report import Report
+    from store.store import Store
+
+
+Form = Literal["text", "md", "html", "json"]
+
+Embedding = dict[str, Any]
+
+_ENDINGS: dict[str, Form] = {".md": "md", ".html": "html", ".htm": "html", ".json": "json", ".txt": "text"}
+
+_WIDTH, _LEAST, _MOST = 100, 40, 160
+"""A terminal's columns where there is none, and between what a report keeps."""
+
+
+class ReportWritten(msgspec.Struct, frozen=True):
+    """A report that was written to a file: `report --out FILE --json`; its form is JSON then."""
+
+    path: str
+    form: Form
+    bytes: int
+
+
+class ReportArguments(Arguments):
+    """What `report` takes."""
+
+    study: str
+    beside: list[str]
+    embed: str | None
+    out: str | None
+    bootstrap: int | None
+    seed: int
+    md: bool
+    html: bool
+
+
+def add_report(parser: Parser) -> None:
+    parser.runs(report, ReportArguments)
+    parser.study()
+    parser.add_argument(
+        "--with", dest="beside", action="append", default=[], metavar="STUDY",
+        help="a further study that this report reads: whose answers settle APR, causes of disagreement, ...",
+    )  # fmt: skip
+    parser.add_argument(
+        "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    parser.intervals()
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--md", action="store_true", help="as Markdown")
+    form.add_argument("--html", action="store_true", help="as one HTML page with pictures, which loads nothing")
+    parser.json(form)
+
+
+def report(args: ReportArguments) -> int:
+    """A study's report, printed or written to a new file, whose ending says in which form where no option does."""
+    settings = settings_for(args.db, sees_outcomes, "report")
+    form = _form(args)
+    with open_store(settings, create=False, readonly=True) as store:
+        made = _made(
+            store, args.study, args.beside, how_of(args.bootstrap, args.seed), _embedding(args.embed, settings)
+        )
+    if args.out:
+        data = _rendered(made, form, _WIDTH)
+        write_new(Path(args.out), data, args.out, "nothing was written")
+        emit(
+            ReportWritten(args.out, form, len(data)),
+            lambda _: say(f"{len(data):,} bytes in {args.out}"),
+            json=args.json,
+        )
+    else:
+        write_table(_rendered(made, form, _columns()).decode())
+        sys.stdout.flush()
+    return 0
+
+
+def _form(args: ReportArguments) -> Form:
+    forms: dict[Form, bool] = {"md": args.md, "html": args.html, "json": args.json}
+    for form, wanted in forms.items():
+        if wanted:
+            return form
+    return _ENDINGS.get(Path(args.out).suffix.lower(), "text") if args.out else "text"
+
+
+def _embedding(model: str | None, settings: Settings) -> Embedding:
+    """The named model, and what turns texts into vectors by it; nothing where none is named."""
+    if not model:
+        return {}
+    from lab.llm.client import terms
+    from lab.llm.embeddings import embedder
+
+    return {"embed": embedder(model, terms(settings)), "embedder": model}
+
+
+def _made(store: Store, name: str, beside: list[str], how: How, embedding: Embedding) -> Report:
+    from annotators.report.report import reported
+    from lab.core.program_version import platform, program
+    from lab.studies.study_data import gathered
+
+    study = study_named(store, name)
+    others = [study_named(store, other) for other in beside]
+    names = [one.name for one in (study, *others)]
+    if len(set(names)) < len(names):
+        raise LabError("report", "--with names further studies, each once.", code=2)
+    studied = gathered(store, study, how, beside)
+    studied.further = studied.further._replace(**embedding)
+    return reported(studied, program(), platform())
+
+
+def _rendered(made: Report, form: Form, width: int) -> bytes:
+    if form == "md":
+        from annotators.report.markdown import as_markdown
+
+        return as_markdown(made).encode()
+    if form == "html":
+        from annotators.report.html import as_html
+
+        return as_html(made).encode()
+    if form == "json":
+        return json_bytes(made)
+    from annotators.report.text import as_text
+
+    return as_text(made, width).encode()
+
+
+def _columns() -> int:
+    return max(_LEAST, min(_MOST, shutil.get_terminal_size((_WIDTH, 24)).columns))

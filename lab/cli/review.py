@@ -1,0 +1,344 @@
+"""The command by which demonstrations are proofread, two by two: review."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store
+from lab.cli.output import emit, print_table, say
+from lab.cli.run_text import in_words
+from lab.core.codec import convert, read_json
+from lab.core.errors import LabError
+from lab.core.proofread_text import EditRate, edit_rates
+from lab.core.proofreading import (
+    STEP_FIELDS,
+    VERDICTS,
+    WHOLE_FIELDS,
+    Difference,
+    Field,
+    Proof,
+    ProofreadingSheet,
+    ProofreadingState,
+    ProofreadPlace,
+    Review,
+    State,
+    action_of,
+    place_words,
+    plain_value,
+    unseen_words,
+)
+from lab.core.settings import Settings, check_named, load
+from lab.core.step import Action
+from lab.core.task import Actor
+from lab.studies.proofreading import ProofreadingSession, verdict_place
+from lab.studies.proofreading_queue import review_queue
+from lab.studies.seats import check_seat, may_review
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class ReviewLine(msgspec.Struct, frozen=True):
+    """One demonstration in a list; `mine` is how far you are: none, begun, handed in."""
+
+    id: str
+    task: str
+    annotator: str
+    steps: int
+    state: State
+    mine: str
+    proofreaders: int
+    differences: int
+    cleared: bool
+
+
+class ReviewList(msgspec.Struct, frozen=True):
+    """Every demonstration, and each annotator's edit rate: `review --list`."""
+
+    demonstrations: tuple[ReviewLine, ...]
+    annotators: tuple[EditRate, ...]
+
+
+class PlaceShown(msgspec.Struct, frozen=True):
+    """A step (from 1), or the demonstration (null): your verdict (empty: not looked at), and its fields.
+
+    `recorded` are the values as they were recorded, `mine` those that you changed, `reviewed` those that stand where
+    two agreed or a third settled.
+    """
+
+    step: int | None
+    verdict: str
+    note: str
+    recorded: dict[str, Any]
+    mine: dict[str, Any]
+    reviewed: dict[str, Any]
+
+
+class WordShown(msgspec.Struct, frozen=True):
+    """What one proofreader wants at a place where two differ."""
+
+    by: str
+    value: Any
+    note: str
+
+
+class DifferenceShown(msgspec.Struct, frozen=True):
+    """A place about which two proofreaders differ."""
+
+    step: int | None
+    field: str
+    recorded: Any
+    words: tuple[WordShown, ...]
+
+
+class ReviewShown(msgspec.Struct, frozen=True):
+    """One demonstration as you may see it: `review ID --show`, and what each act leaves.
+
+    Another's rows and the differences are there only once two have handed theirs in. `rejected` counts from 1.
+    """
+
+    trace: str
+    annotator: str
+    person: str
+    state: State
+    handed_in: bool
+    proofreaders: int
+    settled_by: tuple[str, ...]
+    rejected: tuple[int, ...]
+    differences: tuple[DifferenceShown, ...]
+    places: tuple[PlaceShown, ...]
+    rows: tuple[Review, ...]
+
+
+def refuse_seat(settings: Settings, what: str) -> None:
+    """Raises `LabError` where this seat judges nobody's recordings."""
+    check_seat(settings, may_review, what, "HITLAB_SEAT=rater sits elsewhere.")
+
+
+class ReviewArguments(Arguments):
+    """What `review` takes."""
+
+    run_id: str | None
+    person: str | None
+    listed: bool
+    show: bool
+    accept: str | None
+    edit: list[str] | None
+    reject: list[str] | None
+    settle: list[str] | None
+    undo: bool
+    note: str | None
+    commit: bool
+
+
+def add_review(parser: Parser) -> None:
+    parser.runs(review, ReviewArguments)
+    parser.add_argument("run_id", nargs="?", metavar="ID", help="a demonstration: its id or its beginning")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument(
+        "--list", dest="listed", action="store_true", help="every demonstration's state, and edit rates per annotator"
+    )
+    act.add_argument("--show", action="store_true", help="print it as you may see it")
+    act.add_argument("--accept", metavar="STEP", help="accept a step, `whole`, or `all` that you have not looked at")
+    act.add_argument("--edit", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+                     help="instruction or action (JSON) of a step; intent, place or impossible of `whole`")  # fmt: skip
+    act.add_argument("--reject", nargs=2, metavar=("STEP", "REASON"), help="refuse a step, or `whole`")
+    act.add_argument("--settle", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+                     help="as a third person: what stands where two differ")  # fmt: skip
+    act.add_argument("--undo", action="store_true", help="take back what you said last, as far as it is not handed in")
+    parser.add_argument("--note", metavar="TEXT", help="with --settle: why")
+    parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
+    parser.json()
+
+
+def review(args: ReviewArguments) -> int:
+    """A demonstration proofread on a screen, or by one act without a screen."""
+    settings = load(db=args.db, person=args.person)
+    refuse_seat(settings, "review")
+    if args.listed:
+        return _list(args, settings)
+    acts = [args.accept, args.edit, args.reject, args.settle]
+    headless = args.show or args.commit or args.undo or any(act is not None for act in acts)
+    if not headless:
+        return _screen(args, settings)
+    if args.run_id is None:
+        raise LabError("review", "needs the ID of a demonstration", "`hitlab review --list` lists them.", code=2)
+    if not args.show:
+        check_named(settings, "review")
+    with open_store(settings, create=False) as store:
+        desk = ProofreadingSession(store, store.runs.find(args.run_id), Actor("human", settings.person))
+        _act(desk, args)
+        shown = review_shown(desk.demo, desk.standing, desk.visible, settings.person)
+    emit(shown, tell_review, json=args.json)
+    return 0
+
+
+def _screen(args: ReviewArguments, settings: Settings) -> int:
+    if args.json:
+        raise LabError("review", "--json goes with --show, --list or an act", code=2)
+    with open_store(settings, create=False) as store:
+        from screens.navigation import Opening
+
+        run = store.runs.find(args.run_id) if args.run_id else None
+        if run is not None:
+            store.reviews.proof(run)
+        return show_room(store, settings, Opening("review", run), "review", "--list and --show print instead.")
+
+
+# -- acts from the command line --------------------------------------------------------------------------------
+def _act(desk: ProofreadingSession, args: ReviewArguments) -> None:
+    if args.accept is not None:
+        steps = desk.sheet.unseen if args.accept == "all" else [_step(desk, args.accept)]
+        desk.accept(steps)
+    elif args.edit is not None:
+        place = _place_named(desk, *args.edit[:2])
+        desk.edit(place, _value_typed(place, args.edit[2]))
+    elif args.reject is not None:
+        desk.reject(_step(desk, args.reject[0]), args.reject[1])
+    elif args.settle is not None:
+        place = _place_named(desk, *args.settle[:2], verdicts=True)
+        desk.settle(place, _value_typed(place, args.settle[2]), args.note or "")
+    elif args.undo:
+        desk.undo()
+    if args.commit:
+        desk.commit()
+
+
+def _step(desk: ProofreadingSession, text: str) -> int | None:
+    """A step's number from 0, None for the whole."""
+    if text == "whole":
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= desk.demo.steps):
+        raise LabError("review", f"{text!r} is neither whole nor a step from 1 to {desk.demo.steps}", code=2)
+    return int(text) - 1
+
+
+def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: bool = False) -> ProofreadPlace:
+    number = _step(desk, step)
+    fields: tuple[Field, ...] = WHOLE_FIELDS if number is None else STEP_FIELDS
+    fields = (*fields, verdict_place(number).field) if verdicts else fields
+    for known in fields:
+        if field == known:
+            return ProofreadPlace(number, known)
+    raise LabError("review", f"{step} has no field {field!r}; it has {', '.join(fields)}", code=2)
+
+
+def _value_typed(place: ProofreadPlace, text: str) -> Any:
+    if place.field != "action":
+        return text if place.field in VERDICTS else text.strip()
+    try:
+        return plain_value(convert(read_json(text.encode(), "action").value, Action, "action"))
+    except LabError as error:
+        raise LabError("action", error.message, "`hitlab schema action` says what it may hold.", code=2) from error
+
+
+# -- the list --------------------------------------------------------------------------------------------------
+def _list(args: ReviewArguments, settings: Settings) -> int:
+    with open_store(settings, create=False, readonly=args.db is not None) as store:
+        reviews = review_list(store, settings.person)
+    emit(reviews, lambda _: _tell_list(reviews, str(store.path)), json=args.json)
+    return 0
+
+
+def _tell_list(found: ReviewList, db: str) -> None:
+    if not found.demonstrations:
+        say(f"no demonstrations in {db}; `hitlab record` makes one")
+        return
+    columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
+    print_table(columns, [_cells(line) for line in found.demonstrations], wide="task")
+    for rate in found.annotators:
+        share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
+        say(f"{rate.annotator}: {share}" + (f", {rate.edited} edited, {rate.rejected} rejected" if rate.looks else ""))
+
+
+def review_list(store: Store, person: str) -> ReviewList:
+    """Every demonstration as this person may see it; edit rates count only those that two have handed in."""
+    queue = review_queue(store, person)
+    names = ReviewLine.__struct_fields__
+    lines = [ReviewLine(**{name: getattr(one, _FROM.get(name, name)) for name in names}) for one in queue]
+    return ReviewList(tuple(lines), tuple(edit_rates((one.proof, one.rows) for one in queue)))
+
+
+_FROM = {"task": "intent"}
+
+
+def _cells(line: ReviewLine) -> list[str]:
+    mine = line.mine if line.mine != "none" else "-"
+    cleared = "yes" if line.cleared else "no"
+    return [
+        line.id[:13], line.task, line.annotator, str(line.steps), line.state, mine, str(line.differences), cleared
+    ]  # fmt: skip
+
+
+def review_shown(demo: Proof, standing: ProofreadingState, rows: Sequence[Review], person: str) -> ReviewShown:
+    """A demonstration as one person may see it; `rows` are those that they may."""
+    sheet = ProofreadingSheet(demo, rows, person)
+    two = len(standing.proofreaders) >= 2
+    return ReviewShown(
+        trace=demo.trace,
+        annotator=demo.annotator.id,
+        person=person,
+        state=standing.state,
+        handed_in=sheet.committed,
+        proofreaders=len(standing.proofreaders),
+        settled_by=standing.settled_by,
+        rejected=tuple(step + 1 for step in standing.rejected),
+        differences=tuple(_difference(one) for one in standing.differences) if two else (),
+        places=tuple(_place(demo, standing, sheet, step) for step in (None, *range(demo.steps))),
+        rows=tuple(rows),
+    )
+
+
+def _difference(one: Difference) -> DifferenceShown:
+    step = None if one.place.step is None else one.place.step + 1
+    return DifferenceShown(step, one.place.field, one.old, tuple(WordShown(*word) for word in one.words))
+
+
+def _place(demo: Proof, standing: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:
+    places = [ProofreadPlace(step, field) for field in (WHOLE_FIELDS if step is None else STEP_FIELDS)]
+    recorded: dict[str, Any] = {place.field: demo.values[place] for place in places}
+    mine: dict[str, Any] = {
+        place.field: sheet.value(place) for place in places if sheet.value(place) != demo.values[place]
+    }
+    reviewed: dict[str, Any] = {place.field: standing.values[place] for place in places if place in standing.values}
+    note = sheet.note(ProofreadPlace(step, "whole" if step is None else "step"))
+    return PlaceShown(None if step is None else step + 1, sheet.verdict(step), note, recorded, mine, reviewed)
+
+
+def tell_review(shown: ReviewShown) -> None:
+    """One demonstration, in lines of plain text."""
+    say(f"run     {shown.trace}, recorded by {shown.annotator}")
+    say(f"state   {shown.state}" + (f"; settled by {', '.join(shown.settled_by)}" if shown.settled_by else ""))
+    for place in shown.places:
+        head = "whole   " if place.step is None else f"{place.step:4}    "
+        say(f"{head}{_fields(place.recorded)}")
+        for field, value in place.mine.items():
+            say(f"        your {field}: {_value(field, value)}")
+        for field, value in place.reviewed.items():
+            if value != place.recorded.get(field, value):
+                say(f"        stands now: {field}: {_value(field, value)}")
+        if place.verdict:
+            say(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
+    for one in shown.differences:
+        where = place_words(ProofreadPlace(None if one.step is None else one.step - 1, one.field))  # type: ignore[arg-type]
+        said = "; ".join(f"{word.by} says {_value(one.field, word.value)}" for word in one.words)
+        say(f"differ  {where}: {said}")
+    unseen = [None if place.step is None else place.step - 1 for place in shown.places if not place.verdict]
+    if shown.handed_in:
+        say(f"        you have handed it in ({shown.proofreaders} of 2)")
+    elif shown.proofreaders < 2 and unseen:
+        say(f"        {unseen_words([*unseen[1:], *unseen[:1]] if unseen[0] is None else unseen)} not looked at yet")
+
+
+def _fields(recorded: dict[str, Any]) -> str:
+    return "   ".join(f"{field}: {_value(field, value)}" for field, value in recorded.items() if value)
+
+
+def _value(field: str, value: Any) -> str:
+    return in_words(action_of(value)) if field == "action" else f'"{value}"'

@@ -1,0 +1,106 @@
+"""A run told in lines of plain text, for people without a screen."""
+
+from __future__ import annotations
+
+from lab.cli.output import say
+from lab.core.demonstration import demonstration
+from lab.core.rounding import count
+from lab.core.run_records import Verdict
+from lab.core.step import Action
+from lab.core.trace import Ended, Step, Trace
+from lab.runs.descriptions import demonstration_words, outcome_words, spent_words
+from lab.runs.family import change_words
+
+
+def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
+    """The whole run: what was asked, each step with its dialogue, how it ended."""
+    say(f"run     {trace.id}")
+    say(f"task    {trace.task.shown} ({trace.task.kind})")
+    if trace.persona:
+        say(f"persona {trace.persona.name}")
+    say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    if trace.forked is not None:
+        say(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
+    if trace.task.instruction:
+        say(f"goal    {trace.task.instruction}")
+    if trace.task.place:
+        say(f"place   {trace.task.place}")
+    say("")
+    for step in trace.steps:
+        for line in step_lines(step, slip=step.index in trace.slips):
+            say(line)
+    say("")
+    if trace.asked is not None and trace.answered is None:
+        say(f'open    a question waits: "{trace.asked.question.text}"')
+    made = demonstration(trace)
+    verb = "live" if made is None else "record"
+    say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    for name, held in trace.ended.checks if trace.ended else ():
+        say(f"        {'✓' if held else '✗'} {name}")
+    for verdict in verdicts or []:
+        if verdict.value is not None or verdict.reason:
+            value = "" if verdict.value is None else f" {verdict.value}"
+            say(f"source  {verdict.name}:{value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+    if made is not None:
+        say(f"shown   {outcome_words(made)}")
+        for line in demonstration_words(made).splitlines():
+            say(f"        {line}")
+    if trace.spent is not None:
+        say(f"model   {spent_words(trace.spent)}")
+    asked, replied = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
+    say(f"        {count(len(trace.steps), 'step')}, {asked}, {replied}, in {db}")
+
+
+def step_lines(step: Step, *, slip: bool = False) -> list[str]:
+    """One step in words: the action, its instruction, then what was asked and answered, then what went wrong."""
+    action = step.action
+    rejected = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
+    lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{rejected}"]
+    if step.proposed.instruction:
+        lines.append(f"      instruction: {step.proposed.instruction}")
+    if slip:
+        lines.append("      flagged: a slip")
+    if step.question is not None:
+        lines.append(f'      agent asks: "{step.question.text}"')
+    if step.reply is not None:
+        decision = f"[{step.reply.decision}] " if step.reply.decision else ""
+        lines.append(f'      {step.reply.by.shown} answers: {decision}"{step.reply.text}"')
+    if step.typed_by:
+        lines.append(f"      typed by {step.typed_by}")
+    if step.before.tree_missing:
+        lines.append(f"      no UI tree: {step.before.tree_missing}")
+    if step.error:
+        lines.append(f"      failed: {step.error}")
+    return lines
+
+
+def in_words(action: Action, step: Step | None = None) -> str:
+    """One action in words, with the name of what it lands on where the tree has one."""
+    parts = [action.kind.replace("_", " ")]
+    if action.text is not None and (step is None or step.error != action.text):
+        parts.append(f'"{action.text}"')
+    if action.direction:
+        parts.append(action.direction)
+    if action.app:
+        parts.append(action.app)
+    if action.status:
+        parts.append(action.status)
+    if action.at is not None:
+        parts.append(_target(action, step) + f"at {action.at[0]},{action.at[1]}")
+    if action.to is not None:
+        parts.append(f"to {action.to[0]},{action.to[1]}")
+    return " ".join(parts)
+
+
+def _target(action: Action, step: Step | None) -> str:
+    tree = step.before.tree if step else None
+    if tree is None or action.at is None:
+        return ""
+    label = tree.label_at(*action.at)
+    return f'"{label}" ' if label else ""
+
+
+def _end(ended: Ended) -> str:
+    score = "no score" if ended.score is None else f"score {ended.score:g}"
+    reason = f": {ended.reason}" if ended.reason else ""
+    return f"{ended.status}, {score}{reason}"

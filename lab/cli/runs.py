@@ -1,0 +1,295 @@
+"""The commands that list runs, and print one: runs, traces, show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
+from lab.core.errors import LabError
+from lab.core.run_records import TraceLine, Verdict
+from lab.core.step import Spent
+from lab.core.trace import Ended, Started, Step
+from lab.runs.descriptions import mean_words, money, score_words, status_words
+from lab.runs.run_filter import RunFilter, read
+from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
+from lab.runs.run_rows import Cost, RunEntry, cost_of, entry
+from lab.studies.seats import sees_outcomes
+from store.store import Store
+
+
+class RunLine(msgspec.Struct, frozen=True):
+    """One run of `runs`. What it cost is null where it was not read, and where its source does not tell."""
+
+    id: str
+    task: str
+    title: str
+    kind: str
+    agent: str
+    persona: str | None
+    user: str | None
+    source: str | None
+    attempt: int
+    steps: int
+    asks: int
+    replies: int
+    status: str
+    score: float | None
+    started: str
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+
+
+class GroupLine(msgspec.Struct, frozen=True):
+    """Runs that have a value in common: the mean score of the `n` that have one, null where none has."""
+
+    name: str
+    runs: int
+    mean_score: float | None
+    n: int
+    missing: int
+    mean_steps: float
+    statuses: dict[str, int]
+
+
+class RunTable(msgspec.Struct, frozen=True):
+    """What `runs` prints: how many there are, how many fit, and these; or, with --group, their groups."""
+
+    total: int
+    fit: int
+    runs: tuple[RunLine, ...] = ()
+    groups: tuple[GroupLine, ...] = ()
+
+
+_NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings yours"
+
+
+class RunsArguments(Arguments):
+    """What `runs` takes."""
+
+    words: list[str]
+    sort: str | None
+    group: str | None
+    limit: int | None
+    costs: bool
+
+
+def add_runs(parser: Parser) -> None:
+    parser.runs(runs, RunsArguments)
+    parser.loose = "words"
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD",
+        help="words, or agent:qwen 'score<1' 'asks>0' status:failed 'task:\"a b\"'; with a - before it, all but those",
+    )  # fmt: skip
+    parser.add_argument("--sort", metavar="COLUMN", help="by this column; with a - after it, the other way round")
+    parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N lines")
+    parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
+    parser.json()
+
+
+def runs(args: RunsArguments) -> int:
+    """The runs that fit, in the order asked for; with --group, what is said of each group."""
+    if args.limit is not None and args.limit < 1:
+        raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
+    sought, order = _read(args.words), _order(args.sort, args.group)
+    settings = settings_for(args.db, sees_outcomes, "runs")
+    named = args.db is not None
+    with open_store(settings, create=not named, readonly=named) as store:
+        entries = [entry(row) for row in store.runs.rows(-1)]
+        costs: dict[str, Cost] = {}
+        if sought.costly or order.costly:
+            costs = _costs(store, entries)
+        arranged = arrange(entries, sought, order, costs, frozenset())
+        lines = arranged.lines[: args.limit]
+        if args.costs and not costs:
+            costs = _costs(store, [line.entry for line in lines if line.entry is not None])
+        arranged = arranged._replace(lines=lines)
+    if not entries and not args.json:
+        say(_NO_RUNS.format(store.path))
+        return 0
+    table = _table(len(entries), arranged, costs)
+    emit(table, lambda _: _tell_table(len(entries), arranged, order, costs), json=args.json)
+    return 0
+
+
+def _read(words: Sequence[str]) -> RunFilter:
+    """The filter, whether it was written as one word of the command line or as several."""
+    try:
+        return read(" ".join(words))
+    except LabError as error:
+        raise LabError("runs", error.message, error.hint, code=2) from error
+
+
+def _order(sort: str | None, group: str | None) -> Order:
+    by = sort or NEWEST
+    turned = by.endswith("-")
+    by = column(by.removesuffix("-"), SORTS, "--sort")
+    return Order(by, turned, column(group, GROUPS, "--group") if group else "")
+
+
+def _costs(store: Store, entries: Sequence[RunEntry]) -> dict[str, Cost]:
+    return {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
+
+
+def _table(total: int, arranged: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
+    return RunTable(
+        total,
+        arranged.runs,
+        tuple(_run_line(line.entry, costs) for line in arranged.lines if line.entry is not None),
+        tuple(_group(line.group) for line in arranged.lines if line.group is not None),
+    )
+
+
+def _run_line(it: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
+    run, cost = it.run, costs.get(it.run.id, Cost())
+    return RunLine(
+        run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
+        run.attempt, run.steps, run.asks, run.replies, run.status, run.score, run.started, cost.tokens, cost.dollars,
+        cost.seconds,
+    )  # fmt: skip
+
+
+def _group(group: RunGroup) -> GroupLine:
+    return GroupLine(
+        group.name, group.runs, group.mean, group.n, group.missing, round(group.steps, 3), dict(group.statuses)
+    )
+
+
+def _tell_table(total: int, arranged: ArrangedRuns, order: Order, costs: Mapping[str, Cost]) -> None:
+    groups = [line.group for line in arranged.lines if line.group is not None]
+    if order.group:
+        print_table([order.group, "runs", "mean score", "n", "no score", "mean steps", "status"], _group_rows(groups))
+    elif arranged.lines:
+        entries = [line.entry for line in arranged.lines if line.entry is not None]
+        columns = ["id", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
+        more = ["tokens", "cost", "seconds"] if costs else []
+        print_table(columns + more, [_run_cells(it, costs) for it in entries], wide="task")
+    said = f"{arranged.runs:,} of {total:,} runs"
+    say(f"{said} in {arranged.groups:,} groups" if order.group else said)
+
+
+def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
+    return [
+        [
+            group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group.mean),
+            f"{group.n}", f"{group.missing}", f"{group.steps:.1f}",
+            ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses),
+        ]
+        for group in groups
+    ]  # fmt: skip
+
+
+def _run_cells(it: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
+    run = it.run
+    row = [
+        run.id[:SHORT_ID], it.name, run.agent, run.persona or "-", run.source or "-", str(run.steps),
+        str(run.asks or "-"), status_words(run.status), score_words(run.score),
+    ]  # fmt: skip
+    cost = costs.get(run.id)
+    if cost is None:
+        return row
+    tokens = "-" if cost.tokens is None else f"{cost.tokens:,}"
+    return [*row, tokens, money(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
+
+
+class TracesArguments(Arguments):
+    """What `traces` takes."""
+
+    limit: int | None
+
+
+def add_traces(parser: Parser) -> None:
+    parser.runs(traces, TracesArguments)
+    parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
+    parser.json()
+
+
+def traces(args: TracesArguments) -> int:
+    """The runs in the database, newest first."""
+    if args.limit is not None and args.limit < 1:
+        raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
+    settings = settings_for(args.db, sees_outcomes, "traces")
+    named = args.db is not None
+    with open_store(settings, create=not named, readonly=named) as store:
+        runs = store.runs.summaries(args.limit)
+        lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
+    emit(lines, _tell_traces, json=args.json, nothing=_NO_RUNS.format(store.path))
+    return 0
+
+
+def _tell_traces(lines: list[TraceLine]) -> None:
+    columns = ["id", "task", "agent", "persona", "steps", "asked", "answered", "status", "score", "source"]
+    rows = [[_cell(getattr(line, name)) for name in line.__struct_fields__] for line in lines]
+    print_table(columns, [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """One run, whole: `show`. `ended` is null while the run is open; `verdicts` are its source's own judgements.
+
+    `spent` is what its model's answers cost together, null where no model was asked.
+    """
+
+    id: str
+    status: str
+    score: float | None
+    questions: int
+    replies: int
+    started: Started
+    steps: tuple[Step, ...]
+    ended: Ended | None
+    verdicts: tuple[Verdict, ...]
+    spent: Spent | None = None
+
+
+class ShowArguments(Arguments):
+    """What `show` takes."""
+
+    run_id: str
+
+
+def add_show(parser: Parser) -> None:
+    parser.runs(show, ShowArguments)
+    parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
+    parser.json()
+
+
+def show(args: ShowArguments) -> int:
+    """One run, whole."""
+    settings = settings_for(args.db, sees_outcomes, "show")
+    with open_store(settings, create=False, readonly=True) as store:
+        run = store.runs.find(args.run_id)
+        trace = store.runs.trace(run)
+        verdicts = store.runs.verdicts(run)
+        if not args.json:
+            from lab.cli.run_text import tell_run
+
+            tell_run(trace, str(store.path), verdicts)
+            return 0
+        started = next(iter(store.runs.events(run)))
+        assert isinstance(started, Started)
+        print_json(
+            Shown(
+                id=trace.id,
+                status=trace.status,
+                score=trace.ended.score if trace.ended else None,
+                questions=trace.questions,
+                replies=trace.replies,
+                started=started,
+                steps=trace.steps,
+                ended=trace.ended,
+                verdicts=tuple(verdicts),
+                spent=trace.spent,
+            )
+        )
+    return 0

@@ -1,0 +1,201 @@
+"""Every input and output of hitlab as a JSON Schema: schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from annotators.gold import GoldLine
+from annotators.papers.marks import Marks
+from annotators.plan import Plan
+from lab.agents.process_lines import FromProgram, ToProgram
+from lab.cli.about import KeyLine, PersonaLine, Places, TaskLine
+from lab.cli.adjudicate import Row as AdjudicationRow
+from lab.cli.adjudicate_output import Adjudications, CaseTold, GoldWritten, QueueTold
+from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.author import DesignLine, DesignShown, DesignWritten
+from lab.cli.compare import Comparison
+from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
+from lab.cli.doctor import Finding
+from lab.cli.files import Exported, ImportResult, Packed
+from lab.cli.fork import KinLine
+from lab.cli.labels import LabelList, PilotTold
+from lab.cli.live import RunResult
+from lab.cli.merge import MergeDone
+from lab.cli.metrics import Measured
+from lab.cli.output import Refused, emit, print_json_lines, say
+from lab.cli.privacy import PrivacyDone, PrivacyLine, PrivacyShown
+from lab.cli.protocols import ProtocolLine, ProtocolShown
+from lab.cli.report import ReportWritten
+from lab.cli.review import ReviewList, ReviewShown
+from lab.cli.runs import RunTable, Shown
+from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
+from lab.cli.study_kits import KitMade, KitTaken
+from lab.cli.study_new import StudiesFrozen
+from lab.cli.study_play import StudyPlayed
+from lab.cli.study_runs import RunsPlayed
+from lab.cli.study_status import StudyShown, StudyStatus
+from lab.cli.withdraw import Withdrawn
+from lab.core.design import Parts
+from lab.core.errors import LabError
+from lab.core.playbook import PlaybookFile
+from lab.core.protocol import Protocol
+from lab.core.report import Report
+from lab.core.run_records import TraceLine
+from lab.core.settings import Settings
+from lab.core.step import Action
+from lab.core.study import StudyLine
+from lab.core.task import LogEntry, Task
+from lab.core.trace import AnyEvent
+from lab.runs.pass_rates import BatchResult
+from lab.studies.label_import import LabelDone
+from lab.studies.label_rows import LabelRow
+from simulators.users.scripted import Script
+
+
+def schemas() -> dict[str, Any]:
+    """Every input and output by name: the type that its JSON Schema is made from."""
+    return {
+        "task": Task,
+        "playbook": PlaybookFile,
+        "log": list[LogEntry],
+        "marks": Marks,
+        "script": Script,
+        "settings": Settings,
+        "event": AnyEvent,
+        "agent-reads": ToProgram,
+        "agent-writes": FromProgram,
+        "action": Action,
+        "demo": RunResult,
+        "live": RunResult,
+        "run": BatchResult,
+        "fork": RunResult,
+        "family": list[KinLine],
+        "traces": list[TraceLine],
+        "runs": RunTable,
+        "compare": Comparison,
+        "show": Shown,
+        "import": ImportResult,
+        "metrics": Measured,
+        "label-row": LabelRow,
+        "label": LabelDone,
+        "labels": LabelList,
+        "labels-pilot": PilotTold,
+        "adjudication-row": AdjudicationRow,
+        "adjudicate": Adjudications,
+        "adjudicate-list": QueueTold,
+        "adjudicate-unit": CaseTold,
+        "adjudicate-gold": GoldWritten,
+        "raters": StudyRaters,
+        "merge": MergeDone,
+        "pack": Packed,
+        "export": Exported,
+        "review": ReviewShown,
+        "review-list": ReviewList,
+        "privacy": PrivacyDone,
+        "privacy-show": PrivacyShown,
+        "privacy-list": list[PrivacyLine],
+        "withdraw": Withdrawn,
+        "author": DesignShown,
+        "author-list": list[DesignLine],
+        "author-out": DesignWritten,
+        "design": Parts,
+        "protocol": Protocol,
+        "protocols": list[ProtocolLine],
+        "protocols-show": ProtocolShown,
+        "tasks": list[TaskLine],
+        "personas": list[PersonaLine],
+        "where": Places,
+        "keys": list[KeyLine],
+        "doctor": list[Finding],
+        "devices": list[DeviceLine],
+        "device-scrcpy": ServerFetched,
+        "phone": PhoneServed,
+        "plan": Plan,
+        "gold": GoldLine,
+        "study-new": StudiesFrozen,
+        "study-deal": StudyDealt,
+        "study-list": list[StudyLine],
+        "study-status": StudyStatus,
+        "study-show": StudyShown,
+        "study-play": StudyPlayed,
+        "study-runs": RunsPlayed,
+        "study-lock": StudyLocked,
+        "study-archive": StudyArchived,
+        "study-restore": StudyArchived,
+        "study-replace": RaterReplaced,
+        "study-release": RaterReleased,
+        "study-kit": KitMade,
+        "study-take": KitTaken,
+        "agreement": StudyAgreement,
+        "report": Report,
+        "report-out": ReportWritten,
+        "agreement-cases": list[CaseValue],
+        "error": Refused,
+    }
+
+
+class SchemaArguments(Arguments):
+    """What `schema` takes."""
+
+    name: str | None
+
+
+def add_schema(parser: Parser) -> None:
+    parser.runs(schema, SchemaArguments)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without it, the names")
+    parser.json()
+
+
+def schema(args: SchemaArguments) -> int:
+    """The JSON Schema of one input or output, or the list of their names."""
+    known = schemas()
+    if args.name is None:
+        names = [*known, "persona"]
+        emit(sorted(names), lambda _: say("\n".join(sorted(names))), json=args.json)
+        return 0
+    if args.name == "persona":
+        print_json_lines(_profile_schema())
+    elif args.name in known:
+        schema = msgspec.json.schema(known[args.name])
+        if args.name in _FILES:
+            _named_by_its_file(schema)
+        print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
+    else:
+        raise LabError("schema", f"there is none named {args.name!r}; {', '.join(sorted([*known, 'persona']))}", code=2)
+    return 0
+
+
+_FILES = ("task", "script")
+"""Inputs whose `id` is the file's own name where it is not written."""
+
+
+def _named_by_its_file(schema: dict[str, Any]) -> None:
+    struct = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    struct["required"] = [name for name in struct["required"] if name != "id"]
+    if not struct["required"]:
+        del struct["required"]
+
+
+def _profile_schema() -> dict[str, Any]:
+    """KnowU-Bench's profile as far as it is required; what a profile adds is its own."""
+    sections = ["locations", "digital_context", "habits", "preferences", "decision_criteria", "social_graph"]
+    identity = {
+        "type": "object",
+        "properties": {"full_name": {"type": "string"}, "age": {"type": "integer"}, "occupation": {"type": "string"}},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "persona",
+        "type": "object",
+        "required": ["user_profile"],
+        "properties": {
+            "user_profile": {
+                "type": "object",
+                "required": ["identity"],
+                "properties": {"identity": identity, **{name: {"type": "object"} for name in sections}},
+            }
+        },
+    }

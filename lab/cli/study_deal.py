@@ -1,0 +1,362 @@
+"""The commands that deal studies and change who works on them: study deal, lock, archive, restore, replace, release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+from msgspec.structs import replace as changed
+
+from annotators.assignment import deal as dealt_out
+from annotators.assignment import redealt
+from lab.cli.arguments import Arguments, Parser, StudyArguments
+from lab.cli.database import in_file, open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.cli.study_status import (
+    people_of,
+)
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind, Label
+from lab.core.rating_sheet import FieldReference, Sheet, answer_to, handed_in
+from lab.core.settings import check_code
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+
+class RaterDealt(msgspec.Struct, frozen=True):
+    """What one person has: the pilot, the rest, and what they rate once more."""
+
+    rater: str
+    pilot: int
+    main: int
+    repeat: int
+
+
+class StudyDealt(msgspec.Struct, frozen=True):
+    """What `study deal` came to: `new` assignments; `nobodys` units that a rule, a model or a script does.
+
+    `rule_labels` were written for those that a rule answers. `withdrawn` people are dealt nothing.
+    """
+
+    study: str
+    version: int
+    new: int
+    raters: tuple[RaterDealt, ...]
+    nobodys: int
+    rule_labels: int
+    withdrawn: tuple[str, ...]
+
+
+class StudyLocked(msgspec.Struct, frozen=True):
+    """A study that was closed; `left` counts what was still to be done."""
+
+    study: str
+    version: int
+    left: int
+
+
+class StudyArchived(msgspec.Struct, frozen=True):
+    """Whether a study is archived now: `study archive` and `study restore`."""
+
+    study: str
+    version: int
+    archived: bool
+
+
+class RaterReplaced(msgspec.Struct, frozen=True):
+    """Who left, and who goes on: `stays` was handed in and stays, `dealt` is what the other has to do now."""
+
+    study: str
+    version: int
+    rater: str
+    by: str
+    stays: int
+    dealt: int
+
+
+class RaterReleased(msgspec.Struct, frozen=True):
+    """Who may go on."""
+
+    study: str
+    version: int
+    rater: str
+
+
+RULE = Actor("script", "rule")
+"""Who answers what needs no person."""
+
+
+def add_study_deal(parser: Parser) -> None:
+    parser.runs(deal, StudyArguments)
+    parser.study()
+    parser.json()
+
+
+def deal(args: StudyArguments) -> int:
+    """Deals a study to its raters; what was dealt before stays as it is."""
+    settings = settings_for(args.db, sees_outcomes, "study deal")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        _check_open(store, study)
+        units = list(store.studies.units(study))
+        withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))
+        assignments, new = store.studies.assignments(study), 0
+        if not assignments:  # all of it is dealt at once, so that what is there is all of it
+            at = now()
+            assignments = [changed(one, at=at) for one in dealt_out(study, units) if one.rater not in withdrawn]
+            new = store.studies.deal(study, assignments)
+        written = sum(_answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
+        given = {one.unit for one in assignments}
+        told = StudyDealt(
+            study.id,
+            study.version,
+            new,
+            tuple(_dealt(code, assignments) for code in people_of(store, study) if code not in withdrawn),
+            sum(unit.id not in given for unit in units) if given else 0,
+            written,
+            withdrawn,
+        )
+    emit(told, lambda _: tell_dealt(told, args.db), json=args.json)
+    return 0
+
+
+def _dealt(code: str, assignments: list[Assignment]) -> RaterDealt:
+    stages = [one.stage for one in assignments if one.rater == code]
+    return RaterDealt(code, stages.count("pilot"), stages.count("main"), stages.count("repeat"))
+
+
+def _answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
+    """Writes what a rule answered of a unit, where it does not stand yet; gives how many labels that were."""
+    written = 0
+
+    for gold in unit.mechanical:
+        spot = FieldReference(gold.target, gold.field)
+
+        def say_it(
+            sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
+        ) -> Label | None:
+            nonlocal written
+            if sheet.head(spot) is not None:
+                return None
+            written += 1
+            label = Label(
+                uuid7(), study.id, study.version, unit.id, spot.target, spot.field, RULE, value, note=why, at=now(),
+                guide_sha=study.protocol.guide_sha(study.locale), protocol_sha=study.protocol.sha, source="rule",
+            )  # fmt: skip
+            return answer_to(sheet, label)
+
+        store.labels.record_each(study, unit, RULE, 1, [say_it])
+    return written
+
+
+class StudyLockArguments(Arguments):
+    """What `study lock` takes."""
+
+    study: str
+    even_so: bool
+
+
+def add_study_lock(parser: Parser) -> None:
+    parser.runs(lock, StudyLockArguments)
+    parser.study()
+    parser.add_argument("--even-so", action="store_true", help="although somebody has something left to do")
+    parser.json()
+
+
+def lock(args: StudyLockArguments) -> int:
+    """Closes a study; refused while somebody has something left to do, unless that is said to be so."""
+    settings = settings_for(args.db, sees_outcomes, "study lock")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        _check_open(store, study)
+        left = _left(store, study)
+        if (
+            not left
+            and not any(store.studies.progress(study, code).dealt for code in study.raters)
+            and not args.even_so
+        ):
+            raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}`, or --even-so.")
+        if left and not args.even_so:
+            who = ", ".join(f"{code} {count:,}" for code, count in left.items())
+            raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
+        _act(store, study, settings.person, "locked", {"left": left} if left else {})
+        told = StudyLocked(study.id, study.version, sum(left.values()))
+    emit(told, lambda _: say(f"{study.name} is locked; nothing in it changes any more"), json=args.json)
+    return 0
+
+
+def _left(store: Store, study: Study) -> dict[str, int]:
+    """How much each person has still to do; who left or withdrew has nothing."""
+    people = [
+        store.studies.progress(study, code)
+        for code in people_of(store, study)
+        if not store.studies.left(study, code) and not store.labels.withdrew(code)
+    ]
+    return {one.rater: one.dealt - one.done for one in people if one.dealt > one.done}
+
+
+def add_study_archive(parser: Parser) -> None:
+    parser.runs(archive, StudyArguments)
+    parser.study()
+    parser.json()
+
+
+def archive(args: StudyArguments) -> int:
+    """Takes a study out of the lists, so that nobody is asked in it; all that is in it stays."""
+    return _archive(args, archived=True)
+
+
+def add_study_restore(parser: Parser) -> None:
+    parser.runs(restore, StudyArguments)
+    parser.study()
+    parser.json()
+
+
+def restore(args: StudyArguments) -> int:
+    """Brings an archived study back into the lists."""
+    return _archive(args, archived=False)
+
+
+def _archive(args: StudyArguments, *, archived: bool) -> int:
+    settings = settings_for(args.db, sees_outcomes, "study archive" if archived else "study restore")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        changes = store.studies.archived(study) is not archived
+        if changes:
+            _act(store, study, settings.person, "archived" if archived else "restored", {})
+    back = f"`hitlab study restore {study.id}{in_file(args.db)}` brings it back"
+    words = f"is archived{'' if changes else ' already'}: in no list, and nothing in it is lost; {back}"
+    words = words if archived else f"is {'back in' if changes else 'in'} the lists"
+    emit(StudyArchived(study.id, study.version, archived), lambda _: say(f"{study.name} {words}"), json=args.json)
+    return 0
+
+
+class StudyReplaceArguments(Arguments):
+    """What `study replace` takes."""
+
+    study: str
+    rater: str
+    by: str
+
+
+def add_study_replace(parser: Parser) -> None:
+    parser.runs(replace, StudyReplaceArguments)
+    parser.study()
+    parser.add_argument("rater", metavar="R2", help="who leaves")
+    parser.add_argument("--by", metavar="R4", required=True, help="who goes on in their place")
+    parser.json()
+
+
+def replace(args: StudyReplaceArguments) -> int:
+    """Deals what a rater who leaves has not handed in to another; what they handed in stays theirs."""
+    settings = settings_for(args.db, sees_outcomes, "study replace")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        _check_open(store, study)
+        _check_replaced(store, study, args.rater, args.by)
+        units = list(store.studies.units(study))
+        leaving = store.studies.assignments(study, args.rater)
+        leaving = leaving or [one for one in dealt_out(study, units) if one.rater == args.rater]
+        done = done_by(store, study, args.rater)
+        tasks = {unit.id: unit.play.task.id for unit in units if unit.play is not None}
+        theirs = store.studies.assignments(study, args.by)
+        at = now()
+        fresh = [changed(one, at=at) for one in redealt(study, leaving, done, args.by, theirs, tasks)]
+        count = store.studies.deal(study, fresh)
+        _act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
+        if not store.labels.withdrew(args.rater):
+            _act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
+        told = RaterReplaced(study.id, study.version, args.rater, args.by, len(done), count)
+    emit(told, lambda _: _tell_replaced(told, study.name, in_file(args.db)), json=args.json)
+    return 0
+
+
+def _tell_replaced(told: RaterReplaced, name: str, there: str) -> None:
+    stays = f"; what they handed in stays ({told.stays:,})" if told.stays else ""
+    say(f"{told.rater} has left {name}{stays}")
+    say(f"{told.dealt:,} dealt to {told.by}; next: hitlab study open {told.study} --as {told.by}{there}")
+
+
+def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
+    what = f"study {study.name}"
+    check_code(by, what, "by")
+    if rater == by:
+        raise LabError(what, f"{rater} cannot take their own place.")
+    if not store.studies.progress(study, rater).dealt and rater not in study.raters:
+        raise LabError(what, f"{rater} is none of its people.")
+    if not store.studies.assignments(study):
+        raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
+    if store.studies.left(study, rater):
+        raise LabError(what, f"{rater} has left it already.")
+    if store.labels.withdrew(by):
+        raise LabError(what, f"{by} has withdrawn.")
+    if store.studies.left(study, by):
+        raise LabError(what, f"{by} has left it.")
+
+
+class StudyReleaseArguments(Arguments):
+    """What `study release` takes."""
+
+    study: str
+    rater: str
+
+
+def add_study_release(parser: Parser) -> None:
+    parser.runs(release, StudyReleaseArguments)
+    parser.study()
+    parser.add_argument("rater", metavar="R1", help="who was held")
+    parser.json()
+
+
+def release(args: StudyReleaseArguments) -> int:
+    """Lets a rater go on who was held after the pilot."""
+    settings = settings_for(args.db, sees_outcomes, "study release")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        _check_open(store, study)
+        if not store.studies.held(study, args.rater):
+            raise LabError(f"study {study.name}", f"{args.rater} is not held.")
+        _act(store, study, args.rater, "released", {"by": settings.person})
+    emit(
+        RaterReleased(study.id, study.version, args.rater),
+        lambda _: say(f"{args.rater} may go on in {study.name}"),
+        json=args.json,
+    )
+    return 0
+
+
+# -- what they share -------------------------------------------------------------------------------------------
+def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
+    """The (unit, run) that a person has handed in; a play that was interrupted is none."""
+    handed = handed_in(store.labels.acts(study, code))
+    return {(unit, run) for (_, unit, run), act in handed.items() if "interrupted" not in act.detail}
+
+
+def _check_open(store: Store, study: Study) -> None:
+    if store.studies.locked(study):
+        raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
+
+
+def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, object]) -> None:
+    store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", code), act, now(), detail=detail))
+
+
+def tell_dealt(found: StudyDealt, db: str | None = None) -> None:
+    print_table(
+        ["person", "first", "then", "once more"],
+        [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in found.raters],
+    )
+    if found.nobodys:
+        say(f"{found.nobodys:,} to nobody: a rule, a model or a script does them")
+    for code in found.withdrawn:
+        replaced = f"hitlab study replace {found.study} {code} --by CODE{in_file(db)}"
+        say(f"{code} has withdrawn and is dealt nothing; `{replaced}`")
+    what = f"{found.new:,} dealt" if found.new else "all was dealt before; nothing was done"
+    say(f"{found.study} v{found.version}: {what}")
+    first = next((one.rater for one in found.raters if one.pilot + one.main + one.repeat), "")
+    if first:
+        say(f"next: hitlab study open {found.study} --as {first}{in_file(db)}")

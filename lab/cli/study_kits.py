@@ -1,0 +1,129 @@
+"""Commands that send a rater's part of a study out, and take it back: study kit, study take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_told
+from lab.cli.output import emit, say
+from lab.core.rounding import count
+from lab.core.settings import check_code
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+
+
+class KitMade(msgspec.Struct, frozen=True):
+    """A kit that was made: `study kit`. `labels` and `acts` are the rater's so far, `bytes` the file's size."""
+
+    out: str
+    study: str
+    version: int
+    rater: str
+    units: int
+    runs: int
+    labels: int
+    acts: int
+    bytes: int
+
+
+class KitTaken(msgspec.Struct, frozen=True):
+    """What came in from a kit: `study take`. `there` is what had come before; `dealt` are plays dealt once more.
+
+    `clashes` are the places (unit, target, field) at which the rater's two copies have different last words.
+    """
+
+    study: str
+    version: int
+    rater: str
+    labels: int
+    acts: int
+    runs: int
+    dealt: int
+    there: int
+    clashes: tuple[tuple[str, str, str], ...]
+
+
+class StudyKitArguments(Arguments):
+    """What `study kit` takes."""
+
+    study: str
+    rater: str
+    out: str
+
+
+def add_study_kit(parser: Parser) -> None:
+    parser.runs(kit, StudyKitArguments)
+    parser.study()
+    parser.add_argument("--rater", metavar="R1", required=True, help="the study code of whose kit it is")
+    parser.add_argument("--out", metavar="R1.db", required=True, help="the kit; must not exist")
+    parser.json()
+
+
+def kit(args: StudyKitArguments) -> int:
+    """Writes one rater's kit, a new file."""
+    settings = settings_for(args.db, sees_outcomes, "study kit")
+    check_code(args.rater, "study kit", "--rater")
+    from store.kit_export import make_kit
+
+    out = Path(args.out)
+    with open_store(settings, create=False, readonly=True) as store:
+        sweep_told(out.parent)
+        made = make_kit(store, study_named(store, args.study), args.rater, out)
+    told = KitMade(
+        str(out), made.study, made.version, made.rater,
+        made.units, len(made.runs), made.labels, made.acts, out.stat().st_size,
+    )  # fmt: skip
+    emit(told, _tell_made, json=args.json)
+    return 0
+
+
+def _tell_made(told: KitMade) -> None:
+    name = Path(told.out).name
+    say(f"{told.out}: {told.study} v{told.version} for {told.rater}, {told.bytes:,} bytes")
+    say(f"{told.units:,} to rate, {count(told.runs, 'run')}, {count(told.labels, 'answer')} so far")
+    say(
+        f"There: `hitlab study open {told.study} --as {told.rater} --db {name}`; back here: `hitlab study take {name}`."
+    )
+
+
+class StudyTakeArguments(Arguments):
+    """What `study take` takes."""
+
+    kit: str
+
+
+def add_study_take(parser: Parser) -> None:
+    parser.runs(take, StudyTakeArguments)
+    parser.add_argument("kit", metavar="R1.db", help="the kit, as its rater left it")
+    parser.json()
+
+
+def take(args: StudyTakeArguments) -> int:
+    """Takes a kit's work in; what is here already is passed over."""
+    settings = settings_for(args.db, sees_outcomes, "study take")
+    from store.kit_import import take_kit
+
+    with open_store(settings, create=False) as store:
+        taken, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
+    one = taken.kit
+    told = KitTaken(
+        one.study, one.version, one.rater,
+        taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes,
+    )  # fmt: skip
+    emit(told, _tell_taken, json=args.json)
+    return not_wiped(unwiped)
+
+
+def _tell_taken(told: KitTaken) -> None:
+    came = f"{count(told.labels, 'answer')} and {count(told.acts, 'act')} came in"
+    say(f"{told.rater} in {told.study} v{told.version}: {came}")
+    if told.runs:
+        say(f"{count(told.runs, 'run that was played', 'runs that were played')} came in")
+    if told.there:
+        say(f"{told.there:,} were here already")
+    for unit, target, field in told.clashes:
+        place = f"{field} of {target}" if target else field
+        say(f"{place} in {unit} has two last words: {told.rater} worked on both copies and settles it on opening it")

@@ -1,0 +1,321 @@
+"""What the commands for studies print, as shapes and for people: new, deal, status, show, replace."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from annotators.assignment import portion
+from annotators.plan import Plan, differences, frozen, plan_of, sampled
+from lab.cli.arguments import Arguments, Parser, as_written, share
+from lab.cli.database import in_file, open_store, settings_for
+from lab.cli.output import emit, say
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.protocol import Protocol
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_runs import Skipped
+from lab.studies.study_sample import StudySample, samples
+from store.store import Store
+
+UNIT_WORDS = {
+    "run": "runs", "pair of runs": "pairs of runs", "pair of instruction sets": "pairs of instruction sets",
+    "pair of texts": "pairs of texts", "step": "steps", "question": "questions", "task": "tasks",
+    "task to play": "tasks to play",
+}  # fmt: skip
+"""What a protocol is asked of, in the plural."""
+
+
+class StudyFrozen(msgspec.Struct, frozen=True):
+    """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
+
+    `units` counts all, `pilot` those that come first, `mechanical` those that a rule answers; `items` what is asked
+    about in them. `differs` says what is other than in the version before.
+    """
+
+    study: str
+    version: int
+    new: bool
+    title: str
+    protocol: str
+    unit: str
+    units: int
+    pilot: int
+    mechanical: int
+    items: int
+    raters: tuple[str, ...]
+    overlap: int
+    shared: float
+    repeats: float
+    sha: str
+    sample_sha: str
+    protocol_sha: str
+    guide_sha: str
+    differs: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+class StudiesFrozen(msgspec.Struct, frozen=True):
+    """What `study new` froze: one study, or one for each kind of task."""
+
+    db: str
+    studies: tuple[StudyFrozen, ...]
+    skipped: tuple[Skipped, ...]
+
+
+_HIDDEN = ("people", "models", "method", "outcome", "raters")
+
+_FLAGS = (
+    "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
+    "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier", "consent", "locale",
+)  # fmt: skip
+
+PRESETS = (
+    "pspa-e3", "pspa-d2", "pspa-e1", "dac", "knowu-5a", "knowu-5b", "knowu-5c", "memgui-a7", "memgui-irr",
+    "memgui-failures", "fingertip-guess", "fingertip-rating",
+)  # fmt: skip
+"""Those of `annotators.presets`, in the order in which they are told."""
+
+_EXAMPLES = f"""\
+presets: {", ".join(PRESETS[:7])},
+  {", ".join(PRESETS[7:])}
+
+raters: as many as rate each run, or more; three for pspa-e3, pspa-e1, pspa-d2
+  and memgui-a7, four for knowu-5a, each owner for fingertip-rating, two for
+  the others. --overlap K asks for another number.
+
+a line of --gold: {{"run": "019a", "target": "open", "field": "state",
+  "value": "completed", "reason": "The app is open."}}; "unit" in place of
+  "run"; "target" and "field" where there are several (`hitlab schema gold`)
+
+examples:
+  hitlab study new memgui-failures --runs agent:playbook "score<1" \\
+    --raters R1,R2,R3 --overlap 3
+  hitlab study new tdg --runs all --raters R1,R2 --name graphs
+  hitlab study new knowu-5c --tasks usual_lunch way_home --raters P1,P2
+  hitlab study new mine.yaml
+"""
+
+
+class StudyNewArguments(Arguments):
+    """What `study new` takes."""
+
+    plan: str
+    runs: list[str] | None
+    tasks: list[str] | None
+    items: str | None
+    raters: str | None
+    name: str | None
+    title: str | None
+    protocol: str | None
+    overlap: int | str | None
+    shared: float | None
+    repeats: float | None
+    seed: int | None
+    pilot: int | None
+    gold: str | None
+    bar: float | None
+    show: list[str] | None
+    reveal: list[str] | None
+    reference: str | None
+    profiles: str | None
+    log: Literal["clean", "noise", "none"] | None
+    conditions: list[str] | None
+    agent: str | None
+    steps: int | None
+    earlier: str | None
+    consent: str | None
+    locale: str | None
+
+
+def add_study_new(parser: Parser) -> None:
+    parser.runs(new, StudyNewArguments)
+    parser.epilog, parser.formatter_class = _EXAMPLES, as_written
+    parser.add_argument(
+        "plan",
+        metavar="PRESET|FILE",
+        help="a preset, a protocol's name, or a plan of yours (.yaml; `hitlab schema plan`)",
+    )
+    parser.add_argument(
+        "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
+    )
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks to play, by name or file; or `all`")
+    parser.add_argument("--items", metavar="FILE.jsonl", help="instruction sets or texts to judge, a line each")
+    parser.add_argument("--raters", metavar="A,B,C", help="study codes of who rates or plays, never names")
+    parser.add_argument(
+        "--name", metavar="NAME", help="the study's (default: the preset's); the same again is a version"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="what people read above it")
+    parser.add_argument("--protocol", metavar="NAME|FILE", help="another protocol than the preset's")
+    parser.add_argument("--overlap", type=_overlap, metavar="K", help="how many people rate each run, or `all`")
+    parser.add_argument("--shared", type=share, metavar="0-1", help="the share rated by so many; the rest go to one")
+    parser.add_argument("--repeats", type=share, metavar="0-1", help="the share that the same person rates once more")
+    parser.add_argument("--seed", type=int, metavar="N", help="draws orders, sides and samples (default 0)")
+    parser.add_argument("--pilot", type=_count, metavar="N", help="how many come first, and to everybody")
+    parser.add_argument("--gold", metavar="FILE.jsonl", help="what is right, and why: those runs are calibration")
+    parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
+    parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
+    parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
+    parser.add_argument(
+        "--reference", metavar="ID", help="the run beside which others are rated (default: their task's demonstration)"
+    )
+    parser.add_argument(
+        "--profiles",
+        metavar="FOLDER",
+        help="KnowU-Bench's user_profile, for runs that name a person alone",
+    )
+    parser.add_argument(
+        "--log", choices=("clean", "noise", "none"), help="which history comes with them (default: noise)"
+    )
+    parser.add_argument(
+        "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
+    )
+    parser.add_argument("--agent", metavar="AGENT", help="of plays: who acts (default: playbook)")
+    parser.add_argument("--steps", type=_count, metavar="N", help="of each run only so many steps, drawn by the seed")
+    parser.add_argument("--earlier", metavar="STUDY", help="where its raters differ, the cause is asked")
+    parser.add_argument(
+        "--consent", metavar="FILE", help="what people agree to before they begin (text, or YAML by locale)"
+    )
+    parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
+    parser.json()
+
+
+def _overlap(text: str) -> int | str:
+    return text if text == "all" else _count(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return int(text)
+
+
+def new(args: StudyNewArguments) -> int:
+    """Freezes a study over runs, tasks or items; the same name with anything different is a new version."""
+    settings = settings_for(args.db, sees_outcomes, "study new")
+    plan = _plan(args)
+    by = Actor("human", settings.person)
+    with open_store(settings) as store:
+        for code in plan.raters:
+            if store.labels.withdrew(code):
+                raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
+        found, skipped = samples(store, plan)
+        named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
+        made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in found]
+        for study, units, line in made:
+            if line.new:
+                store.studies.freeze(study, units)
+        told = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
+    emit(told, lambda _: tell_frozen(told, args.db), json=args.json)
+    return 0
+
+
+def _plan(args: StudyNewArguments) -> Plan:
+    """The plan that the command line comes to."""
+    typed = vars(args)
+    given: dict[str, Any] = {name: typed[name] for name in _FLAGS if typed[name] is not None}
+    if args.raters is not None:
+        given["raters"] = [code.strip() for code in args.raters.split(",") if code.strip()]
+    plan = plan_of(args.plan, given)
+    unknown = [what for what in args.reveal or () if what not in _HIDDEN]
+    if unknown:
+        raise LabError("study new", f"--reveal {unknown[0]!r} is none of {', '.join(_HIDDEN)}", code=2)
+    blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
+    return plan_of(args.plan, {**given, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
+
+
+def _made(
+    store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
+) -> tuple[Study, list[Unit], StudyFrozen]:
+    """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""
+    units, told = sampled(plan, sample.units, exact=exact)
+    if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
+        told = [*told, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
+    study = frozen(plan, sample.name, sample.protocol, units, by, now())
+    versions = store.studies.versions(sample.name)
+    differs: Sequence[str] = ()
+    fresh = True
+    if versions:
+        old = store.studies.study(sample.name)
+        fresh = replace(study, version=old.version).sha != old.sha
+        if fresh and not named:
+            raise LabError(
+                f"study {sample.name}",
+                f"is in {store.path} already, as v{old.version}.",
+                f"--name makes another, --name {plan.name} a new version of it.",
+            )
+        study = replace(study, version=old.version + fresh)
+        differs = differences(old, study) if fresh else ()
+    return study, units, _line(study, units, [*sample.told, *told], differs, fresh=fresh)
+
+
+def _line(
+    study: Study, units: Sequence[Unit], told: Sequence[str], differs: Sequence[str], *, fresh: bool
+) -> StudyFrozen:
+    return StudyFrozen(
+        study=study.id,
+        version=study.version,
+        new=fresh,
+        title=study.title,
+        protocol=study.protocol.id,
+        unit=study.protocol.unit,
+        units=len(units),
+        pilot=sum(bool(unit.pilot or unit.gold) and not unit.mechanical for unit in units),
+        mechanical=sum(bool(unit.mechanical) for unit in units),
+        items=sum(items_of(study.protocol, len(unit.targets)) for unit in units),
+        raters=study.raters,
+        overlap=study.overlap,
+        shared=study.shared,
+        repeats=study.repeats,
+        sha=study.sha,
+        sample_sha=study.sample_sha,
+        protocol_sha=study.protocol.sha,
+        guide_sha=study.protocol.guide_sha(study.locale),
+        differs=tuple(differs),
+        told=tuple(told),
+    )
+
+
+def items_of(protocol: Protocol, targets: int) -> int:
+    """How many items a unit with so many targets asks about."""
+    return targets if protocol.targets != "unit" else 1
+
+
+def tell_frozen(found: StudiesFrozen, db: str | None = None) -> None:
+    for one in found.studies:
+        if not one.new:
+            say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
+        else:
+            _tell_new(one)
+    reasons: dict[str, list[str]] = {}
+    for skipped in found.skipped:
+        reasons.setdefault(skipped.why, []).append(skipped.id)
+    for why, ids in reasons.items():
+        say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
+    for one in found.studies:
+        say(f"next: hitlab study deal {one.study}{in_file(db)}")
+
+
+def _tell_new(one: StudyFrozen) -> None:
+    say(f"{one.study} v{one.version}: {one.title}")
+    say(f"asks      {one.protocol} (version {one.protocol_sha[:12]}, guide {one.guide_sha[:12]})")
+    main = one.units - one.pilot - one.mechanical
+    parts = [f"{one.pilot:,} to begin with"] * bool(one.pilot) + [f"{one.mechanical:,} by rule"] * bool(one.mechanical)
+    beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
+    items = f", {one.items:,} items" if one.items != one.units else ""
+    say(f"of        {one.units:,} {UNIT_WORDS[one.unit] if one.units != 1 else one.unit}{beside}{items}")
+    several = portion(one.shared, main)
+    each = f"each by {one.overlap}" if one.shared == 1 else f"{several:,} by {one.overlap}, the rest by one"
+    again = f", {one.repeats * 100:g} % twice" if one.repeats else ""
+    say(f"by        {', '.join(one.raters)}; {each}{again}")
+    for line in one.told:
+        say(f"note      {line}")
+    if one.differs:
+        say(f"differs   from v{one.version - 1}: {'; '.join(one.differs)}")
+    say(f"frozen    {one.sha}")

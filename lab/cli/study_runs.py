@@ -1,0 +1,203 @@
+"""The command that lists what was played in a study: each run with who, under which condition, in which place, how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from lab.cli.arguments import Parser, StudyArguments
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.core.errors import LabError
+from lab.core.label import Act
+from lab.core.step import Reply
+from lab.core.study import Study
+from lab.core.trace import Answered, AnyEvent, Asked, Trace
+from lab.studies.played_runs import StudyPlay, pauses, played
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+
+class QuestionPlayed(msgspec.Struct, frozen=True):
+    """One question of the agent's and how it was answered; times are UTC, null where there is none.
+
+    `waited` is in seconds from its being shown to its being sent, pauses in between included; `characters` and `edits`
+    (deletions) are of the answer as it was sent. `step` counts from 1.
+    """
+
+    step: int
+    kind: Literal["ask", "propose"]
+    shown_at: str | None
+    first_key_at: str | None
+    sent_at: str | None
+    waited: float | None
+    edits: int | None
+    characters: int
+    decision: Literal["accept", "reject"] | None
+
+
+class RunPlayed(msgspec.Struct, frozen=True):
+    """One run of a study that is played. `position` is its place in the person's order, from 0; null for programs.
+
+    `play` counts from 1 how often it was dealt, `waited` the seconds for which a question was open, `paused` those for
+    which a person let the phone stand still, `pauses` how often. `quiz_tries` are the answers that were given to the
+    quiz on whom they play, `quiz_share` what was right at the first try in the round that was passed. `consent` is the
+    version of the text that was agreed to last before the run.
+    """
+
+    unit: str
+    task: str
+    condition: str
+    mirror: bool
+    by: str
+    kind: str
+    position: int | None
+    play: int
+    trace: str
+    status: str
+    began: str | None
+    ended: str | None
+    score: float | None
+    questions: tuple[QuestionPlayed, ...]
+    waited: float
+    paused: float
+    pauses: int
+    quiz_tries: int
+    quiz_rounds: int
+    quiz_share: float | None
+    consent: str | None
+
+
+class RunsPlayed(msgspec.Struct, frozen=True):
+    """What was played in a study, person by person in the order in which it was."""
+
+    study: str
+    version: int
+    runs: tuple[RunPlayed, ...]
+
+
+def add_study_runs(parser: Parser) -> None:
+    parser.runs(runs, StudyArguments)
+    parser.study()
+    parser.json()
+
+
+def runs(args: StudyArguments) -> int:
+    """Lists them."""
+    settings = settings_for(args.db, sees_outcomes, "study runs")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        if study.protocol.unit != "task to play":
+            said = f"is rated, not played: its unit is a {study.protocol.unit}."
+            raise LabError(f"study {study.name}", said, "`hitlab study status` says how far it is.")
+        played_runs = RunsPlayed(study.id, study.version, tuple(runs_of(store, study)))
+    emit(played_runs, _tell, json=args.json)
+    return 0
+
+
+def runs_of(store: Store, study: Study) -> list[RunPlayed]:
+    """Every run of a study, person by person."""
+    acts = store.labels.acts(study)
+    dealt = {(one.rater, one.unit, one.run): one.position for one in store.studies.assignments(study)}
+    rows = [_run(store, study, one, acts, dealt) for one in played(store, study)]
+    return sorted(rows, key=lambda one: (one.kind, one.by, one.position or 0, one.play, one.task))
+
+
+def _run(
+    store: Store, study: Study, one: StudyPlay, acts: Sequence[Act], dealt: dict[tuple[str, str, int], int]
+) -> RunPlayed:
+    trace = store.runs.trace(one.trace) if store.runs.holds(one.trace) else None
+    events = list(store.runs.events(one.trace)) if trace is not None else []
+    play = store.studies.unit(study, one.unit).play
+    assert play is not None
+    theirs = [act for act in acts if act.rater.id == one.by.id and act.rater.kind == one.by.kind]
+    run = _play(theirs, one)
+    began = next((act.at for act in theirs if act.act == "played" and act.detail.get("run") == one.trace), None)
+    asked = tuple(_questions(events))
+    stood = pauses(events)
+    quiz = [
+        act.detail for act in theirs if act.act == "quiz" and play.persona and act.detail["persona"] == play.persona.id
+    ]
+    agreed = [str(act.detail["sha"]) for act in theirs if act.act == "consent" and (began is None or act.at <= began)]
+    return RunPlayed(
+        one.unit,
+        one.task,
+        one.condition,
+        trace.conditions.mirror if trace is not None else play.mirror and play.user == "person",
+        one.by.id,
+        one.by.kind,
+        dealt.get((one.by.id, one.unit, run)),
+        run,
+        one.trace,
+        one.status,
+        events[0].at if events else None,
+        events[-1].at if trace is not None and trace.ended is not None else None,
+        _score(trace),
+        asked,
+        round(sum(question.waited or 0.0 for question in asked), 3),
+        round(sum(stood), 3),
+        len(stood),
+        len(quiz),
+        len({row["round"] for row in quiz}),
+        next((float(row["share"]) for row in quiz if row.get("passed")), None),
+        agreed[-1] if agreed else None,
+    )
+
+
+def _play(theirs: Iterable[Act], one: StudyPlay) -> int:
+    """How many times this play had been dealt to them when this run was begun."""
+    return next((act.run for act in theirs if act.act == "played" and act.detail.get("run") == one.trace), 1)
+
+
+def _score(trace: Trace | None) -> float | None:
+    return trace.ended.score if trace is not None and trace.ended is not None else None
+
+
+def _questions(events: Iterable[AnyEvent]) -> Iterable[QuestionPlayed]:
+    """Every question of a run in order; the last may stand open."""
+    open_one: Asked | None = None
+    for event in events:
+        if isinstance(event, Asked):
+            open_one = event
+        elif isinstance(event, Answered) and open_one is not None:
+            yield _question(open_one, event.reply)
+            open_one = None
+    if open_one is not None:
+        yield _question(open_one, None)
+
+
+def _question(asked: Asked, reply: Reply | None) -> QuestionPlayed:
+    shown, sent = (reply.shown_at, reply.sent_at) if reply is not None else (None, None)
+    return QuestionPlayed(
+        asked.index + 1,
+        "propose" if asked.question.kind == "propose" else "ask",
+        shown,
+        reply.first_key_at if reply is not None else None,
+        sent,
+        round(_between(shown, sent), 3) if shown and sent else None,
+        reply.edits if reply is not None else None,
+        len(reply.text) if reply is not None else 0,
+        reply.decision if reply is not None else None,
+    )
+
+
+def _between(earlier: str, later: str) -> float:
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def _tell(found: RunsPlayed) -> None:
+    say(f"{found.study} v{found.version}: {len(found.runs):,} played")
+    rows = [
+        [
+            one.by, "-" if one.position is None else str(one.position + 1), one.task, one.condition, one.trace,
+            one.status,
+            "-" if one.score is None else f"{one.score:.2f}", str(len(one.questions)), f"{one.waited:.1f}",
+        ]
+        for one in found.runs
+    ]  # fmt: skip
+    if rows:
+        print_table(["person", "place", "task", "condition", "run", "status", "score", "asked", "waited"], rows)

@@ -1,0 +1,300 @@
+"""The commands that tell of studies: how far everybody is, from what they did and never from what they said; a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser, StudyArguments
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.cli.study_new import UNIT_WORDS, items_of
+from lab.core.label import STUDY_ACTS
+from lab.core.rating_sheet import clashing
+from lab.core.study import Given, Study, StudyLine, Unit
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+
+class RaterStatus(msgspec.Struct, frozen=True):
+    """How far one person is: of `dealt` units `done` are handed in, `begun` have an answer.
+
+    `minutes` is the time they worked, without pauses of more than five minutes; `seconds` the median for a unit they
+    handed in, null where there is none. `consent` is when they agreed, null where they did not, or need not.
+    `clashes` are places at which two last words of theirs stand since copies were merged: theirs to settle.
+    """
+
+    rater: str
+    dealt: int
+    done: int
+    begun: int
+    held: bool
+    left: bool
+    withdrawn: bool
+    consent: str | None
+    minutes: float
+    seconds: float | None
+    clashes: int = 0
+
+
+class StudyStatus(msgspec.Struct, frozen=True):
+    """How far everybody in one study is; never what anybody said.
+
+    `kit` is the code of whose kit the file is, in which only theirs is; null where all of the study is here.
+    """
+
+    study: str
+    version: int
+    title: str
+    protocol: str
+    unit: str
+    units: int
+    locked: bool
+    raters: tuple[RaterStatus, ...]
+    kit: str | None = None
+
+
+class StudyStatusArguments(Arguments):
+    """What `study status` takes."""
+
+    study: str | None
+    all: bool
+
+
+def add_study_status(parser: Parser) -> None:
+    parser.runs(status, StudyStatusArguments)
+    parser.add_argument("study", nargs="?", metavar="STUDY", help="one study (default: all that are not archived)")
+    parser.add_argument("--all", action="store_true", help="archived studies, too")
+    parser.json()
+
+
+def status(args: StudyStatusArguments) -> int:
+    """How far studies are, or everybody in one; never what anybody said."""
+    settings = settings_for(args.db, sees_outcomes, "study status")
+    with open_store(settings, create=False, readonly=True) as store:
+        if args.study is None:
+            every = store.studies.lines()
+            lines = [line for line in every if args.all or not line.archived]
+            emit(lines, lambda _: tell_studies(lines, archived=len(every) - len(lines)), json=args.json)
+            return 0
+        told: StudyStatus = status_of(store, study_named(store, args.study))
+    emit(told, tell_status, json=args.json)
+    return 0
+
+
+PAUSE = 300.0
+"""Seconds without any act or answer from which on somebody is taken to have been away."""
+
+
+def status_of(store: Store, study: Study) -> StudyStatus:
+    """The study's people in the order of its plan, then those who took another's place."""
+    kit = store.kit()
+    return StudyStatus(
+        study.id,
+        study.version,
+        study.title,
+        study.protocol.id,
+        study.protocol.unit,
+        study.units,
+        store.studies.locked(study),
+        tuple(_rater(store, study, code) for code in people_of(store, study)),
+        kit.rater if kit is not None else None,
+    )
+
+
+def people_of(store: Store, study: Study) -> list[str]:
+    """Everybody's code: the plan's, then those who took another's place."""
+    more = sorted({act.rater.id for act in store.labels.acts(study) if act.act == "replaced"} - set(study.raters))
+    return [*study.raters, *more]
+
+
+def _rater(store: Store, study: Study, code: str) -> RaterStatus:
+    acts = store.labels.acts(study, code)
+    answers = [label for label in store.labels.read(study, rater=code) if label.rater.kind == "human"]
+    progress = store.studies.progress(study, code)
+    places: dict[tuple[str, int], list[float]] = {}
+    for act in acts:
+        if act.unit and act.act in ("opened", "commit"):
+            places.setdefault((act.unit, act.run), []).append(_seconds(act.at))
+    for label in answers:
+        times = places.setdefault((label.unit, label.run), [])
+        times += [_seconds(at) for at in (label.shown_at, label.at) if at]
+    done = {(act.unit, act.run) for act in acts if act.act == "commit"}
+    each = [worked(times) for place, times in places.items() if place in done]
+    whole = [_seconds(act.at) for act in acts if act.act not in (*STUDY_ACTS, "left", "replaced", "released")]
+    whole += [_seconds(label.at) for label in answers]
+    agreed = [act.at for act in acts if act.act == "consent"]
+    return RaterStatus(
+        code,
+        progress.dealt,
+        progress.done,
+        progress.begun,
+        progress.held,
+        store.studies.left(study, code),
+        store.labels.withdrew(code),
+        agreed[-1] if agreed else None,
+        round(worked(whole) / 60, 2),
+        round(median(each), 2) if each else None,
+        len(clashing(answers)),
+    )
+
+
+def worked(times: Iterable[float]) -> float:
+    """The seconds from the first of these times to the last, without what lies `PAUSE` or more apart."""
+    ordered = sorted(times)
+    gaps = (later - earlier for earlier, later in pairwise(ordered))
+    return sum(gap for gap in gaps if gap < PAUSE)
+
+
+def _seconds(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
+
+
+def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
+    more = f"{archived:,} archived; `hitlab study status --all` lists them too"
+    if not lines and archived:
+        say(more)
+        return
+    if not lines:
+        say("no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one")
+        return
+    print_table(
+        ["study", "version", "asks", "of", "people", "done", "dealt", "", "title"],
+        [
+            [
+                one.id, str(one.version), one.protocol, f"{one.units:,}", str(one.raters), f"{one.done:,}",
+                f"{one.dealt:,}", "archived" if one.archived else "locked" if one.locked else "", one.title,
+            ]
+            for one in lines
+        ],
+        wide="title",
+    )  # fmt: skip
+    if archived:
+        say(more)
+
+
+def tell_status(found: StudyStatus) -> None:
+    say(f"{found.study} v{found.version}: {found.title}{'   locked' if found.locked else ''}")
+    units = found.unit if found.units == 1 else UNIT_WORDS.get(found.unit, found.unit)
+    say(f"{found.protocol}, {found.units:,} {units}")
+    if found.kit is not None:
+        say(f"This file is a kit: only what is {found.kit}'s is in it. `hitlab study take` brings it back.")
+    rows = [
+        [
+            one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",
+            f"{one.minutes:.1f}", "-" if one.seconds is None else f"{one.seconds:.1f}", (one.consent or "-")[:16],
+            ", ".join(
+                word
+                for word, is_so in (
+                    ("held", one.held), ("left", one.left), ("withdrew", one.withdrawn),
+                    (f"{one.clashes} to settle", one.clashes),
+                )
+                if is_so
+            ),
+        ]
+        for one in found.raters
+    ]  # fmt: skip
+    print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
+
+
+class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One item of a unit, as its raters read it: what a program that labels names as its target."""
+
+    id: str
+    says: str
+    detail: str = ""
+    kind: str = ""
+    options: tuple[str, ...] = ()
+
+
+class UnitLine(msgspec.Struct, frozen=True):
+    """One unit of a study: what it is of, how many items are asked about in it, and which (none: the unit itself).
+
+    `step` (from 1) and `question` (its id) are what a unit is about that is less than a run, `task` what one about a
+    task is about; `given` are the texts that its raters read, `side` A or B where two are compared.
+    """
+
+    id: str
+    runs: tuple[str, ...]
+    items: int
+    stage: str
+    targets: tuple[ItemLine, ...] = ()
+    step: int | None = None
+    question: str = ""
+    task: str = ""
+    given: tuple[Given, ...] = ()
+
+
+class StudyShown(msgspec.Struct, frozen=True):
+    """A study's plan as it was frozen: `study show`; nothing that its raters must not see."""
+
+    plan: Study
+    sha: str
+    protocol_sha: str
+    guide_sha: str
+    consent_sha: str | None
+    locked: bool
+    units: tuple[UnitLine, ...]
+
+
+def add_study_show(parser: Parser) -> None:
+    parser.runs(show, StudyArguments)
+    parser.study()
+    parser.json()
+
+
+def show(args: StudyArguments) -> int:
+    """A study's plan as it was frozen, without the words that are hidden from its raters."""
+    settings = settings_for(args.db, sees_outcomes, "study show")
+    with open_store(settings, create=False, readonly=True) as store:
+        study = study_named(store, args.study)
+        told = StudyShown(
+            study,
+            study.sha,
+            study.protocol.sha,
+            study.protocol.guide_sha(study.locale),
+            study.consent_sha(study.locale) if study.consent else None,
+            store.studies.locked(study),
+            tuple(_unit_line(study, unit) for unit in store.studies.units(study)),
+        )
+    emit(told, tell_shown, json=args.json)
+    return 0
+
+
+def _unit_line(study: Study, unit: Unit) -> UnitLine:
+    stage = "rule" if unit.mechanical else "pilot" if unit.pilot or unit.gold else "main"
+    targets = tuple(ItemLine(one.id, one.says, one.detail, one.kind, one.options) for one in unit.targets)
+    step = None if unit.step is None else unit.step + 1
+    task = unit.task or (unit.play.task if unit.play is not None else None)
+    return UnitLine(
+        unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage, targets,
+        step, unit.question, task.id if task is not None else "", unit.given,
+    )  # fmt: skip
+
+
+def tell_shown(found: StudyShown) -> None:
+    plan = found.plan
+    say(f"{plan.name}: {plan.title}{'   locked' if found.locked else ''}")
+    say(f"asks      {plan.protocol.id} (version {found.protocol_sha[:12]}, guide {found.guide_sha[:12]})")
+    say(f"shows     {', '.join(plan.shown)}")
+    hidden = [part for part in plan.blind if part not in plan.shown]  # a protocol may ask about the outcome itself
+    say(f"hides     {', '.join(hidden) or 'nothing besides'}")
+    say(f"by        {', '.join(plan.raters)}; each by {plan.overlap}")
+    say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
+    if plan.bar is not None:
+        say(f"bar       {plan.bar:g}")
+    if found.consent_sha:
+        say(f"consent   version {found.consent_sha[:12]}, quiz {plan.quiz}")
+    say(f"reports   {', '.join(plan.statistics)}")
+    if plan.note:
+        say(f"note      {plan.note}")
+    say(f"frozen    {found.sha}")
+    rows = [[one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in found.units[:20]]
+    print_table(["", "items", "", "runs"], rows)
+    if len(found.units) > 20:
+        say(f"and {len(found.units) - 20:,} more (--json)")

@@ -1,0 +1,382 @@
+"""Bytes to values and back: strict where the bytes are ours, tolerant where they are a stranger's.
+
+Ours: msgspec, unknown fields refused, a newer version refused with a sentence.
+A stranger's: NaN and infinities become missing with a reason, a BOM is dropped, lone surrogates are escaped
+reversibly, integers no column can hold become text. What was changed is said, place by place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from lab.core import limits
+from lab.core.errors import LabError
+from lab.core.json_size import check_values
+
+T = TypeVar("T")
+
+MARK = "\u241b"
+"""The visible sign for escape: it opens an escaped surrogate, and doubled it stands for itself."""
+
+_SURROGATE = re.compile("[\ud800-\udfff\u241b]")
+_ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_INT_BITS = 63
+_PIECE = 1024**2
+_SMALL = 2**53
+_reading = threading.RLock()
+"""msgspec looks into a type when it first meets it, and crashes where two threads have it do so at once."""
+
+
+class StorableValue(NamedTuple):
+    """A stranger's value, now storable, and `notes`: (place, what stood there) for all that was changed."""
+
+    value: Any
+    notes: list[tuple[str, str]]
+
+
+def escape_surrogates(text: str) -> str:
+    """`text` with lone surrogates as `␛udc80` and `␛` doubled; the identity for almost every text."""
+    if MARK not in text and text.isascii():
+        return text
+    joined = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), joined)
+
+
+def unescape_surrogates(text: str) -> str:
+    """The inverse of `escape_surrogates`."""
+    return _ESCAPED.sub(lambda m: MARK if m[1] == MARK else chr(int(m[1][1:], 16)), text)
+
+
+def storable(text: str) -> str:
+    """`text` as a column can hold it: itself, or escaped as `encode` escapes it where UTF-8 cannot hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return escape_surrogates(text)
+    return text
+
+
+class _Cleaner:
+    """Walks a decoded value once; counts, so that aliases cannot blow it up."""
+
+    def __init__(self, what: str, deepest: int = limits.DEPTH) -> None:
+        self.what = what
+        self.deepest = deepest
+        self.notes: list[tuple[str, str]] = []
+        self.seen = 0
+
+    def clean(self, value: Any, place: str, depth: int = 0) -> Any:
+        """`value` as it can be stored; what is clean at a glance is not walked, nor its place spelt out."""
+        match value:
+            case str():
+                return self._text(value, place)
+            case bool() | None:
+                return value
+            case int():
+                return self._int(value, place)
+            case float():
+                if value != value or value in (float("inf"), float("-inf")):
+                    self.notes.append((place, str(value)))
+                    return None
+                return value
+            case dict():
+                self._count(len(value), depth)
+                return {
+                    k if _is_clean(k) else self._text(str(k), place): v
+                    if _is_clean(v)
+                    else self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
+                    for k, v in value.items()
+                }
+            case list() | tuple():
+                self._count(len(value), depth)
+                return [self.clean(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
+        self.notes.append((place, type(value).__name__))
+        return self._text(str(value), place)
+
+    def _count(self, more: int, depth: int) -> None:
+        self.seen += more
+        if self.seen > limits.JSON_VALUES:
+            raise LabError(self.what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
+        if depth >= self.deepest:
+            raise LabError(self.what, "is nested too deeply to be read")
+
+    def _text(self, text: str, place: str) -> str:
+        escaped = escape_surrogates(text)
+        if escaped != text:
+            self.notes.append((place, "lone surrogate"))
+        return escaped
+
+    def _int(self, value: int, place: str) -> int | str:
+        if value.bit_length() <= _INT_BITS:
+            return value
+        self.notes.append((place, "integer too large"))
+        return str(value)
+
+
+def _is_clean(value: Any) -> bool:
+    kind = type(value)
+    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL < value < _SMALL)
+
+
+def read_json(data: bytes, what: str) -> StorableValue:
+    """A stranger's JSON as a storable value.
+
+    `what` names the file in the sentence when it is no JSON at all (`LabError`).
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise LabError(what, "is UTF-16 text, and JSON is UTF-8; save it as UTF-8")
+    check_values(data, what)
+    try:
+        text = data.decode("utf-8-sig", errors="surrogateescape")
+        value = json.loads(text, parse_constant=float)
+    except json.JSONDecodeError as error:
+        raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
+    except RecursionError as error:
+        raise LabError(what, "is nested too deeply to be read") from error
+    except ValueError as error:
+        raise LabError(what, f"holds a number that cannot be read ({error})") from error
+    return _cleaned(value, what)
+
+
+def read_yaml(data: bytes, what: str) -> StorableValue:
+    """A person's YAML as a JSON-shaped value: times and dates stay text, `yes` and `off` stay words.
+
+    Bounded in bytes, nodes, depth, aliases and merges before any value is made.
+    """
+    import yaml
+
+    if len(data) > limits.YAML_BYTES:
+        raise LabError(what, f"has more than the {limits.YAML_BYTES:,} bytes of YAML that are read")
+    try:
+        text = data.decode("utf-8-sig")
+        _check_events(text, what)
+        loader = _loader()(text)
+        node = loader.get_single_node()
+        _Written(what).count(node)
+        value = None if node is None else loader.construct_document(node)
+    except UnicodeDecodeError as error:
+        raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise LabError(what, f"is not YAML ({place}{error.problem})") from error
+    except yaml.YAMLError as error:
+        raise LabError(what, f"is not YAML ({' '.join(str(error).split())})") from error
+    except RecursionError as error:
+        raise LabError(what, "is nested too deeply to be read") from error
+    except (ValueError, KeyError, AttributeError, TypeError) as error:  # a number of 5,000 digits, `!!bool maybe`
+        raise LabError(what, "holds a value that cannot be read as what it says it is") from error
+    return _cleaned(value, what)
+
+
+def _cleaned(value: Any, what: str) -> StorableValue:
+    cleaner = _Cleaner(what)
+    return StorableValue(cleaner.clean(value, ""), cleaner.notes)
+
+
+def _check_events(text: str, what: str) -> None:
+    """Raises `LabError` before a loader follows brackets that nest without end: libyaml's would end the process."""
+    import yaml
+
+    depth = seen = 0
+    for event in yaml.parse(text, Loader=_loader()):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > limits.DEPTH:
+                raise LabError(what, "is nested too deeply to be read")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        seen += isinstance(event, yaml.NodeEvent)
+        if seen > limits.YAML_NODES:
+            raise _too_many_nodes(what)
+
+
+def _too_many_nodes(what: str) -> LabError:
+    return LabError(
+        what, f"holds more than the {limits.YAML_NODES:,} values that are read, with what its aliases and merges repeat"
+    )
+
+
+class _Written:
+    """Counts the values of a YAML document as if its aliases and merges were written out, each node looked at once."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.sizes: dict[int, int] = {}
+        self.open: set[int] = set()
+
+    def count(self, node: Any) -> int:
+        """Values in and below a node; `LabError` where they are too many, or the node holds itself."""
+        if node is None or not isinstance(node.value, list):
+            return 1
+        if (known := self.sizes.get(id(node))) is not None:
+            return known
+        if id(node) in self.open:
+            raise LabError(self.what, f"line {node.start_mark.line + 1}: is an alias of what it stands in")
+        self.open.add(id(node))
+        size = 1
+        for part in node.value:
+            for inner in part if isinstance(part, tuple) else (part,):
+                size += self.count(inner)
+                if size > limits.YAML_NODES:
+                    raise _too_many_nodes(self.what)
+        self.open.remove(id(node))
+        self.sizes[id(node)] = size
+        return size
+
+
+_loader_class: Any = None
+
+
+def _loader() -> Any:
+    """PyYAML's safe loader without the readings that surprise: 18:00, 007 and +86 are no numbers, `no` no falsehood."""
+    global _loader_class
+    if _loader_class is None:
+        import yaml
+
+        base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's reads the same, several times as fast
+        PlainLoader: Any = type("PlainLoader", (base,), {"yaml_implicit_resolvers": {}})
+        add = PlainLoader.add_implicit_resolver
+        add("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+        add("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+        add("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|[1-9][0-9]*)$"), list("-0123456789"))
+        number = r"^[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|\.(?:inf|nan))$"
+        add("tag:yaml.org,2002:float", re.compile(number, re.I), list("-+.0123456789"))
+        add("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["<"])
+        _loader_class = PlainLoader
+    return _loader_class
+
+
+def encode(value: Any) -> bytes:
+    """One of our structs (or any JSON-shaped value) as compact JSON bytes, keys in declared order.
+
+    Text with lone surrogates, which UTF-8 cannot hold and a model's output may, is escaped.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_Cleaner("text", sys.maxsize).clean(msgspec.to_builtins(value), ""))
+
+
+def sha_of(value: Any) -> str:
+    """The version of a value: the SHA-256 of its JSON, in hexadecimal."""
+    return hashlib.sha256(encode(value)).hexdigest()
+
+
+def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:
+    """Our own bytes as `kind`; refused with a sentence naming `what` and the field when they do not fit.
+
+    `newest` is the highest version `v` this program knows: a newer row is refused before it is misread.
+    """
+    check_values(data, what)
+    try:
+        if newest is not None:
+            with _reading:
+                version = msgspec.json.decode(data, type=_Versioned).v
+            if version > newest:
+                raise LabError(
+                    what,
+                    f"was written by a newer hitlab (version {version}; this one knows {newest}).",
+                    "Upgrade hitlab to open it.",
+                )
+        with _reading:
+            return msgspec.json.decode(data, type=kind)
+    except msgspec.DecodeError as error:
+        raise LabError(what, reason_of(str(error), kind)) from error
+    except UnicodeError as error:
+        raise LabError(what, "is not UTF-8 text") from error
+    except RecursionError:
+        raise LabError(what, "is nested too deeply to be read") from None
+
+
+def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
+    """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and the field."""
+    try:
+        with _reading:
+            return msgspec.convert(value, type=kind)
+    except msgspec.ValidationError as error:
+        raise LabError(what, rename(reason_of(str(error), kind))) from error
+
+
+def reason_of(message: str, kind: Any) -> str:
+    """msgspec's words with its `$.path` put first, as a field; a word that is no choice beside those that are."""
+    match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
+    said, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
+    named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", said)
+    if named:
+        place = f"{place}.{named[2]}" if place else named[2]
+        said = "there is none of that name" if named[1] == "contains unknown" else "is not there"
+    elif of_key:
+        said = f"each key there must be text ({said})"
+        place = place or "names"
+    elif said.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
+        said = f"{said.removeprefix('Invalid enum value ')} is none of {', '.join(map(str, choices))}"
+    return f"field {place}: {said}" if place else said
+
+
+def _choices(kind: Any, place: str) -> list[Any]:
+    """The values that a field of `kind` may have; its place is as msgspec writes it (`raters[...].kind`)."""
+    from msgspec import inspect
+
+    with _reading:
+        here: list[inspect.Type] = [inspect.type_info(kind)]
+    for part in re.findall(r"[^.\[\]]+", place.replace("[...]", ".#")):
+        here = [inner for one in _options(here) for inner in _within(one, part)]
+    return [value for one in _options(here) if isinstance(one, inspect.LiteralType) for value in one.values]
+
+
+def _options(types: list[Any]) -> list[Any]:
+    """These types, each union as what it is a union of."""
+    return [inner for one in types for inner in getattr(one, "types", (one,))]
+
+
+def _within(one: Any, part: str) -> list[Any]:
+    """The types of a part of a value: a field by its name, an element of a list or mapping by `#`."""
+    fields = [field.type for field in getattr(one, "fields", ()) if field.encode_name == part]
+    inner = [getattr(one, name) for name in ("item_type", "value_type") if hasattr(one, name)]
+    return fields or inner or list(getattr(one, "item_types", ()))
+
+
+def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:
+    """The bytes of a file of at most `most` bytes, or a sentence that names it."""
+    name = what or str(path)
+    try:
+        told = path.stat()
+        if told.st_size > most:
+            raise LabError(name, f"is {told.st_size:,} bytes, more than the {most:,} that are read")
+        if stat.S_ISFIFO(told.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
+            raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+        data = path.read_bytes() if stat.S_ISREG(told.st_mode) else _at_most(path, most + 1)
+        if len(data) > most:
+            raise LabError(name, f"has more than the {most:,} bytes that are read")
+        return data
+    except FileNotFoundError as error:
+        raise LabError(name, "is not there") from error
+    except IsADirectoryError as error:
+        raise LabError(name, "is a folder, not a file") from error
+    except OSError as error:
+        raise LabError(name, f"cannot be read ({error.strerror})") from error
+
+
+def _at_most(path: Path, most: int) -> bytes:
+    """What a device or a shell's pipe gives, up to so many bytes; its size is not known beforehand."""
+    data = bytearray()
+    with path.open("rb") as opened:
+        while len(data) < most and (more := opened.read(min(_PIECE, most - len(data)))):
+            data += more
+    return bytes(data)
+
+
+class _Versioned(msgspec.Struct):
+    v: int = 1

@@ -1,0 +1,275 @@
+"""What a designer says of a task, row by row: drafted, submitted, verified by another person, and then frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.task import Actor, Branch, InformationUnit, Rubric, Task, Tdg
+
+VERSION = 1
+"""The newest stored shape of a revision that this program knows."""
+
+Section = Literal["tdg", "branches", "units", "rubric"]
+SECTIONS: tuple[Section, ...] = ("tdg", "branches", "units", "rubric")
+Act = Literal["draft", "submit", "review", "object", "verify", "reopen", "settle"]
+State = Literal["draft", "submitted", "objected", "verified"]
+
+_AFTER: dict[Act, State] = {
+    "draft": "draft", "submit": "submitted", "review": "submitted", "object": "objected", "verify": "verified",
+    "reopen": "draft", "settle": "draft",
+}  # fmt: skip
+_FROM: dict[Act, tuple[State, ...]] = {
+    "draft": ("draft", "objected"),
+    "submit": ("draft", "objected"),
+    "review": ("submitted",),
+    "object": ("submitted",),
+    "verify": ("submitted",),
+    "reopen": ("submitted", "verified"),
+    "settle": ("draft", "submitted", "objected", "verified"),
+}
+WRITING: tuple[Act, ...] = ("draft", "submit")
+"""Acts that make somebody an author of a version; reopening one, or settling which draft stands, does not."""
+_JUDGING: tuple[Act, ...] = ("review", "object", "verify")
+
+
+class Subject(NamedTuple):
+    """Which task a design is of: its id, and a hash of what was asked, the same in every run of it."""
+
+    task: str
+    asked: str
+
+
+def subject_of(task: Task) -> Subject:
+    """A task's own, whether it comes from a file or stands in a run; neither its phone nor its checks count.
+
+    A proactive task asks nothing in words: there its title, persona, time and place stand for what was asked.
+    """
+    persona = task.persona.rpartition("/")[2]  # a persona of one's own is named by its path, which may move
+    context = () if task.instruction.strip() else (task.title, persona, task.time, task.place)
+    asked = encode((task.kind, task.instruction.strip(), *context))
+    return Subject(task.id, hashlib.sha256(asked).hexdigest()[:16])
+
+
+class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A task's graph, decision points, information units and rubric; a task file holds these four as they stand.
+
+    `evidence` names the steps of runs that an item was seen in, as `RUN@STEP`, by the item's key (see `items`).
+    """
+
+    tdg: Tdg = Tdg()
+    branches: tuple[Branch, ...] = ()
+    units: tuple[InformationUnit, ...] = ()
+    rubric: Rubric = Rubric()
+    evidence: dict[str, tuple[str, ...]] = {}
+
+
+class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a file lays into a draft: any of a design's four parts; those that it leaves out stay."""
+
+    tdg: Tdg | None = None
+    branches: tuple[Branch, ...] | None = None
+    units: tuple[InformationUnit, ...] | None = None
+    rubric: Rubric | None = None
+
+    def laid_over(self, design: Design) -> Design:
+        """The design with these parts in place of its own."""
+        given = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
+        return tidy(msgspec.structs.replace(design, **given))
+
+
+class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One act on a design, with the whole design as that act left it; never changed, only superseded.
+
+    `marks` are a reviewer's words by item key, empty where the item was accepted. `note` is what was done, or why.
+    `undoes` is the revision that an undo took back.
+    """
+
+    id: str
+    task: str
+    asked: str
+    version: int
+    act: Act
+    by: Actor
+    at: str
+    design: Design
+    supersedes: tuple[str, ...] = ()
+    note: str = ""
+    marks: dict[str, str] = {}
+    undoes: str = ""
+    v: int = VERSION
+
+    @property
+    def state(self) -> State:
+        return _AFTER[self.act]
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(self.task, self.asked)
+
+    @property
+    def writable(self) -> bool:
+        """Whether a further draft may follow."""
+        return self.state in _FROM["draft"]
+
+
+class RevisionLine(msgspec.Struct, frozen=True):
+    """One act on a design in a line of its history."""
+
+    id: str
+    version: int
+    act: Act
+    by: str
+    at: str
+    note: str
+
+
+def items(design: Design) -> dict[str, Any]:
+    """Everything that is drafted and judged one by one, by a key such as `tdg/find_dish`, in the outline's order.
+
+    A node stands with the edges that lead to it and with the ids of its paths, but without what is in them.
+    """
+    by_key: dict[str, Any] = {}
+    for node in design.tdg.walk():
+        paths = tuple(tuple(inner.id for inner in path) for path in node.alternatives)
+        before = tuple(a for a, b in design.tdg.edges if b == node.id)
+        by_key[f"tdg/{node.id}"] = (msgspec.structs.replace(node, alternatives=()), paths, before)
+    by_key |= {f"branches/{branch.id}": branch for branch in design.branches}
+    by_key |= {f"units/{unit.id}": unit for unit in design.units}
+    return by_key | {f"rubric/{criterion.id}": criterion for criterion in design.rubric.criteria}
+
+
+def tidy(design: Design) -> Design:
+    """The design without evidence for items that are no longer in it."""
+    known = items(design)
+    kept = {key: links for key, links in design.evidence.items() if key in known and links}
+    return design if kept == design.evidence else msgspec.structs.replace(design, evidence=kept)
+
+
+def first_draft(subject: Subject, by: Actor, design: Design, note: str = "") -> Revision:
+    """The first revision of a task's first version."""
+    return Revision(uuid7(), *subject, version=1, act="draft", by=by, at=now(), design=design, note=note)
+
+
+def following(
+    head: Revision,
+    act: Act,
+    by: Actor,
+    *,
+    design: Design | None = None,
+    note: str = "",
+    marks: dict[str, str] | None = None,
+    undoes: str = "",
+    also: Sequence[Revision] = (),
+) -> Revision:
+    """The revision that an act makes of the one before it; `also` are the other heads that a `settle` supersedes.
+
+    A reopened frozen version is followed by the next. Marks of items that were changed fall away; what was objected
+    to stays until it is submitted again.
+    """
+    made = head.design if design is None else design
+    frozen = any(one.state == "verified" for one in (head, *also)) and act in ("reopen", "settle")
+    version = max(one.version for one in (head, *also)) + frozen
+    kept = _kept_marks(head, made, act) if marks is None else marks
+    supersedes = (head.id, *(one.id for one in also))
+    return Revision(
+        uuid7(), *head.subject, version=version, act=act, by=by, at=now(), design=made, supersedes=supersedes,
+        note=note, marks=kept, undoes=undoes,
+    )  # fmt: skip
+
+
+def _kept_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
+    if head.state == "verified":
+        return {}
+    before, after = items(head.design), items(design)
+    same = {key: words for key, words in head.marks.items() if before.get(key) == after.get(key, head)}
+    return {key: words for key, words in same.items() if not (words and act == "submit")}
+
+
+def check_next(superseded: Sequence[Revision], new: Revision, authors: Collection[str], *, heads: int) -> None:
+    """Raises a `LabError` where the rules do not let `new` follow those it supersedes.
+
+    `authors` are the codes of who drafted or submitted `new.version`; `heads` is how many others stand beside.
+    """
+    what = f"design of {new.task}"
+    if not superseded:
+        if new.act != "draft":
+            raise LabError(what, "has no draft yet; nothing can be done with it.", "`hitlab author TASK` drafts one.")
+        return
+    for one in superseded:
+        if one.state not in _FROM[new.act]:
+            raise LabError(what, _unfit(one, new.act), _instead(one))
+    if heads and new.act not in ("draft", "settle", "reopen"):
+        raise LabError(what, _CLASH.format(heads + 1), "Settle which of them stands first.")
+    if new.act == "settle" and len(superseded) < 2:
+        raise LabError(what, "has one draft; there is nothing to settle.")
+    if new.act not in ("draft", "settle") and new.design != superseded[0].design:
+        raise LabError(what, f"cannot be changed by the act {new.act!r}.")
+    if new.act in _JUDGING:
+        _check_judge(what, new, authors)
+
+
+def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
+    """Another person than those who wrote it, with a word to each objection, and none left when it is verified."""
+    if new.by.kind != "human":
+        raise LabError(what, "is verified by a person.")
+    if new.by.id in authors:
+        raise LabError(
+            what,
+            f"was drafted by {new.by.id}; another person verifies it.",
+            "--as CODE says who sits here; R (or --reopen) takes a submitted design back into a draft.",
+        )
+    objected = [key for key, words in new.marks.items() if words]
+    if new.act == "verify" and objected:
+        raise LabError(what, f"has objections ({', '.join(objected[:3])}); it is verified when there are none.")
+    if new.act == "object" and not (new.note.strip() or objected):
+        raise LabError(what, "needs words to object.", "Say what is wrong.")
+
+
+_CLASH = "stands as {0} drafts beside each other, made at the same time; nothing of them is lost."
+
+
+def clash_words(heads: Sequence[Revision]) -> str:
+    """What is said where several heads stand beside each other."""
+    who = ", ".join(sorted({head.by.shown for head in heads}))
+    return f"{_CLASH.format(len(heads))} They are by {who}."
+
+
+def _unfit(head: Revision, act: Act) -> str:
+    if head.state == "verified":
+        return f"is verified: version {head.version} never changes."
+    if head.state == "submitted":
+        return "is submitted and waits for another person; it does not change until then."
+    return "is a draft; it is verified once it was submitted." if act != "reopen" else "is a draft already."
+
+
+def _instead(head: Revision) -> str:
+    if head.state == "verified":
+        return f"Reopen it: that makes version {head.version + 1}."
+    return "Reopen takes it back into a draft." if head.state == "submitted" else "Submit it first."
+
+
+def taken_back(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
+    """The draft that an undo after `head` would take back; None where there is none in this version's sitting."""
+    at = head
+    while at.undoes:
+        undone = fetch(at.undoes)
+        if not undone.supersedes:
+            return None
+        at = fetch(undone.supersedes[0])
+    return at if at.act == "draft" else None
+
+
+def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:
+    """The further revision that takes the last draft back; None where there is nothing to take back."""
+    last = taken_back(head, fetch)
+    if last is None or not head.writable:
+        return None
+    before = fetch(last.supersedes[0]).design if last.supersedes else Design()
+    return following(head, "draft", by, design=before, note=f"took back: {last.note}", undoes=last.id)

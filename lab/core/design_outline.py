@@ -1,0 +1,218 @@
+"""A graph as an outline that is edited node by node: each change keeps the edges whole, and none leaves one astray."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+import msgspec
+
+from lab.core.task import Tdg, TdgNode
+
+_UNWORDED = re.compile(r"\W+")
+_LONGEST = 32
+
+
+class NodePlace(NamedTuple):
+    """Where a node stands: in the list of the whole graph, or in path `path` of the node `within`."""
+
+    at: int
+    within: str = ""
+    path: int = 0
+
+
+class OutlineRow(NamedTuple):
+    """One line of the outline: a node and how it is numbered, such as `2` or `2B1`; `depth` counts the nesting."""
+
+    node: TdgNode
+    number: str
+    depth: int
+    place: NodePlace
+
+
+def rows(tdg: Tdg) -> list[OutlineRow]:
+    """Every node in the outline's order."""
+    lines: list[OutlineRow] = []
+    for index, node in enumerate(tdg.nodes):
+        _row(node, str(index + 1), 0, NodePlace(index), lines)
+    return lines
+
+
+def _row(node: TdgNode, number: str, depth: int, place: NodePlace, found: list[OutlineRow]) -> None:
+    found.append(OutlineRow(node, number, depth, place))
+    for p, path in enumerate(node.alternatives):
+        for i, inner in enumerate(path):
+            _row(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), found)
+
+
+def letter(path: int) -> str:
+    """The name of a path: A to Z, then P27 and on."""
+    return chr(65 + path) if path < 26 else f"P{path + 1}"
+
+
+def fresh_id(name: str, taken: Collection[str], stem: str) -> str:
+    """An id made of a name's words, another than those taken; `stem` where the name has none."""
+    base = _UNWORDED.sub("_", name.casefold()).strip("_")[:_LONGEST].strip("_") or stem
+    id, number = base, 1
+    while id in taken:
+        number += 1
+        id = f"{base}_{number}"
+    return id
+
+
+def ids(tdg: Tdg) -> set[str]:
+    """The ids of every node."""
+    return {node.id for node in tdg.walk()}
+
+
+def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
+    """The graph with a node behind `after` (at the end of the whole where that is empty), in its list and its flow."""
+    place = _place(tdg, after)
+    if place is None:
+        place = NodePlace(len(tdg.nodes) - 1)
+    return _put(tdg, node, place._replace(at=place.at + 1))
+
+
+def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
+    """The graph with `node` in place of the one named; edges and requirements follow a new id."""
+
+    def renamed(other: str) -> str:
+        return node.id if other == id else other
+
+    def walk(nodes: tuple[TdgNode, ...]) -> tuple[TdgNode, ...]:
+        return tuple(changed(node if one.id == id else one) for one in nodes)
+
+    def changed(one: TdgNode) -> TdgNode:
+        return msgspec.structs.replace(
+            one, requires=tuple(map(renamed, one.requires)), alternatives=tuple(map(walk, one.alternatives))
+        )
+
+    edges = tuple((renamed(a), renamed(b)) for a, b in tdg.edges)
+    return msgspec.structs.replace(tdg, nodes=walk(tdg.nodes), edges=edges)
+
+
+def remove(tdg: Tdg, id: str) -> Tdg:
+    """The graph without a node and what is in it: what led to it leads on to what it led to."""
+    node = _node(tdg, id)
+    if node is None:
+        return tdg
+    gone = ids(Tdg((node,)))
+    before, after = [a for a, b in tdg.edges if b == id], [b for a, b in tdg.edges if a == id]
+    bridged = [(a, b) for a in before for b in after if a not in gone and b not in gone]
+    kept = [edge for edge in tdg.edges if not gone & set(edge)]
+    left = _without(tdg.nodes, gone)
+    return msgspec.structs.replace(tdg, nodes=left, edges=tuple(dict.fromkeys([*kept, *bridged])))
+
+
+def _without(nodes: tuple[TdgNode, ...], gone: set[str]) -> tuple[TdgNode, ...]:
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            requires=tuple(r for r in one.requires if r not in gone),
+            alternatives=tuple(path for path in (_without(p, gone) for p in one.alternatives) if path),
+        )
+        for one in nodes
+        if one.id not in gone
+    )
+
+
+def move(tdg: Tdg, id: str, by: int) -> Tdg:
+    """The graph with a node one place further up or down in its own list.
+
+    Where an edge joins it to the node it changes places with, the flow changes with the list; else only the list.
+    """
+    place, node = _place(tdg, id), _node(tdg, id)
+    if place is None or node is None:
+        return tdg
+    siblings = _list(tdg, place)
+    target = place.at + by
+    if not 0 <= target < len(siblings):
+        return tdg
+    other = siblings[target].id
+    moved = _put(_cut(tdg, node), node, place._replace(at=target))
+    joined = {(id, other), (other, id)} & set(tdg.edges)
+    return moved if joined else msgspec.structs.replace(tdg, nodes=moved.nodes)
+
+
+def indent(tdg: Tdg, id: str) -> Tdg:
+    """A node into the one above it, as a path of its own; a path's first node on to the end of the path before."""
+    place, node = _place(tdg, id), _node(tdg, id)
+    if place is None or node is None:
+        return tdg
+    left = _cut(tdg, node)
+    if place.at:
+        above = _list(tdg, place)[place.at - 1]
+        return _put(left, node, NodePlace(0, above.id, len(above.alternatives)))
+    if not place.within or not place.path:
+        return tdg
+    holder = _node(tdg, place.within)
+    assert holder is not None
+    return _put(left, node, NodePlace(len(holder.alternatives[place.path - 1]), holder.id, place.path - 1))
+
+
+def outdent(tdg: Tdg, id: str) -> Tdg:
+    """A node out of its path, to behind the node that it was in."""
+    place, node = _place(tdg, id), _node(tdg, id)
+    if place is None or node is None or not place.within:
+        return tdg
+    return add(_cut(tdg, node), node, place.within)
+
+
+def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
+    """The graph in which exactly the nodes `before` lead to the one named."""
+    others = [edge for edge in tdg.edges if edge[1] != id]
+    return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
+
+
+def _place(tdg: Tdg, id: str) -> NodePlace | None:
+    return next((row.place for row in rows(tdg) if row.node.id == id), None) if id else None
+
+
+def _node(tdg: Tdg, id: str) -> TdgNode | None:
+    return next((node for node in tdg.walk() if node.id == id), None)
+
+
+def _list(tdg: Tdg, place: NodePlace) -> tuple[TdgNode, ...]:
+    holder = _node(tdg, place.within) if place.within else None
+    return holder.alternatives[place.path] if holder is not None else tdg.nodes
+
+
+def _cut(tdg: Tdg, node: TdgNode) -> Tdg:
+    """The graph without a node that will be put elsewhere; who requires it, or what it holds, still does."""
+    left = remove(tdg, node.id)
+    inside = ids(Tdg((node,)))
+    for other in tdg.walk():
+        if other.id not in inside and inside & set(other.requires):
+            there = _node(left, other.id)
+            if there is not None:
+                left = change(left, other.id, msgspec.structs.replace(there, requires=other.requires))
+    return left
+
+
+def _put(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
+    """The graph with a node at a place; on the first level it is put into the flow behind the one before it."""
+    if place.within:
+        holder = _node(tdg, place.within)
+        assert holder is not None
+        paths = [list(path) for path in holder.alternatives]
+        while len(paths) <= place.path:
+            paths.append([])
+        paths[place.path].insert(place.at, node)
+        nested = tuple(tuple(path) for path in paths)
+        return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=nested))
+    nodes = list(tdg.nodes)
+    nodes.insert(place.at, node)
+    flow = _flow(tdg, node.id, [one.id for one in nodes], place.at)
+    return msgspec.structs.replace(tdg, nodes=tuple(nodes), edges=flow)
+
+
+def _flow(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
+    if index:
+        above = order[index - 1]
+        on = [b for a, b in tdg.edges if a == above]
+        kept = [edge for edge in tdg.edges if edge[0] != above]
+        return tuple(dict.fromkeys([*kept, (above, id), *((id, b) for b in on)]))
+    ends = {b for _, b in tdg.edges}
+    first = [one for one in order[1:] if one not in ends][:1]
+    return (*((id, one) for one in first), *tdg.edges)

@@ -1,0 +1,232 @@
+"""The only loop: an agent sees the phone, says what it wants, a gate decides, the person answers or the phone acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.password_redaction import kept
+from lab.core.plain_text import plain
+from lab.core.run_control import RunControl
+from lab.core.seams import Agent, Brief, Device, Gate, Screen, Typing, User, WaitCancelled
+from lab.core.secret_keys import without_keys
+from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
+from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
+
+
+class BlobKeeper(Protocol):
+    """Takes bytes that events refer to, and gives back their sha256; they become durable with the next event."""
+
+    def screen(self, screen: Screen) -> Observation: ...
+
+    def state(self, state: dict[str, Any] | None) -> str | None: ...
+
+
+class Judge(Protocol):
+    """Checks a run's end: what the task asked for, against the phone's state and the steps taken."""
+
+    def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> EpisodeScore: ...
+
+
+class EpisodeScore(NamedTuple):
+    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why."""
+
+    score: float | None = None
+    checks: tuple[tuple[str, bool], ...] = ()
+    reason: str = ""
+
+
+class Seats(NamedTuple):
+    """Who sits where. `person` acts in the agent's place while the run is taken over."""
+
+    agent: Agent
+    user: User
+    gate: Gate
+    device: Device
+    person: Agent | None = None
+
+
+class ForkOverrides(NamedTuple):
+    """What a fork says in another's place: a proposal as the gate decided on it, the reply to its question, or both."""
+
+    proposed: Proposed | None = None
+    decision: Decision | None = None
+    reply: Reply | None = None
+
+
+NOTHING = ForkOverrides()
+
+
+class PendingTurn(NamedTuple):
+    """The turn a cut-off run or a fork had begun: its question stands again, and an answer already given counts."""
+
+    asked: Asked | None = None
+    answered: Answered | None = None
+    given: ForkOverrides = NOTHING
+
+
+def run(
+    brief: Brief,
+    seats: Seats,
+    control: RunControl,
+    keep: BlobKeeper,
+    judge: Judge,
+    history: Sequence[Step] = (),
+    unfinished: PendingTurn | None = None,
+) -> Iterator[AnyEvent]:
+    """The events of one run, from its first turn (or from where `history` ends) to Ended.
+
+    Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
+    is touched. Never raises for what an agent, a phone or a person does: a failure is `Ended("failed")`.
+    """
+    loop = _Loop(brief, seats, control, keep, list(history))
+    try:
+        if unfinished is not None and unfinished.asked is not None:
+            yield from loop.finish(unfinished.asked, unfinished)
+        elif unfinished is not None and unfinished.given.proposed is not None:
+            yield from loop.turn(unfinished.given)
+        while not loop.over and len(loop.steps) < brief.budget:
+            yield from loop.turn()
+        yield loop.end("completed" if loop.over else "budget", judge)
+    except WaitCancelled:
+        yield Ended(status="stopped", reason="ended by a person")
+    except LabError as error:
+        yield Ended(status="failed", reason=without_keys(error.sentence))
+    except Exception as error:  # noqa: BLE001 - an agent is a stranger's code: whatever it raises ends the run
+        yield Ended(status="failed", reason=f"{type(error).__name__}: {plain(without_keys(str(error)), lines=False)}")
+
+
+class _Loop:
+    def __init__(self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step]) -> None:
+        self.brief = brief
+        self.seats = seats
+        self.control = control
+        self.keep = keep
+        self.steps = steps
+
+    @property
+    def over(self) -> bool:
+        """True after an act that ends a run."""
+        done = self.steps[-1].action if self.steps else None
+        return done is not None and done.kind in ENDING
+
+    def turn(self, given: ForkOverrides = NOTHING) -> Iterator[AnyEvent]:
+        """Observe, propose, decide, then ask or act, as far as it is not given; ends in one Step."""
+        self.control.begin_turn()
+        started = now()
+        screen = self.seats.device.observe()
+        before = self.keep.screen(screen)
+        proposed = given.proposed or self._propose(screen)
+        looked_at = screen.size
+        if proposed.by is not None and self.seats.device.info.kind == "adb":
+            screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
+            before = self.keep.screen(screen)
+        decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
+        action = decision.action
+        proposed, decision = kept(proposed, decision, screen.tree)
+        question: Question | None = None
+        reply: Reply | None = None
+        error: str | None = None
+        if action is not None and action.kind == "ask_user":
+            asked = Asked(
+                index=len(self.steps),
+                question=self._question(action),
+                proposed=proposed,
+                before=before,
+                decision=decision,
+            )
+            yield asked
+            question, reply = asked.question, given.reply or self._reply(asked.question)
+            yield Answered(index=asked.index, reply=reply)
+        elif action is not None and action.kind == "other":
+            error = action.text or "this is no action that a phone can do"
+        elif action is not None and action.at is not None and screen.size != looked_at:
+            error = "the phone was turned meanwhile; nothing was done"
+        elif action is not None and action.kind not in ENDING:
+            self.control.before_act()
+            yield Acting(index=len(self.steps), action=decision.action or action)
+            error = self._perform(action)
+        yield self._close(before, proposed, decision, question, reply, error, started)
+
+    def finish(self, asked: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
+        """The turn that was cut off at its question."""
+        if unfinished.answered is None:
+            reply = unfinished.given.reply or self._reply(asked.question)
+            yield Answered(index=asked.index, reply=reply)
+        else:
+            reply = unfinished.answered.reply
+        decision = asked.decision or Decision(
+            verdict="approve", by=self.seats.agent.actor, action=asked.proposed.action
+        )
+        yield self._close(asked.before, asked.proposed, decision, asked.question, reply, None, asked.at)
+
+    def end(self, status: str, judge: Judge) -> Ended:
+        """The last event: the final screen and what the task's rules say of it."""
+        final = self.keep.screen(self.seats.device.observe())
+        verdict = judge(self.seats.device.snapshot(), self.steps)
+        reason = verdict.reason if status == "completed" else f"the budget of {self.brief.budget} steps is used up"
+        return Ended(
+            status="completed" if status == "completed" else "budget",
+            score=verdict.score,
+            reason=reason,
+            checks=verdict.checks,
+            final=final,
+        )
+
+    def _propose(self, screen: Screen) -> Proposed:
+        person = self.seats.person
+        if person is not None and self.control.taken_over:
+            try:
+                return person.propose(self.brief, screen, self.steps)
+            except WaitCancelled:
+                if self.control.stop.is_set():
+                    raise  # else the person gave the place back: the agent's turn
+        return self.seats.agent.propose(self.brief, screen, self.steps)
+
+    def _question(self, action: Action) -> Question:
+        kind = "propose" if self.brief.kind == "proactive" else "ask"
+        return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
+
+    def _reply(self, question: Question) -> Reply:
+        return self.seats.user.reply(question, self.steps, self.control.stop)
+
+    def _perform(self, action: Action) -> str | None:
+        try:
+            self.seats.device.perform(action)
+        except LabError as error:
+            return error.sentence
+        return None
+
+    def _typed_by(self, action: Action | None) -> str:
+        device = self.seats.device
+        if action is None or action.kind != "input_text" or not isinstance(device, Typing):
+            return ""
+        return device.typed_by
+
+    def _close(
+        self,
+        before: Observation,
+        proposed: Proposed,
+        decision: Decision,
+        question: Question | None,
+        reply: Reply | None,
+        error: str | None,
+        started: str,
+    ) -> Step:
+        step = Step(
+            index=len(self.steps),
+            proposed=proposed,
+            before=before,
+            decision=decision,
+            question=question,
+            reply=reply,
+            error=error,
+            typed_by=self._typed_by(decision.action) if error is None else "",
+            state=self.keep.state(self.seats.device.snapshot()),
+            started=started,
+            ended=now(),
+        )
+        self.steps.append(step)
+        return step

@@ -1,0 +1,206 @@
+"""The rules for labels: what the next one on a sheet may be, whoever gives it, on a screen or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, place_words, says_same, target_of
+from lab.core.study import Assignment, Study, Target, Unit
+
+COMPLETED = "completed"
+"""The answer that something was reached, at the step that is kept with it where its field keeps one."""
+
+
+class SheetState(NamedTuple):
+    """What the rules need to know of the moment: read in the transaction in which a label is written."""
+
+    study: Study
+    unit: Unit
+    assignment: Assignment | None
+    sheet: Sheet
+    locked: bool = False
+    held: bool = False
+    withdrawn: bool = False
+    left: bool = False
+    steps: Callable[[str], int | None] = lambda run: None
+    """How many steps a run has; None where it is not in this file."""
+
+
+def check_next(now: SheetState, label: Label) -> None:
+    """Raises `LabError` where the rules refuse a label after those that stand; `value` must fit its field."""
+    what = f"label of unit {label.unit} in {now.study.name}"
+    check_open(now, label.rater.id, label.rater.kind, what)
+    field = now.study.protocol.field(label.field)
+    spot = FieldReference(label.target, label.field)
+    if now.sheet.committed:
+        _check_settles(what, now, spot, label)
+    if field is None:
+        known = ", ".join(field.id for field in now.study.protocol.fields)
+        raise LabError(what, f"field field: {label.field!r} is none of {known}")
+    places = fields_by_target(now.study.protocol, now.unit)
+    if not any(label.target == target and field in fields for target, fields in places):
+        known = ", ".join(target.id for target in now.unit.targets) or "only the unit itself, an empty target"
+        raise LabError(what, f"field target: {label.target!r} is none of {known}")
+    head = now.sheet.heads.get(spot)
+    clash = {one.id for one in now.sheet.clashes.get(spot, ())}
+    if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
+        raise LabError(what, f"{place_words(now.unit, spot)} was changed meanwhile; nothing was done.", "Look again.")
+    if not clash.issuperset(label.also):
+        raise LabError(what, "field also: it takes the place of what is no last word there.")
+    if label.act == "undo":
+        _check_undo(what, now.sheet, label)
+        return
+    if not now.sheet.asked(spot):
+        raise LabError(what, f"field {label.field}: is not asked here (only where {field.show_if})")
+    if not (label.cleared and any(one.cleared for one in now.sheet.clashes.get(spot, ()))):  # one of the two is nothing
+        check_value(what, field, target_of(now.unit, label.target), label)
+        _check_step(what, now, field, label)
+    _check_order(what, field, now.sheet, label)
+
+
+def _check_step(what: str, now: SheetState, field: Field, label: Label) -> None:
+    """Raises `LabError` where an answer rests on a step that its run does not have, or needs one in a run of none.
+
+    The place after the last step is the run's end, on which an answer may rest.
+    """
+    run, _, number = (label.evidence or "").rpartition("@")
+    if field.evidence and label.value == COMPLETED and now.unit.runs and now.steps(run or now.unit.runs[0]) == 0:
+        raise LabError(
+            what, "field step: the run has no steps, so nothing was completed at one.",
+            "Say that it was not completed, or why that cannot be said.",
+        )  # fmt: skip
+    most = now.steps(run) if run and number.isdecimal() else None
+    if most is not None and not 1 <= int(number) <= most + 1:
+        raise LabError(what, f"field step: the run has no step {number}; it has {most}")
+
+
+def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
+    """Raises `LabError` where this person may say nothing of this unit now."""
+    if now.withdrawn:
+        raise LabError(what, f"{rater} has withdrawn.")
+    if now.locked:
+        raise LabError(what, "the study is locked; nothing in it changes any more.")
+    if kind != "human":
+        return
+    if now.left:
+        raise LabError(what, f"{rater} has left the study; another goes on in their place.")
+    if now.assignment is None:
+        raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
+    if now.held and now.assignment.stage != "pilot":
+        raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
+
+
+def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:
+    """Of what is handed in, only a clash is still settled, by one of its own words; that is no going back."""
+    clash = now.sheet.clashes.get(spot)
+    if not clash or label.act != "answer":
+        raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
+    if now.unit.gold:
+        raise LabError(what, "has shown what is right; it is not rated again.")
+    if set(label.replaces) != {one.id for one in clash} or not any(says_same(one, label) for one in clash):
+        raise LabError(
+            what, f"{label.rater.id} has handed it in; of the {len(clash)} answers at {place_words(now.unit, spot)} "
+            "one is settled on, and nothing else changes any more."
+        )  # fmt: skip
+    settled = now.sheet.after(label)
+    opened = [at for at in settled.unanswered if at not in now.sheet.unanswered]
+    if opened:
+        raise LabError(
+            what, f"is handed in, and with this word {place_words(now.unit, opened[0])} would be unanswered.",
+            "Settle on the other word, or take it back first.",
+        )  # fmt: skip
+
+
+def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
+    undone = sheet.undoable
+    if undone is None or label.undoes != undone.id:
+        raise LabError(what, "there is nothing of that to undo.")
+    before = sheet.restored(undone)
+    same = (before.value, before.reason_missing) if before is not None else (None, None)
+    if (label.value, label.reason_missing) != same:
+        raise LabError(what, "an undo restores what stood before, and nothing else.")
+
+
+def as_option(field: Field, target: Target | None, value: Any) -> Any:
+    """An option that is a number, written as one, is the option: a rating's `4` is `"4"`."""
+    if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
+        return value
+    known = target.options if target is not None and target.options else [option.id for option in field.options]
+    return str(value) if str(value) in known else value
+
+
+def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
+    """Raises `LabError` where a value does not fit its field; a reason in its place always does."""
+    place = f"field value: {field.id}"
+    if label.reason_missing is not None:
+        if label.value is not None:
+            raise LabError(what, f"{place} has a value and a reason for having none.")
+        return
+    if label.confidence is not None and not 0 <= label.confidence <= 1:
+        raise LabError(what, f"field confidence: {label.confidence:g} is not from 0 to 1")
+    if label.cost is not None and not 0 <= label.cost < float("inf"):
+        raise LabError(what, f"field cost: {label.cost:g} is no sum of dollars")
+    value = label.value
+    match field.kind:
+        case "nominal" | "ordinal":
+            known = target.options if target is not None and target.options else [one.id for one in field.options]
+            if value not in known:
+                raise LabError(what, f"{place}: {value!r} is none of {', '.join(known)}")
+            option = field.option(value)
+            if option is not None and option.by_rule and label.rater.kind != "script":
+                raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
+        case "interval":
+            _check_number(what, place, field, value)
+        case "flag":
+            if not isinstance(value, bool):
+                raise LabError(what, f"{place}: {value!r} is neither true nor false")
+        case "text":
+            if not isinstance(value, str) or (field.required and not value.strip()):
+                raise LabError(what, f"{place}: {value!r} is no text")
+        case "step":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise LabError(what, f"{place}: {value!r} is no step, counted from 1")
+        case "box":
+            try:
+                left, top, right, bottom = msgspec.convert(value, tuple[int, int, int, int])
+            except msgspec.ValidationError as error:
+                raise LabError(what, f"{place}: {value!r} is not left, top, right, bottom in pixels") from error
+            if left > right or top > bottom:
+                raise LabError(what, f"{place}: {value!r} is no box: its edges are the wrong way round")
+
+
+def _check_number(what: str, place: str, field: Field, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise LabError(what, f"{place}: {value!r} is no number")
+    least, most = field.least, field.most
+    if (least is not None and value < least) or (most is not None and value > most):
+        raise LabError(what, f"{place}: {value:g} is not from {least:g} to {most:g}")
+    if field.step:
+        steps = (value - (least or 0)) / field.step
+        if abs(steps - round(steps)) > 1e-6:
+            raise LabError(what, f"{place}: {value:g} is not in steps of {field.step:g}")
+
+
+def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
+    """A secondary answer comes after the primary one in the protocol's precedence, and is another one."""
+    pairs: list[tuple[Field, Any, Field, Any]] = []
+    earlier = sheet.protocol.field(field.after) if field.after else None
+    if earlier is not None:
+        pairs.append((earlier, sheet.value(FieldReference(label.target, earlier.id)), field, label.value))
+    for later in sheet.protocol.fields:
+        if later.after == field.id:
+            pairs.append((field, label.value, later, sheet.value(FieldReference(label.target, later.id))))
+    clashing = {spot.field for spot in sheet.clashes if spot.target == label.target} - {field.id}
+    for one, first, other, second in pairs:
+        if clashing & {one.id, other.id}:  # of which no word stands yet
+            continue
+        order = [option.id for option in one.options]
+        if first in order and second in order and order.index(first) >= order.index(second):
+            said = "is the same as" if first == second else "goes before"
+            raise LabError(what, f"field value: {other.id} {second!r} {said} {one.id} {first!r} in declared order")

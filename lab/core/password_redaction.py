@@ -1,0 +1,81 @@
+"""What is typed into a password field is done, and never kept."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from lab.core.step import Action, Decision, Proposed
+from lab.core.ui_tree import Node, UiTree
+
+HIDDEN = "(hidden)"
+"""What stands where a password was; `Action.raw` is this where its text was taken out."""
+
+
+def secret(action: Action | None, tree: UiTree) -> str:
+    """The text that this action types into a password field of a screen; empty where it types none there."""
+    if action is None or action.kind != "input_text" or not action.text:
+        return ""
+    return action.text if any(node.password for node in _typed_into(action, tree)) else ""
+
+
+def _typed_into(action: Action, tree: UiTree) -> list[Node]:
+    """The field that it goes into; where no field is known to have the cursor, every password field that there is."""
+    if action.at is not None and (tapped := [node for node in tree.at(*action.at) if _is_field(node)]):
+        return tapped[:1]
+    fields = [node for node in tree.nodes() if _is_field(node)]
+    return [node for node in fields if node.focused] or fields
+
+
+def _is_field(node: Node) -> bool:
+    return node.password or node.cls.endswith("EditText")
+
+
+def kept(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed, Decision]:
+    """A proposal and the decision on it as they are stored: as they are, or without the password they type."""
+    words = {secret(proposed.action, tree), secret(decision.action, tree)} - {""}
+    for word in words:
+        proposed = _proposed_without(proposed, word)
+        decision = msgspec.structs.replace(
+            decision, action=_action_without(decision.action, word), note=_without(decision.note, word)
+        )
+    return proposed, decision
+
+
+def tree_without(tree: UiTree) -> UiTree:
+    """A screen's tree with no text in its password fields."""
+    if not any(node.password and (node.text or node.desc) for node in tree.nodes()):
+        return tree
+    return msgspec.structs.replace(tree, roots=tuple(_bare(root) for root in tree.roots))
+
+
+def _bare(node: Node) -> Node:
+    children = tuple(_bare(child) for child in node.children)
+    text = HIDDEN if node.password and node.text else node.text
+    return msgspec.structs.replace(node, text=text, desc="" if node.password else node.desc, children=children)
+
+
+def _proposed_without(proposed: Proposed, word: str) -> Proposed:
+    prompt = proposed.prompt
+    return msgspec.structs.replace(
+        proposed,
+        action=_action_without(proposed.action, word),
+        thought=_without(proposed.thought, word),
+        prompt=prompt and msgspec.structs.replace(prompt, text=_without(prompt.text, word)),
+        raw=None if proposed.raw is None else _without(proposed.raw, word),
+        instruction=_without(proposed.instruction, word),
+    )
+
+
+def _action_without(action: Action | None, word: str) -> Action | None:
+    if action is None or action.text != word:
+        return action
+    return msgspec.structs.replace(action, text="", raw=HIDDEN)
+
+
+def _without(text: str, word: str) -> str:
+    """`text` without a word, also where it stands as JSON writes it, with or without escapes for other scripts."""
+    for written in (word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]):
+        text = text.replace(written, HIDDEN)
+    return text

@@ -1,0 +1,328 @@
+"""A playbook: what to open, tap, type and ask in a task, by the words on the screen, and what may go wrong in it.
+
+A person writes it by hand in the task's file. It is no program: it has names for values, branches on what is seen
+and replied, and loops that are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from lab.core.codec import convert, read_file, read_yaml
+from lab.core.errors import LabError
+
+MOST_ROUNDS = 200
+"""Rounds that a loop may have."""
+MOST_MOVES = 2_000
+"""Moves that a playbook may have, those in its branches too."""
+_DEEPEST = 20
+"""Blocks within blocks."""
+
+Word: TypeAlias = Literal["back", "home", "enter", "wait"]
+
+
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is touched: what is called `text`, or has it among its words.
+
+    Of several, the one nearest to the words `near` it; never one that has the words `without` in its row. `at` is a
+    place in pixels, for what has no words.
+    """
+
+    text: str = ""
+    near: str = ""
+    without: str = ""
+    at: tuple[int, int] | None = None
+
+
+class Typed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A `text` that replaces what stands in the field called `into`; without a name, in the field with the cursor."""
+
+    text: str
+    into: str = ""
+
+
+class Read(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A value read from the screen `into` a name: what stands `beside` a label, `after` some words, or `until` others.
+
+    What stands after words ends with its line, or where others begin; of several such texts the lowest is read. With
+    `beside`, the words cut what stands there.
+    """
+
+    into: str
+    beside: str = ""
+    after: str = ""
+    until: str = ""
+
+
+class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One move of a playbook: exactly one of the fields that say what is done, and what belongs to it.
+
+    `open` an app by its name, from its first screen. `tap`, `long_press` a thing by its words. `turn_on`, `turn_off` a
+    switch or a tick. `type` a text. `pick_time` puts HH:MM into a clock's fields. `scroll` shows what lies up or down.
+    `read` takes a value from the screen, `set` gives values to names; `{name}` in any text stands for a value.
+
+    `ask` a question, `offer` something in a proactive task: `options` are the answers, each with other words that
+    mean it; the one that the reply names (without options: what it puts in quotation marks, else all of it) goes
+    `into` a name; `usual` is taken where the reply leaves it open. `on_reply` says how it goes on: after `accept`,
+    `reject`, words found in the reply, or `else`. Without them a refusal ends the run, and what names no option is
+    asked once more.
+
+    `if_seen` looks for words on the screen, `if_less` compares two numbers or times: then `then`, or `else`.
+    `while_seen` and `until_seen` do what is in `do` again, at most `most` times.
+
+    `done`, `infeasible` and `answer` end the run, with words. `label` is what a change of the playbook calls the move;
+    `why` is the thought told with it.
+    """
+
+    open: str | None = None
+    tap: str | Target | None = None
+    long_press: str | Target | None = None
+    turn_on: str | None = None
+    turn_off: str | None = None
+    type: str | Typed | None = None
+    pick_time: str | None = None
+    scroll: Literal["up", "down", "left", "right"] | None = None
+    read: Read | None = None
+    set: dict[str, str] | None = None
+    ask: str | None = None
+    offer: str | None = None
+    if_seen: str | None = None
+    if_less: tuple[str, str] | None = None
+    while_seen: str | None = None
+    until_seen: str | None = None
+    done: str | None = None
+    infeasible: str | None = None
+    answer: str | None = None
+    options: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
+    into: str = ""
+    usual: str = ""
+    on_reply: dict[str, tuple[Do, ...]] = {}
+    then: tuple[Do, ...] = ()
+    otherwise: tuple[Do, ...] = msgspec.field(default=(), name="else")
+    do: tuple[Do, ...] = ()
+    most: int = 10
+    label: str = ""
+    why: str = ""
+
+    @property
+    def verb(self) -> str:
+        """The field that says what is done; empty where there is none."""
+        return next((name for name in VERBS if getattr(self, name) is not None), "")
+
+    @property
+    def blocks(self) -> dict[str, tuple[Do, ...]]:
+        """The moves inside it, by where they stand."""
+        inner = {"then": self.then, "else": self.otherwise, "do": self.do}
+        return {name: moves for name, moves in inner.items() if moves} | {
+            f"on_reply.{word}": moves for word, moves in self.on_reply.items()
+        }
+
+    @property
+    def meanings(self) -> dict[str, tuple[str, ...]]:
+        """Every option with the words that mean it."""
+        return self.options if isinstance(self.options, dict) else dict.fromkeys(self.options, ())
+
+
+Do: TypeAlias = Word | Move
+"""One line of a playbook: a bare word, or a move with what belongs to it."""
+VERBS = (
+    "open", "tap", "long_press", "turn_on", "turn_off", "type", "pick_time", "scroll", "read", "set", "ask", "offer",
+    "if_seen", "if_less", "while_seen", "until_seen", "done", "infeasible", "answer",
+)  # fmt: skip
+"""The fields of a move that say what is done."""
+_BELONGS = {
+    "options": ("ask", "offer"), "into": ("ask", "offer"), "usual": ("ask", "offer"), "on_reply": ("ask", "offer"),
+    "then": ("if_seen", "if_less"), "else": ("if_seen", "if_less"), "do": ("while_seen", "until_seen"),
+    "most": ("while_seen", "until_seen"),
+}  # fmt: skip
+"""What belongs to which of them."""
+
+
+class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a failing playbook does otherwise at the move labelled `at`.
+
+    `replace` puts other moves in its place, `skip` leaves it out, `insert` puts moves before it, `stop` ends the run
+    there with these words, as if all were done.
+    """
+
+    at: str
+    replace: tuple[Do, ...] | None = None
+    skip: bool = False
+    insert: tuple[Do, ...] | None = None
+    stop: str | None = None
+
+
+class Playbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One more way to play a task, which goes wrong: `fault` says how, in words that no rater is shown.
+
+    It is the task's own playbook with some `changes`, or has `moves` of its own.
+    """
+
+    name: str
+    fault: str
+    changes: tuple[Change, ...] = ()
+    moves: tuple[Do, ...] = ()
+
+
+class PlaybookFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a playbook's own file holds: the two fields of a task file, which it can be pasted into."""
+
+    playbook: tuple[Do, ...]
+    playbooks: tuple[Playbook, ...] = ()
+
+
+def load_playbook(path: Path) -> PlaybookFile:
+    """A playbook from a YAML file; a `LabError` names the file and the field that is wrong."""
+    what = f"playbook file {path}"
+    read: PlaybookFile = convert(read_yaml(read_file(path, what), what).value, PlaybookFile, what)
+    check_playbooks(read.playbook, read.playbooks, what)
+    return read
+
+
+def chosen(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, what: str = "agent") -> tuple[Do, ...]:
+    """The moves of the playbook of that name (empty: the good one); a `LabError` of `what` says which there are."""
+    if not name:
+        return tuple(playbook)
+    for one in playbooks:
+        if one.name == name:
+            return one.moves or changed(playbook, one.changes)
+    there = ", ".join(one.name for one in playbooks) or "none"
+    raise LabError(what, f"has no playbook {name!r}; those with a name are: {there}", code=2)
+
+
+def changed(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, ...]:
+    """The moves with the changes laid over them."""
+    by_label = {change.at: change for change in changes}
+    changed_moves: list[Do] = []
+    for move in moves:
+        change = by_label.get(move.label) if isinstance(move, Move) and move.label else None
+        if change is None:
+            changed_moves.append(_inside(move, changes))
+        elif change.replace is not None:
+            changed_moves += change.replace
+        elif change.stop is not None:
+            changed_moves.append(Move(done=change.stop))
+        elif not change.skip:
+            changed_moves += [*(change.insert or ()), _inside(move, changes)]
+    return tuple(changed_moves)
+
+
+def _inside(move: Do, changes: Sequence[Change]) -> Do:
+    if not isinstance(move, Move) or not move.blocks:
+        return move
+    return msgspec.structs.replace(
+        move,
+        then=changed(move.then, changes),
+        otherwise=changed(move.otherwise, changes),
+        do=changed(move.do, changes),
+        on_reply={word: changed(inner, changes) for word, inner in move.on_reply.items()},
+    )
+
+
+def walk(moves: Sequence[Do], place: str = "playbook", depth: int = 0) -> Iterator[tuple[str, Do, int]]:
+    """Every move with where it stands (`playbook[3].then[0]`) and how deep, in order."""
+    for number, move in enumerate(moves):
+        here = f"{place}[{number}]"
+        yield here, move, depth
+        if isinstance(move, Move) and depth <= _DEEPEST:
+            for name, inner in move.blocks.items():
+                yield from walk(inner, f"{here}.{name}", depth + 1)
+
+
+def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: str) -> None:
+    """The rules that a schema cannot say; raises `LabError` naming `what` and the field."""
+    labels = _check_moves(playbook, what, "playbook")
+    _check_values(playbook, playbooks, what)
+    names = [one.name for one in playbooks]
+    for number, one in enumerate(playbooks):
+        place = f"playbooks[{number}]"
+        if not one.name.replace("-", "").replace("_", "").isalnum():
+            raise LabError(what, f"field {place}.name: {one.name!r} is no name of letters, digits and hyphens")
+        if names.count(one.name) > 1:
+            raise LabError(what, f"field {place}.name: {one.name!r} is used twice")
+        if bool(one.moves) == bool(one.changes):
+            raise LabError(what, f"field {place}: needs either changes of the good playbook or moves of its own")
+        _check_moves(one.moves, what, f"{place}.moves")
+        for index, change in enumerate(one.changes):
+            here = f"{place}.changes[{index}]"
+            if change.at not in labels:
+                raise LabError(what, f"field {here}.at: no move of the playbook is labelled {change.at!r}")
+            said = (change.replace is not None, change.skip, change.insert is not None, change.stop is not None)
+            if sum(said) != 1:
+                raise LabError(what, f"field {here}: needs one of replace, skip, insert, stop")
+            _check_moves(change.replace or change.insert or (), what, here)
+
+
+def _check_moves(moves: Sequence[Do], what: str, place: str) -> set[str]:
+    """The labels of all moves, each checked."""
+    labels: set[str] = set()
+    for count, (here, move, depth) in enumerate(walk(moves, place)):
+        if count >= MOST_MOVES or depth > _DEEPEST:
+            raise LabError(what, f"field {here}: more than {MOST_MOVES} moves, or {_DEEPEST} blocks within blocks")
+        if isinstance(move, Move):
+            _check_move(move, what, here)
+            if move.label and move.label in labels:
+                raise LabError(what, f"field {here}.label: {move.label!r} is used twice")
+            labels.add(move.label)
+    return labels - {""}
+
+
+def _check_values(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: str) -> None:
+    """Raises `LabError` where a text stands for a value that no move gives."""
+    every = [*walk(playbook)]
+    for number, one in enumerate(playbooks):
+        every += walk(one.moves, f"playbooks[{number}].moves")
+        for index, change in enumerate(one.changes):
+            every += walk(change.replace or change.insert or (), f"playbooks[{number}].changes[{index}]")
+    moves = [(here, move) for here, move, _ in every if isinstance(move, Move)]
+    given = {name for _, move in moves for name in (move.into, *(move.set or ()), move.read.into if move.read else "")}
+    for here, move in moves:
+        alone = msgspec.structs.replace(move, then=(), otherwise=(), do=(), on_reply={})
+        for text in _texts(msgspec.to_builtins(alone)):
+            for part in text.split("{")[1:]:
+                name, closed, _ = part.partition("}")
+                if closed and name.isidentifier() and name not in given:
+                    raise LabError(what, f"field {here}: {{{name}}} is a value that no move gives")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a plain value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _check_move(move: Move, what: str, here: str) -> None:
+    verbs = [name for name in VERBS if getattr(move, name) is not None]
+    if len(verbs) != 1:
+        said = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
+        raise LabError(what, f"field {here}: {said}; a move has one of {', '.join(VERBS)}")
+    defaults = Move()
+    for name, owners in _BELONGS.items():
+        attribute = "otherwise" if name == "else" else name
+        if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
+            raise LabError(what, f"field {here}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
+    _check_words(move, what, here)
+
+
+def _check_words(move: Move, what: str, here: str) -> None:
+    for name in ("open", "turn_on", "turn_off", "pick_time", "ask", "offer", "if_seen", "while_seen", "until_seen"):
+        if getattr(move, name) is not None and not getattr(move, name).strip():
+            raise LabError(what, f"field {here}.{name}: needs words")
+    for name in ("tap", "long_press"):
+        target = getattr(move, name)
+        words = target if isinstance(target, str) else target.text if target is not None and target.at is None else "-"
+        if not words.strip():
+            raise LabError(what, f"field {here}.{name}: needs words that stand on the screen, or at: [x, y]")
+    if move.read is not None and not (move.read.beside or move.read.after or move.read.until):
+        raise LabError(what, f"field {here}.read: needs beside, after or until")
+    if not 1 <= move.most <= MOST_ROUNDS:
+        raise LabError(what, f"field {here}.most: {move.most} is not 1 to {MOST_ROUNDS}")
+    if move.usual and move.meanings and move.usual not in move.meanings:
+        raise LabError(what, f"field {here}.usual: {move.usual!r} is none of its options")

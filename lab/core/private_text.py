@@ -1,0 +1,128 @@
+"""What in a run looks private: numbers, addresses and codes, names of its persona, password fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from lab.core.step import Observation
+from lab.core.task import Persona
+from lab.core.text_redaction import MASK
+from lab.core.trace import Trace
+from lab.core.ui_tree import Bounds
+
+Looks = Literal["e-mail", "card", "phone", "code", "name", "password"]
+
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+_NUMBER = re.compile(
+    r"(?<![\w.,:/$€£¥-])(?!\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})\+?\(?\d(?:[\s().\-]{0,2}\d){6,18}(?![\w])"
+)
+_CODE = re.compile(r"(?<![\w.,:$€£¥-])\d{4,8}(?![\w.,:%])")
+_CODE_WORDS = re.compile(r"\b(?:code|pin|otp|passcode|password|verification|verify|2fa)\b", re.I)
+_CARD_DIGITS = range(13, 20)
+_TELLING = ("name", "phone", "mobile", "email", "mail", "address", "birth", "passport", "account")
+"""A persona's fact whose key holds one of these is a person's own."""
+_SHORTEST = 4
+
+
+class Suspect(NamedTuple):
+    """Something that looks private, and the steps (from 0) where it stands; `box` for a field without text."""
+
+    looks: Looks
+    text: str
+    steps: tuple[int, ...]
+    box: Bounds | None = None
+
+
+def suspects(trace: Trace) -> list[Suspect]:
+    """What looks private in a run, most telling first; a suggestion, never a promise that this is all."""
+    names = _names(trace.persona)
+    by_text: dict[tuple[Looks, str], list[int]] = {}
+    boxes: list[Suspect] = []
+    for index, texts, seen in _places(trace):
+        for text in texts:
+            for looks, what in [*_patterned(text), *((("name"), name) for name in names if name in text)]:
+                steps = by_text.setdefault((looks, what), [])
+                if not steps or steps[-1] != index:
+                    steps.append(index)
+        boxes += [Suspect("password", "", (index,), box) for box in _passwords(seen)]
+    order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
+    words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in by_text.items()]
+    words.sort(key=lambda one: order.index(one.looks))
+    first: dict[str, Suspect] = {}
+    for one in words:
+        first.setdefault(one.text, one)
+    return boxes + list(first.values())
+
+
+def places_words(places: Sequence[int], steps: int) -> str:
+    """Places (from 0) in a run of so many steps, in words: `step 2`, `steps 2, 3 and the last screen`."""
+    numbers = [str(place + 1) for place in places if place < steps]
+    named = [f"step{'s' * (len(numbers) > 1)} {', '.join(numbers)}"] if numbers else []
+    return " and ".join([*named, *(["the last screen"] if any(place >= steps for place in places) else [])])
+
+
+def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:
+    """What can be read at each step, and the last screen: texts of the tree, of the act, of what was said."""
+    yield 0, [trace.task.instruction, trace.task.title], None
+    for step in trace.steps:
+        action = step.action or step.proposed.action
+        said = [action.text or "", step.proposed.instruction, step.proposed.thought]
+        said += [step.question.text if step.question else "", step.reply.text if step.reply else ""]
+        yield step.index, [*said, *_texts(step.before)], step.before
+    if trace.ended is not None and trace.ended.final is not None:
+        yield len(trace.steps), _texts(trace.ended.final), trace.ended.final
+
+
+def _texts(seen: Observation) -> list[str]:
+    if seen.tree is None:
+        return []
+    return [text for node in seen.tree.nodes() for text in (node.text, node.desc) if text]
+
+
+def _passwords(seen: Observation | None) -> list[Bounds]:
+    if seen is None or seen.tree is None:
+        return []
+    return [node.bounds for node in seen.tree.nodes() if node.password and node.bounds.area]
+
+
+def _patterned(text: str) -> Iterable[tuple[Looks, str]]:
+    for match in _EMAIL.finditer(text):
+        yield "e-mail", match[0]
+    for match in _NUMBER.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        if len(digits) in _CARD_DIGITS:
+            if _luhn(digits):
+                yield "card", match[0]
+        elif len(digits) >= 7:
+            yield "phone", match[0]
+    if _CODE_WORDS.search(text):
+        for match in _CODE.finditer(text):
+            yield "code", match[0]
+
+
+def _luhn(digits: str) -> bool:
+    """Whether a number could be a card's (ISO/IEC 7812-1, annex B)."""
+    doubled = [int(d) * (2 if i % 2 else 1) for i, d in enumerate(reversed(digits))]
+    return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
+
+
+def _names(persona: Persona | None) -> list[str]:
+    if persona is None:
+        return []
+    names = [persona.name, *_facts(persona.facts, telling=False)]
+    return [name for name in dict.fromkeys(names) if len(name) >= _SHORTEST and not name.isdigit() and MASK not in name]
+
+
+def _facts(value: Any, *, telling: bool) -> Iterator[str]:
+    """A persona's own texts whose key tells that they are personal."""
+    match value:
+        case str() if telling:
+            yield value.strip()
+        case dict():
+            for key, held in value.items():
+                yield from _facts(held, telling=any(word in str(key).casefold() for word in _TELLING))
+        case list():
+            for held in value:
+                yield from _facts(held, telling=telling)

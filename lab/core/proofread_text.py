@@ -1,0 +1,129 @@
+"""What comes of proofreading: a demonstration's reviewed text in place of its own, and edit rates per annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.proofreading import (
+    READY,
+    WHOLE_FIELDS,
+    Proof,
+    ProofreadingSheet,
+    ProofreadingState,
+    ProofreadPlace,
+    Review,
+    action_of,
+    standing_of,
+)
+from lab.core.step import Action
+from lab.core.trace import AnyEvent, Started, Step
+
+
+class ReviewedEvent(NamedTuple):
+    """An event as reviewed, and the values that it had before, by field; empty where nothing in it was changed."""
+
+    event: AnyEvent
+    original: dict[str, Any]
+
+
+def settled_events(events: Iterable[AnyEvent], demo: Proof, standing: ProofreadingState) -> Iterator[ReviewedEvent]:
+    """A demonstration's events with the reviewed fields in place; `standing` is agreed or settled.
+
+    A rejected step stays, with `"review": "rejected"` in its `extra`.
+    """
+    assert standing.state in READY
+    for event in events:
+        match event:
+            case Started():
+                yield _started(event, demo, standing)
+            case Step():
+                yield _step(event, demo, standing)
+            case _:
+                yield ReviewedEvent(event, {})
+
+
+def _changed(demo: Proof, values: Mapping[ProofreadPlace, Any], place: ProofreadPlace) -> bool:
+    return place in values and values[place] != demo.values[place]
+
+
+def _started(event: Started, demo: Proof, standing: ProofreadingState) -> ReviewedEvent:
+    changed = [place for f in WHOLE_FIELDS if _changed(demo, standing.values, place := ProofreadPlace(None, f))]
+    original: dict[str, Any] = {place.field: demo.values[place] for place in changed}
+    names = {"intent": "instruction", "place": "place"}
+    changes = {names[place.field]: standing.values[place] for place in changed if place.field in names}
+    return ReviewedEvent(msgspec.structs.replace(event, task=msgspec.structs.replace(event.task, **changes)), original)
+
+
+def _step(event: Step, demo: Proof, standing: ProofreadingState) -> ReviewedEvent:
+    values = standing.values
+    original: dict[str, Any] = {}
+    instruction, action = ProofreadPlace(event.index, "instruction"), ProofreadPlace(event.index, "action")
+    impossible = ProofreadPlace(None, "impossible")
+    if _changed(demo, values, instruction):
+        original["instruction"] = demo.values[instruction]
+        proposed = msgspec.structs.replace(event.proposed, instruction=values[instruction])
+        event = msgspec.structs.replace(event, proposed=proposed)
+    if _changed(demo, values, action):
+        event = _acting(event, action_of(values[action]))
+    if event.index == demo.steps - 1 and _changed(demo, values, impossible):
+        event = _acting(event, _ending(values[impossible], event.action))
+    if event.index in standing.rejected:
+        event = msgspec.structs.replace(event, extra={**event.extra, "review": "rejected"})
+    if event.action is not None and event.action != action_of(demo.values[action]):
+        original["action"] = demo.values[action]
+    return ReviewedEvent(event, original)
+
+
+def _acting(event: Step, action: Action) -> Step:
+    """A step in which another action stands, both as proposed and as decided."""
+    decision = event.decision and msgspec.structs.replace(event.decision, action=action)
+    proposed = msgspec.structs.replace(event.proposed, action=action)
+    return msgspec.structs.replace(event, proposed=proposed, decision=decision)
+
+
+def _ending(code: str, action: Action | None) -> Action:
+    """The last act of a demonstration given up for this reason; of one that was not, without a reason."""
+    if code:
+        return Action("status", status="infeasible", text=code)
+    kept = action if action is not None and action.kind == "answer" else None
+    return kept or Action("status", status="complete")
+
+
+class EditRate(msgspec.Struct, frozen=True):
+    """How much of one annotator's work was changed: over demonstrations that two have proofread.
+
+    `looks` counts each step once for each proofreader, `edited` and `rejected` those of them that they changed or
+    refused; `rate` is both over `looks`, null where there are none.
+    """
+
+    annotator: str
+    demonstrations: int
+    looks: int
+    edited: int
+    rejected: int
+    rate: float | None
+
+
+def edit_rates(reviewed: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditRate]:
+    """Each annotator's edit rate, by their code; demonstrations that two have not handed in yet do not count."""
+    rates: dict[str, list[int]] = {}
+    for demo, rows in reviewed:
+        rows = list(rows)
+        counts = rates.setdefault(demo.annotator.id, [0, 0, 0, 0])
+        proofreaders = standing_of(demo, rows).proofreaders
+        if len(proofreaders) < 2:
+            continue
+        counts[0] += 1
+        verdicts = [
+            ProofreadingSheet(demo, rows, by).verdict(step) for by in proofreaders for step in range(demo.steps)
+        ]
+        counts[1] += len(verdicts)
+        counts[2] += verdicts.count("edit")
+        counts[3] += verdicts.count("reject")
+    return [
+        EditRate(code, demos, looks, edited, rejected, (edited + rejected) / looks if looks else None)
+        for code, (demos, looks, edited, rejected) in sorted(rates.items())
+    ]

@@ -1,0 +1,358 @@
+"""Proofreading a demonstration: what each of two people said of it, row by row, and how it stands by their rows.
+
+Source: DAC-Bench 2.4 (two independent proofreaders, then a cross-check). The state is a pure function of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from lab.core.codec import encode, reason_of
+from lab.core.errors import LabError
+from lab.core.step import Action
+from lab.core.task import Actor
+from lab.core.trace import Trace
+
+VERSION = 2
+"""The newest stored shape of a review that this program knows: 2 is a word that takes another back."""
+
+Field = Literal["whole", "intent", "place", "impossible", "step", "instruction", "action"]
+Act = Literal["accept", "edit", "reject", "commit", "settle", "undo"]
+State = Literal["unreviewed", "one of two", "agreed", "differs", "settled", "rejected"]
+
+WHOLE_FIELDS: tuple[Field, ...] = ("intent", "place", "impossible")
+STEP_FIELDS: tuple[Field, ...] = ("instruction", "action")
+VERDICTS: tuple[Field, ...] = ("whole", "step")
+READY: tuple[State, ...] = ("agreed", "settled")
+"""States in which a demonstration has one reviewed text."""
+
+
+class ProofreadPlace(NamedTuple):
+    """What a word is about: a field of a step (from 0), or of the demonstration (`step` None)."""
+
+    step: int | None
+    field: Field
+
+
+WHOLE = ProofreadPlace(None, "whole")
+
+
+class Review(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One word of one person on one place of a demonstration; never changed, only superseded.
+
+    `old` and `new` are what stood there and what should (an action as JSON); of `step` and `whole` they are `accept`
+    or `reject`. `supersedes` is the same person's earlier word on the same place; an `undo` takes that word back, so
+    that what stood before it stands again.
+    """
+
+    id: str
+    trace: str
+    step: int | None
+    field: Field
+    act: Act
+    by: Actor
+    at: str
+    old: Any = None
+    new: Any = None
+    note: str = ""
+    supersedes: str | None = None
+    v: int = 1
+
+    @property
+    def place(self) -> ProofreadPlace:
+        return ProofreadPlace(self.step, self.field)
+
+
+class Proof(NamedTuple):
+    """What there is to proofread: who recorded it, and each field's own value."""
+
+    trace: str
+    annotator: Actor
+    steps: int
+    values: Mapping[ProofreadPlace, Any]
+
+
+class ProofreadWord(NamedTuple):
+    """What one proofreader wants at a place; `note` is the reason of a rejection."""
+
+    by: str
+    value: Any
+    note: str = ""
+
+
+class Difference(NamedTuple):
+    """A place about which two proofreaders differ, and what stood there."""
+
+    place: ProofreadPlace
+    old: Any
+    words: tuple[ProofreadWord, ...]
+
+
+class ProofreadingState(NamedTuple):
+    """How a demonstration stands. `values` are the reviewed ones, `rejected` the steps (from 0) that were rejected."""
+
+    state: State
+    proofreaders: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    values: Mapping[ProofreadPlace, Any] = {}
+    rejected: tuple[int, ...] = ()
+    settled_by: tuple[str, ...] = ()
+
+
+class ProofreadingSheet:
+    """What one person has said of a demonstration so far."""
+
+    def __init__(self, demo: Proof, rows: Iterable[Review], by: str) -> None:
+        self.demo = demo
+        own = [row for row in valid(rows) if row.by.id == by and row.act != "settle"]
+        self.committed = any(row.act == "commit" for row in own)
+        self.words = [row for row in own if row.act != "commit"]
+        """What this person said and did not take back, as it was said."""
+        self.heads: dict[ProofreadPlace, Review] = {row.place: row for row in self.words}
+
+    def value(self, place: ProofreadPlace) -> Any:
+        """What stands at a place by this person's word; the demonstration's own where they said none."""
+        head = self.heads.get(place)
+        if place.field in VERDICTS:
+            return "reject" if head is not None and head.act == "reject" else "accept"
+        return self.demo.values[place] if head is None else head.new
+
+    def note(self, place: ProofreadPlace) -> str:
+        """Why, where a reason was given."""
+        head = self.heads.get(place)
+        return head.note if head is not None else ""
+
+    def verdict(self, step: int | None) -> Literal["", "accept", "edit", "reject"]:
+        """What was said of a step, or of the demonstration (None), in a word; empty where it was not looked at."""
+        fields = WHOLE_FIELDS if step is None else STEP_FIELDS
+        head = ProofreadPlace(step, "whole" if step is None else "step")
+        if not any(ProofreadPlace(step, field) in self.heads for field in (*fields, head.field)):
+            return ""
+        if self.value(head) == "reject":
+            return "reject"
+        edited = any(
+            self.value(ProofreadPlace(step, field)) != self.demo.values[ProofreadPlace(step, field)] for field in fields
+        )
+        return "edit" if edited else "accept"
+
+    @property
+    def unseen(self) -> list[int | None]:
+        """The steps, and at last the demonstration itself (None), that were not looked at."""
+        return [step for step in (*range(self.demo.steps), None) if not self.verdict(step)]
+
+
+def in_order(rows: Iterable[Review]) -> list[Review]:
+    """Rows as they were made; two heads that a merge brought together count by their time."""
+    return sorted(rows, key=lambda row: (row.at, row.id))
+
+
+def valid(rows: Iterable[Review]) -> list[Review]:
+    """Rows in their order without those that were taken back, and without the taking back."""
+    ordered = in_order(rows)
+    undone = {row.supersedes for row in ordered if row.act == "undo"}
+    return [row for row in ordered if row.act != "undo" and row.id not in undone]
+
+
+class ProofreadStep(NamedTuple):
+    """One recorded step, as far as it is proofread."""
+
+    instruction: str
+    action: Action
+
+
+def proof_of(trace: Trace) -> Proof:
+    """What of a run is proofread; `LabError` where no person worked its phone, or it has not ended."""
+    steps = [ProofreadStep(step.proposed.instruction, step.action or step.proposed.action) for step in trace.steps]
+    task = trace.task
+    return laid_out(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
+
+
+def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[ProofreadStep], *, ended: bool) -> Proof:
+    """As `proof_of`, from the parts alone."""
+    if by.kind != "human":
+        raise LabError(f"run {trace}", "is no demonstration: no person worked the phone in it.")
+    if not ended:
+        hint = "`hitlab record --resume ID` goes on."
+        raise LabError(f"run {trace}", "is still open; what is proofread has ended.", hint)
+    values: dict[ProofreadPlace, Any] = {
+        ProofreadPlace(None, "intent"): intent,
+        ProofreadPlace(None, "place"): place,
+        ProofreadPlace(None, "impossible"): impossible_of(steps[-1].action if steps else None),
+    }
+    for index, step in enumerate(steps):
+        values[ProofreadPlace(index, "instruction")] = step.instruction
+        values[ProofreadPlace(index, "action")] = plain_value(step.action)
+    return Proof(trace, by, len(steps), values)
+
+
+def impossible_of(last: Action | None) -> str:
+    """The reason code with which a demonstration was given up as impossible; empty where it was not."""
+    if last is None or last.kind != "status" or last.status != "infeasible":
+        return ""
+    return last.text or "infeasible"
+
+
+def plain_value(value: Any) -> Any:
+    """A value as its JSON reads back, so that two of them compare as they are stored."""
+    return msgspec.json.decode(encode(value))
+
+
+def action_of(value: Any) -> Action:
+    """The action that a stored value is."""
+    action: Action = msgspec.convert(value, Action)
+    return action
+
+
+# -- rules -----------------------------------------------------------------------------------------------------
+
+
+def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
+    """Raises `LabError` where the rules refuse a row after those that stand; each person's own come in any order."""
+    what, by = f"review of run {demo.trace}", row.by.id
+    if row.trace != demo.trace or (row.place != WHOLE and not _known(demo, row.place)):
+        raise LabError(what, f"there is no {place_words(row.place)} in it.")
+    if row.by.kind != "human":
+        raise LabError(what, "is a person's to give.")
+    if by == demo.annotator.id:
+        raise LabError(what, f"{by} recorded it; others proofread it.", "--as CODE says who you are.")
+    standing = standing_of(demo, rows)
+    sheet = ProofreadingSheet(demo, rows, by)
+    if row.act == "undo":
+        _check_undo(what, rows, row)
+    if row.act == "settle" or (row.act == "undo" and by not in standing.proofreaders and not sheet.heads):
+        _check_settling(what, standing, sheet, row)
+        return
+    if sheet.committed:
+        raise LabError(what, f"{by} has handed it in; nothing in it changes any more.", "A third person settles it.")
+    if len(standing.proofreaders) >= 2:
+        raise LabError(what, f"two have proofread it ({', '.join(standing.proofreaders)}).", "You may settle it.")
+    head = sheet.heads.get(row.place)
+    if row.act != "commit" and row.supersedes != (head.id if head is not None else None):
+        raise LabError(what, f"{place_words(row.place)} was changed meanwhile; nothing was done.", "Look again.")
+    _check_shape(what, row)
+    if row.act == "commit" and sheet.unseen:
+        raise LabError(what, f"{unseen_words(sheet.unseen)} not looked at yet.")
+
+
+def _known(demo: Proof, place: ProofreadPlace) -> bool:
+    if place.field == "step":
+        return place.step is not None and 0 <= place.step < demo.steps
+    return place in demo.values
+
+
+def _check_settling(what: str, standing: ProofreadingState, sheet: ProofreadingSheet, row: Review) -> None:
+    if len(standing.proofreaders) < 2:
+        raise LabError(what, "two have to proofread it before a third settles it.")
+    if row.by.id in standing.proofreaders:
+        raise LabError(what, f"{row.by.id} is one of the two who proofread it; a third person settles it.")
+    _check_shape(what, row)
+
+
+def _check_undo(what: str, rows: Sequence[Review], row: Review) -> None:
+    """Only one's own newest word at a place is taken back, and nothing that was handed in."""
+    own = [one for one in valid(rows) if one.place == row.place and one.by.id == row.by.id and one.act != "commit"]
+    if not own or own[-1].id != row.supersedes:
+        raise LabError(what, f"{row.by.id} has said nothing of {place_words(row.place)} that could be taken back.")
+
+
+def _check_shape(what: str, row: Review) -> None:
+    """What each act may say, and of what."""
+    where = place_words(row.place)
+    verdict = row.field in VERDICTS
+    if row.act in ("accept", "reject", "commit") and not verdict:
+        raise LabError(what, f"{where} is edited, not {row.act}ed; its step, or the whole, is.")
+    if row.act == "commit" and row.place != WHOLE:
+        raise LabError(what, "only the whole is handed in.")
+    if row.act == "edit" and verdict:
+        raise LabError(what, f"{where} is accepted or rejected, not edited.")
+    if row.act == "settle" and verdict and row.new not in ("accept", "reject"):
+        raise LabError(what, f"{where} is settled as accept or reject, not {row.new!r}.")
+    if (row.act == "reject" or (row.act == "settle" and row.new == "reject" and verdict)) and not row.note.strip():
+        raise LabError(what, f"rejecting {where} needs a reason.")
+    if row.act in ("edit", "settle") and not verdict:
+        _check_value(what, row)
+
+
+def _check_value(what: str, row: Review) -> None:
+    if row.field != "action":
+        if not isinstance(row.new, str):
+            raise LabError(what, f"{place_words(row.place)} is text.")
+        return
+    try:
+        action_of(row.new)
+    except msgspec.ValidationError as error:
+        reason = reason_of(str(error), Action)
+        raise LabError(what, f"{place_words(row.place)}: {reason}", "`hitlab schema action` says what fits.") from error
+
+
+# -- how it stands ---------------------------------------------------------------------------------------------
+
+
+def standing_of(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
+    """How a demonstration stands by all rows on it, in whatever order they come."""
+    ordered = valid(rows)
+    proofreaders = tuple(dict.fromkeys(row.by.id for row in ordered if row.act == "commit"))[:2]
+    if len(proofreaders) < 2:
+        return ProofreadingState("one of two" if proofreaders else "unreviewed", proofreaders)
+    sheets = {by: ProofreadingSheet(demo, ordered, by) for by in proofreaders}
+    settled = {row.place: row for row in ordered if row.act == "settle"}
+
+    def said(place: ProofreadPlace) -> Any:
+        """The one value of a place, UNSET where two differ and nobody settled it."""
+        if place in settled:
+            return settled[place].new
+        first, second = (sheet.value(place) for sheet in sheets.values())
+        return first if first == second else msgspec.UNSET
+
+    rejected = tuple(step for step in range(demo.steps) if said(ProofreadPlace(step, "step")) == "reject")
+    verdicts = [WHOLE, *(ProofreadPlace(step, "step") for step in range(demo.steps))]
+    fields = [place for place in demo.values if place.step not in rejected]
+    differing = [place for place in (*verdicts, *fields) if said(place) is msgspec.UNSET]
+    differences = tuple(
+        Difference(
+            place,
+            demo.values.get(place, "accept"),
+            tuple(ProofreadWord(by, sheet.value(place), sheet.note(place)) for by, sheet in sheets.items()),
+        )
+        for place in sorted(differing, key=_reading_order)
+    )
+    values = {place: said(place) for place in demo.values if said(place) is not msgspec.UNSET}
+    settlers = tuple(dict.fromkeys(row.by.id for row in settled.values()))
+    state: State = "differs" if differences else "settled" if settled else "agreed"
+    if said(WHOLE) == "reject":
+        state, differences = "rejected", ()
+    return ProofreadingState(state, proofreaders, differences, values, rejected, settlers)
+
+
+def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
+    """The rows that a person may see: their own, and everybody's once two have handed theirs in."""
+    ordered = in_order(rows)
+    if len(standing_of(demo, ordered).proofreaders) >= 2:
+        return ordered
+    return [row for row in ordered if row.by.id == by]
+
+
+def _reading_order(place: ProofreadPlace) -> tuple[int, str]:
+    return (-1 if place.step is None else place.step, place.field)
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def place_words(place: ProofreadPlace) -> str:
+    """A place as people say it: `step 3's action`, `the intent`."""
+    if place.step is None:
+        return "the demonstration" if place.field == "whole" else f"the {place.field}"
+    return f"step {place.step + 1}" if place.field == "step" else f"step {place.step + 1}'s {place.field}"
+
+
+def unseen_words(unseen: Sequence[int | None]) -> str:
+    """What was not looked at, as the beginning of a sentence: `steps 3, 4 and the demonstration as a whole are`."""
+    steps = [str(step + 1) for step in unseen if step is not None]
+    shown = f"{', '.join(steps[:6])}{', ...' if len(steps) > 6 else ''}"
+    parts = [f"step{'s' * (len(steps) > 1)} {shown}"] if steps else []
+    parts += ["the demonstration as a whole"] if None in unseen else []
+    return f"{' and '.join(parts)} {'is' if len(unseen) == 1 else 'are'}"

@@ -1,0 +1,232 @@
+"""How one rater's sheet stands by the labels on it; what the next may be is `lab.core.label_rules`.
+
+The state is a pure function of rows: heads are the labels that none supersedes; an undo is a label, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.label import Act, Label, Missing
+from lab.core.protocol import Field, Protocol
+from lab.core.study import Target, Unit
+
+
+class FieldReference(NamedTuple):
+    """A place on a sheet: a target (empty: the unit itself) and a field of it."""
+
+    target: str
+    field: str
+
+
+class Sheet:
+    """What one rater has said of one unit so far; it stays so. Its `labels` and `acts` are theirs, of this `run`."""
+
+    def __init__(self, protocol: Protocol, unit: Unit, labels: Iterable[Label] = (), acts: Iterable[Act] = ()) -> None:
+        self.protocol = protocol
+        self.unit = unit
+        self.rows = sorted(labels, key=lambda label: (label.at, label.id))
+        superseded = {id for label in self.rows for id in label.replaces}
+        by_spot: dict[FieldReference, list[Label]] = {}
+        for label in self.rows:
+            if label.id not in superseded:
+                by_spot.setdefault(FieldReference(label.target, label.field), []).append(label)
+        self.heads: Mapping[FieldReference, Label] = {spot: heads[-1] for spot, heads in by_spot.items()}
+        self.clashes: Mapping[FieldReference, list[Label]] = {
+            spot: heads for spot, heads in by_spot.items() if len(heads) > 1
+        }
+        """Places where two copies of a file, merged, have different last words; left out until the rater settles."""
+        self.committed_at = next((act.at for act in handed_in(acts).values()), None)
+
+    @property
+    def committed(self) -> bool:
+        return self.committed_at is not None
+
+    def after(self, label: Label) -> Sheet:
+        """The sheet with one label more, handed in where this one is."""
+        more = Sheet(self.protocol, self.unit, [*self.rows, label])
+        more.committed_at = self.committed_at
+        return more
+
+    def head(self, spot: FieldReference) -> Label | None:
+        """What stands at a place; None where nothing was ever said, or it was undone to nothing."""
+        label = self.heads.get(spot)
+        return None if label is None or label.cleared else label
+
+    def value(self, spot: FieldReference) -> Any:
+        """The value that stands at a place; None where there is none."""
+        label = self.head(spot)
+        return None if label is None else label.value
+
+    @cached_property
+    def spots(self) -> list[FieldReference]:
+        """Every place that is asked as things stand, in reading order: each target's fields, then the unit's."""
+        return [
+            FieldReference(target, field.id)
+            for target, fields in fields_by_target(self.protocol, self.unit)
+            for field in fields
+            if self.asked(FieldReference(target, field.id))
+        ]
+
+    def asked(self, spot: FieldReference) -> bool:
+        """Whether a place's condition, if it has one, holds; where two last words clash, it is asked until settled."""
+        field = self.protocol.field(spot.field)
+        if field is None or not field.show_if or spot in self.clashes:
+            return field is not None
+        name, _, wanted = field.show_if.partition("=")
+        for place in (FieldReference(spot.target, name), FieldReference("", name)):
+            if place in self.heads:
+                return str(self.value(place)) in wanted.split(",") if self.value(place) is not None else False
+        return False
+
+    @cached_property
+    def unanswered(self) -> list[FieldReference]:
+        """Required places at which nothing stands yet, and all at which two last words do."""
+        return [
+            spot
+            for spot in self.spots
+            if (field := self.protocol.field(spot.field)) is not None
+            and (spot in self.clashes or (field.required and self.head(spot) is None))
+        ]
+
+    @property
+    def undoable(self) -> Label | None:
+        """The answer that an undo takes back: the newest that none took back yet."""
+        done: list[Label] = []
+        for label in self.rows:
+            if label.act == "undo":
+                done = [earlier for earlier in done if earlier.id != label.undoes]
+            else:
+                done.append(label)
+        return done[-1] if done else None
+
+    def restored(self, undone: Label) -> Label | None:
+        """What stood at its place before a label; None where that was nothing."""
+        return next((label for label in self.rows if label.id == undone.supersedes), None)
+
+
+def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
+    """The sheets (rater, unit, run) that are handed in, each by the act that did it.
+
+    What was done to a sheet last is so by its time, not by its place in the file: a kit's acts come in late.
+    """
+    last: dict[tuple[str, str, int], Act] = {}
+    for act in sorted(acts, key=lambda act: (act.at, act.id)):
+        if act.act in ("commit", "reopen"):
+            last[act.rater.id, act.unit, act.run] = act
+    return {sheet: act for sheet, act in last.items() if act.act == "commit"}
+
+
+def fields_by_target(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:
+    """Targets in order with their fields; the unit itself (empty) at last."""
+    per_target = [field for field in protocol.fields if field.per == "target"]
+    whole = [field for field in protocol.fields if field.per == "unit"]
+    if protocol.targets == "unit":
+        return [("", list(protocol.fields))]
+    return [*((target.id, per_target) for target in unit.targets), *([("", whole)] if whole else [])]
+
+
+def target_of(unit: Unit, id: str) -> Target | None:
+    """A unit's target by its id."""
+    return next((target for target in unit.targets if target.id == id), None)
+
+
+# -- making rows -----------------------------------------------------------------------------------------------
+
+
+BESIDE = ("confidence", "evidence", "region", "note", "cites")
+"""What belongs to an answer beside what it says."""
+
+
+def answer_to(sheet: Sheet, label: Label) -> Label:
+    """A label that takes the place of what stands where it belongs: of a clash, all of it.
+
+    Where it says one of the words that clash and nothing beside that, what belongs to that word goes with it.
+    """
+    spot = FieldReference(label.target, label.field)
+    head = sheet.heads.get(spot)
+    if head is None:
+        return msgspec.structs.replace(label, supersedes=None, also=())
+    clash = sheet.clashes.get(spot, ())
+    others = tuple(one.id for one in clash if one.id != head.id)
+    said = next((one for one in reversed(clash) if says_same(one, label)), None)
+    beside: dict[str, Any] = {}
+    if said is not None and not any(getattr(label, name) for name in BESIDE):
+        beside = {name: getattr(said, name) for name in BESIDE}
+    return msgspec.structs.replace(label, supersedes=head.id, also=others, **beside)
+
+
+def says_same(one: Label, other: Label) -> bool:
+    """Whether two labels are one word: the same value, or the same reason for none; 1 is not yes."""
+    same_kind = isinstance(one.value, bool) is isinstance(other.value, bool)
+    return same_kind and (one.value, one.reason_missing) == (other.value, other.reason_missing)
+
+
+def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+    """The places (`place_key`) that have several last words, and these; left out until their rater settles them."""
+    return {key: heads for key, heads in _heads(labels).items() if len(heads) > 1}
+
+
+def undo_of(sheet: Sheet, label: Label) -> Label | None:
+    """The label that takes back the newest answer, signed as `label` is; None where there is nothing to take back."""
+    undone = sheet.undoable
+    if undone is None:
+        return None
+    head = sheet.heads[FieldReference(undone.target, undone.field)]
+    before = sheet.restored(undone)
+    restored: dict[str, Any] = {}
+    if before is not None:
+        restored = {name: getattr(before, name) for name in ("value", "reason_missing", *BESIDE)}
+    return msgspec.structs.replace(
+        label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **restored
+    )
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def place_words(unit: Unit, spot: FieldReference) -> str:
+    """A place as people say it."""
+    target = target_of(unit, spot.target)
+    return f"{spot.field} of {target.id}" if target is not None else spot.field
+
+
+MISSING: Mapping[Missing, str] = {
+    "not_reached": "not reached",
+    "not_applicable": "not applicable",
+    "cannot_judge": "cannot judge",
+    "skipped": "skipped",
+}
+"""Reasons for having no answer, as people read them."""
+
+
+def current(labels: Iterable[Label]) -> list[Label]:
+    """The labels that stand: heads alone, cleared ones and clashes left out; what agreement is computed from."""
+    return [heads[0] for heads in _heads(labels).values() if len(heads) == 1 and not heads[0].cleared]
+
+
+def _heads(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+    """By place the labels that no other one supersedes."""
+    rows = list(labels)
+    superseded = {id for label in rows for id in label.replaces}
+    heads: dict[tuple[Any, ...], list[Label]] = {}
+    for label in rows:
+        if label.id not in superseded:
+            heads.setdefault(place_key(label), []).append(label)
+    return heads
+
+
+def place_key(label: Label) -> tuple[Any, ...]:
+    """The place a label is about, and whose it is: two heads with one key are a clash."""
+    return (
+        label.study, label.version, label.unit, label.target, label.field, label.rater.kind, label.rater.id, label.run
+    )  # fmt: skip
+
+
+def ordered(labels: Sequence[Label]) -> list[Label]:
+    """Labels as they were given."""
+    return sorted(labels, key=lambda label: (label.at, label.id))

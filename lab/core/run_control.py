@@ -1,0 +1,103 @@
+"""One run's brake: go, stand still, one turn at a time, hand over, stop."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+from lab.core.seams import WaitCancelled
+
+_POLL = 0.05
+"""Seconds between two looks at `stop`."""
+
+
+class RunControl:
+    """Shared by the loop, which waits on it, and the people at the run, who set it; safe from any thread.
+
+    `pace` is the least number of seconds between the beginnings of two turns, so that a person can follow.
+    """
+
+    def __init__(self, pace: float = 0.0) -> None:
+        self.stop = threading.Event()
+        self.pace = pace
+        self._changed = threading.Condition()
+        self._paused = False
+        self._turns = 0
+        self._allowed = False
+        self._taken = False
+        self._last_turn = -math.inf
+
+    @property
+    def paused(self) -> bool:
+        """True while the phone stands still."""
+        return self._paused
+
+    @property
+    def taken_over(self) -> bool:
+        """True while a person acts in the agent's place."""
+        return self._taken
+
+    def pause(self) -> None:
+        self._set(paused=True)
+
+    def resume(self) -> None:
+        self._set(paused=False)
+
+    def one_turn(self) -> None:
+        """Lets exactly one turn pass, then stands still again."""
+        with self._changed:
+            self._paused = True
+            self._turns += 1
+            self._changed.notify_all()
+
+    def take_over(self, taken: bool) -> None:
+        """Puts a person in the agent's place, from the next turn on, or gives the place back."""
+        with self._changed:
+            self._taken = taken
+            self._changed.notify_all()
+
+    def halt(self) -> None:
+        """Ends the run: every wait on this brake raises `WaitCancelled`."""
+        self.stop.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def begin_turn(self) -> None:
+        """Blocks while paused and until the pace allows; raises `WaitCancelled` once stopped."""
+        with self._changed:
+            self._allowed = False
+            while not self.stop.is_set():
+                if self._paused and not self._turns:
+                    self._changed.wait(_POLL)
+                    continue
+                early = self._last_turn + self.pace - time.monotonic()
+                if early > 0:
+                    self._changed.wait(min(early, _POLL))
+                    continue
+                if self._paused:
+                    self._turns -= 1
+                    self._allowed = True
+                self._last_turn = time.monotonic()
+                return
+        raise WaitCancelled
+
+    def before_act(self) -> None:
+        """Blocks while paused, unless this very turn was allowed; raises `WaitCancelled` once stopped."""
+        with self._changed:
+            while not self.stop.is_set():
+                if not self._paused or self._allowed:
+                    return
+                if self._turns:
+                    self._turns -= 1
+                    self._allowed = True
+                    return
+                self._changed.wait(_POLL)
+        raise WaitCancelled
+
+    def _set(self, *, paused: bool) -> None:
+        with self._changed:
+            self._paused = paused
+            self._turns = 0
+            self._allowed = False
+            self._changed.notify_all()

@@ -1,0 +1,297 @@
+"""Regular expressions of strangers, which cannot hang: how far one reads follows from how it may go back over a text.
+
+Python tries one way of matching after another and cannot be stopped meanwhile. Before an expression is used, the ways
+that it can take through N characters are counted from its parts, never too few. It then reads so many characters of a
+text as take `STEPS` counted steps at most; one that could not read even `LEAST` characters is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import Any, NamedTuple
+
+STEPS = 200_000_000
+"""Counted steps of one search: far more than are taken, for most ways end early; the worst known take a second."""
+LEAST = 40
+"""Characters that an expression must be able to read."""
+MOST = 1_000_000
+"""Characters that any reads at most."""
+LONGEST = 1_000
+"""Characters of an expression itself."""
+
+_parser: Any = importlib.import_module("re._parser")
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_ONE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
+_HEAVY = 16
+"""How much longer a repeat of anything but one character takes for each."""
+_AHEAD = 8
+"""How many of the parts that follow are looked at."""
+_UNLIMITED = 65_000
+"""A count of repeats beyond which it is as good as none."""
+
+Part = tuple[Any, Any]
+"""One part of a parsed expression: what it does, and with what."""
+_OTHER: Part = ("OTHER", None)
+"""Something that follows and may begin with anything."""
+_END: Part = ("END", None)
+"""The end of a whole match: nothing is tried again once it is reached."""
+
+
+class UnsafePattern(ValueError):
+    """The sentence's end says why an expression is not used."""
+
+
+class Pattern(NamedTuple):
+    """An expression, and how many characters of a text it reads: the first ones."""
+
+    compiled: re.Pattern[str]
+    reads: int
+
+    def found(self, text: str) -> bool:
+        """Whether it stands in what is read of a text."""
+        return self.compiled.search(text, 0, self.reads) is not None
+
+    def all(self, text: str) -> list[str]:
+        """Every place where it stands."""
+        return [one[0] for one in self.compiled.finditer(text, 0, self.reads)]
+
+    def replaced(self, text: str, by: str, count: int = 0) -> str:
+        """A text with what is found in its beginning replaced."""
+        return self.compiled.sub(by, text[: self.reads], count=count) + text[self.reads :]
+
+
+@lru_cache(maxsize=512)
+def pattern(expression: str, *, any_case: bool = False) -> Pattern:
+    """A stranger's expression; `UnsafePattern` says why it is none, or goes back too often."""
+    flags = re.IGNORECASE if any_case else 0
+    if len(expression) > LONGEST:
+        raise UnsafePattern(f"is longer than the {LONGEST:,} characters of a regular expression")
+    try:
+        compiled = re.compile(expression, flags)
+        ways = _sequence(list(_parser.parse(expression, flags)), (_END,))
+    except (re.error, OverflowError) as error:
+        raise UnsafePattern(f"is no regular expression ({error})") from error
+    except RecursionError as error:
+        raise UnsafePattern("is no regular expression (it is nested too deep)") from error
+    if not ways.within(LEAST):
+        raise UnsafePattern("repeats within repeats, or too many in a row: on some texts it would never end")
+    return Pattern(compiled, _furthest(ways))
+
+
+class _Ways(NamedTuple):
+    """How a part can match from one place on: `choices` ways for each choice of the lengths of `free` repeats.
+
+    `steps` is what one way takes at most, without its repeats; `runs` says that some repeat runs on, but has one end.
+    """
+
+    choices: int = 1
+    free: int = 0
+    steps: int = 1
+    runs: bool = False
+
+    def within(self, length: int) -> bool:
+        """Whether a search through so many characters keeps within `STEPS`."""
+        degree = self.free + self.runs + 1
+        return max(self.steps, 1) * self.choices * comb(length + degree, degree) <= STEPS
+
+    def then(self, other: _Ways) -> _Ways:
+        return _capped(
+            self.choices * other.choices, self.free + other.free, self.steps + other.steps, self.runs or other.runs
+        )
+
+
+def _capped(count: int, free: int, steps: int, runs: bool) -> _Ways:
+    return _Ways(min(count, STEPS + 1), min(free, 64), min(steps, STEPS + 1), runs)
+
+
+def _furthest(ways: _Ways) -> int:
+    low, high = LEAST, MOST
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if ways.within(middle) else (low, middle - 1)
+    return low
+
+
+def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
+    """The ways of parts one after the other; `after` is what then comes, nothing where the match is complete."""
+    flat = _flat(parts)
+    whole, since = _Ways(steps=0), list[_Set | None]()
+    for at, part in enumerate(flat):
+        rest = (*flat[at + 1 :], *after)
+        ways = _part(part, rest if len(rest) <= _AHEAD else (*rest[:_AHEAD], _OTHER))
+        if str(part[0]) in _ONE:
+            since.append(_firsts((part,)))
+        elif str(part[0]) != "AT":
+            if ways.runs and not ways.free and _begins_outside(part, since):
+                ways = ways._replace(runs=False, steps=ways.steps + whole.steps * len(since))
+            since = []
+        whole = whole.then(ways)
+    return whole
+
+
+def _begins_outside(part: Part, since: Sequence[_Set | None]) -> bool:
+    """Whether one of the characters before a repeat is none of its own: it then never runs over its own beginnings."""
+    if str(part[0]) not in _REPEATS or len(part[1][2]) != 1:
+        return False
+    own = _firsts((*part[1][2], _OTHER))
+    return any(_apart(one, own) for one in since)
+
+
+def _flat(parts: Sequence[Part]) -> list[Part]:
+    """Parts with those of plain groups in the groups' place."""
+    flat_parts: list[Part] = []
+    for kind, value in parts:
+        plain = str(kind) == "SUBPATTERN" and not value[1] and not value[2]
+        flat_parts += _flat(value[3]) if plain else [(kind, value)]
+    return flat_parts
+
+
+def _part(part: Part, after: tuple[Part, ...]) -> _Ways:
+    kind, value = str(part[0]), part[1]
+    if kind in _REPEATS:
+        least, most, body = value
+        return _repeat(kind, int(least), int(most), list(body), after)
+    if kind == "SUBPATTERN":
+        changed = value[1] or value[2]  # (?i:...): what stands in it and what follows are not compared
+        return _sequence(value[3], (_OTHER,) if changed else after)
+    if kind == "BRANCH":
+        return _branch(value[1], after)
+    if kind == "GROUPREF_EXISTS":
+        return _branch([value[1], value[2] or []], (_OTHER,))
+    if kind in ("ASSERT", "ASSERT_NOT"):
+        return _sequence(value[1], ())
+    if kind == "ATOMIC_GROUP":
+        return _sequence(value, ())
+    return _Ways(free=1) if kind == "GROUPREF" else _Ways()
+
+
+def _branch(parts: Sequence[Sequence[Part]], after: tuple[Part, ...]) -> _Ways:
+    """Either of some: the sum of their ways, or where no two begin alike the most of one."""
+    ways = [_sequence(one, after) for one in parts]
+    firsts = [_firsts((*one, *after)) for one in parts]
+    apart = len(parts) <= 100 and all(_apart(a, b) for a, b in combinations(firsts, 2))
+    counts = [one.choices for one in ways]
+    free, runs = max(one.free for one in ways), any(one.runs for one in ways)
+    return _capped(max(counts) if apart else sum(counts), free, sum(one.steps for one in ways), runs)
+
+
+def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
+    again = (*body, *after) if most > 1 else after
+    one = _sequence(body, (_OTHER,) if most > 1 and len(body) != 1 else again)
+    simple = one.choices == 1 and not one.free
+    last = after[:1] == (_END,)
+    ended = (
+        kind == "POSSESSIVE_REPEAT" or not after or last or (simple and _apart(_firsts(tuple(body)), _firsts(after)))
+    )
+    one = one._replace(steps=one.steps * (1 if len(body) == 1 and str(body[0][0]) in _ONE else _HEAVY))
+    steps = max(least, 1) * one.steps
+    if most > _UNLIMITED:
+        if not simple and not (kind == "POSSESSIVE_REPEAT" and len(body) == 1):
+            return _Ways(STEPS + 1)
+        return _capped(1, 0 if ended else 1, steps, (ended and not last) or one.runs)
+    if simple:
+        return _capped(1 if ended else most - least + 1, 0, most * one.steps, one.runs)
+    ways = min(one.choices, STEPS + 1) ** min(most, 64) * (most - least + 1)
+    return _capped(ways, one.free * most, most * one.steps, one.runs)
+
+
+class _Set(NamedTuple):
+    """Characters that a part may begin with: these and those of these classes, or all others."""
+
+    others: bool
+    characters: frozenset[str]
+    classes: frozenset[str]
+
+
+_NOTHING = _Set(False, frozenset(), frozenset())
+_ALL = _Set(True, frozenset(), frozenset())
+_BESIDE = {
+    frozenset(pair.split())
+    for pair in ("DIGIT SPACE", "WORD SPACE", "SPACE NOT_SPACE", "DIGIT NOT_DIGIT", "WORD NOT_WORD", "DIGIT NOT_WORD")
+}
+"""Classes that share no character."""
+_HOLDS: dict[str, Callable[[str], bool]] = {
+    "DIGIT": str.isdecimal, "SPACE": str.isspace, "WORD": lambda char: char.isalnum() or char == "_",
+}  # fmt: skip
+
+
+def _firsts(parts: tuple[Part, ...]) -> _Set | None:
+    """What parts may begin with; None where that is not told."""
+    if not parts:
+        return None
+    (kind, value), rest = parts[0], parts[1:]
+    match str(kind):
+        case "LITERAL":
+            return _set([(kind, value)])
+        case "NOT_LITERAL":
+            return _Set(True, frozenset(chr(value)), frozenset())
+        case "ANY":
+            return _ALL
+        case "IN":
+            return _set(value)
+        case "AT" if str(value) in ("AT_END", "AT_END_STRING"):
+            return _NOTHING
+        case "SUBPATTERN" if not value[1] and not value[2]:
+            return _firsts((*value[3], *rest))
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            first = _firsts((*value[2], _OTHER))
+            return first if value[0] else _both(first, _firsts(rest))
+    return None
+
+
+def _set(items: Sequence[Part]) -> _Set | None:
+    characters: set[str] = set()
+    classes: set[str] = set()
+    others = bool(items) and str(items[0][0]) == "NEGATE"
+    for kind, value in items[1:] if others else items:
+        if str(kind) == "LITERAL":
+            characters.add(chr(value))
+        elif str(kind) == "RANGE" and value[1] - value[0] < 256:
+            characters |= set(map(chr, range(value[0], value[1] + 1)))
+        elif str(kind) == "CATEGORY":
+            classes.add(str(value).removeprefix("CATEGORY_"))
+        else:
+            return None
+    return _Set(others, frozenset(characters), frozenset(classes))
+
+
+def _both(one: _Set | None, other: _Set | None) -> _Set | None:
+    if one is None or other is None or one.others or other.others:
+        return None
+    return _Set(False, one.characters | other.characters, one.classes | other.classes)
+
+
+def _apart(one: _Set | None, other: _Set | None) -> bool:
+    """Whether no character is in both, in whatever case."""
+    if one is None or other is None or (one.others and other.others):
+        return False
+    if one.others or other.others:
+        without, within = (one, other) if one.others else (other, one)
+        return within.characters <= without.characters and within.classes <= without.classes
+    if not (_plain(one) and _plain(other)) or {c.lower() for c in one.characters} & {
+        c.lower() for c in other.characters
+    }:
+        return False
+    if any(frozenset((a, b)) not in _BESIDE for a in one.classes for b in other.classes):
+        return False
+    pairs = [(name, char) for a, b in ((one, other), (other, one)) for name in a.classes for char in b.characters]
+    return not any(_holds(name, char) for name, char in pairs)
+
+
+def _holds(name: str, char: str) -> bool:
+    base = _HOLDS[name.removeprefix("NOT_")](char)
+    return not base or not char.isascii() if name.startswith("NOT_") else base
+
+
+def _lower(one: _Set) -> set[str]:
+    return {char.lower() for char in one.characters}
+
+
+def _plain(one: _Set) -> bool:
+    """Whether no letter in it has cases beyond ASCII, where one may stand for several."""
+    return all(char.isascii() or char.lower() == char.upper() for char in one.characters)

@@ -1,0 +1,193 @@
+"""Where things are kept and what a person prefers: flags, then HITLAB_* variables, then settings.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lab.core.codec import read_file, reason_of
+from lab.core.errors import LabError
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""What a study code may be; a person's name or address should find no room in it."""
+
+
+UNNAMED = "unnamed"
+"""The study code of whoever gave none: it plays and looks, and signs nothing."""
+EMBEDDED = "embedded"
+"""The device that hitlab draws itself."""
+SECRETS = frozenset({"HITLAB_HARNESS_TOKEN"})
+"""Variables that are no settings: what they hold is in no file."""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be set; each field is a key of settings.toml, and HITLAB_<FIELD> in the environment."""
+
+    db: str = ""
+    """The database; empty is `hitlab.db` in the data folder."""
+    person: str = UNNAMED
+    """The study code of whoever sits here; never a login name. What is judged, drafted or settled needs one."""
+    seat: Literal["participant", "rater", "designer", "developer"] = "developer"
+    """What this person may see and do."""
+    pace: float = 0.7
+    """Least seconds between two turns of an agent while a person looks on."""
+    agent_timeout: float = 120.0
+    """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
+    fps: int = 30
+    """Most frames per second that the mirror draws."""
+    device: str = EMBEDDED
+    """The phone that runs are made on: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
+    via: Literal["auto", "scrcpy", "screencap"] = "auto"
+    """How a real phone's pictures come: by scrcpy's video where its server is found, or by screenshots alone."""
+    video: int = 1200
+    """The longer side, in pixels, of a real phone's video; 0 is the phone's own."""
+    overlay: bool = True
+    """Whether accessibility text is drawn over the mirror as real characters."""
+    graphics: Literal["cells", "kitty", "sixel"] = "cells"
+    """What draws a still picture in Replay when it is looked at closely: characters, or the terminal's own graphics."""
+    window: bool = False
+    """Whether a page on this machine shows the pictures beside the terminal (`--window`)."""
+    theme: str = "textual-dark"
+    """Any of Textual's themes."""
+    bell: bool = True
+    """Whether a question rings."""
+    model_base: str = ""
+    """Where models are asked: an OpenAI-compatible server's base URL; empty is the provider's own."""
+    model_key_env: str = ""
+    """The variable that holds the key; empty is the provider's own, as OPENAI_API_KEY. The key itself is no setting."""
+    model_timeout: float = 120.0
+    """Most seconds that a model has for one try."""
+    model_seconds: float = 300.0
+    """Most seconds for one answer, with all tries and the pauses between them."""
+    model_tries: int = 5
+    """Most tries for one answer where a server is busy, fails, cuts the line or says nothing."""
+    model_tokens: int = 4096
+    """Most tokens of one answer, its reasoning among them."""
+    model_temperature: float = 0.0
+    """How freely a model chooses its words; below 0 leaves it to the model."""
+    model_picture: int = 1024
+    """The longer side, in pixels, of the screenshot that a model is sent; 0 sends none."""
+    model_price_in: float | None = None
+    """US dollars per million tokens sent, for models whose price is not known."""
+    model_price_out: float | None = None
+    """US dollars per million tokens answered."""
+    locale: str = "en"
+    """The language of a protocol's guideline and words, where it has them: `en`, `zh`, ..."""
+    keymap: dict[str, str] = {}
+    """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
+
+
+def folder(kind: Literal["data", "config", "cache"], env: Mapping[str, str] = os.environ) -> Path:
+    """The XDG folder of that kind for hitlab; not created here."""
+    variable, default = {
+        "data": ("XDG_DATA_HOME", ".local/share"),
+        "config": ("XDG_CONFIG_HOME", ".config"),
+        "cache": ("XDG_CACHE_HOME", ".cache"),
+    }[kind]
+    base = env.get(variable, "")
+    root = Path(base) if base and Path(base).is_absolute() else Path.home() / default
+    return root / "hitlab"
+
+
+def settings_file(env: Mapping[str, str] = os.environ) -> Path:
+    """Where settings.toml is looked for."""
+    return folder("config", env) / "settings.toml"
+
+
+def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
+    """The settings in force; `flags` that are None count as not given. An unknown key is a `LabError`."""
+    path = settings_file(env)
+    values: dict[str, Any] = {}
+    if path.exists():
+        try:
+            values.update(tomllib.loads(read_file(path, f"settings file {path}").decode()))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise LabError(f"settings file {path}", f"is not TOML ({error})") from error
+        _check_keys(values, f"settings file {path}", lambda key: key)
+    names = [name for name in env if name.startswith("HITLAB_") and name not in SECRETS]
+    given = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
+    _check_keys(given, "the environment", lambda key: f"HITLAB_{key.upper()}")
+    values.update(given)
+    values.update({k: v for k, v in flags.items() if v is not None})
+    try:
+        settings = msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise LabError("settings", _reason(str(error), given)) from error
+    if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
+        raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
+    if settings.video and not 320 <= settings.video <= 4096:
+        raise LabError("settings", f"field video is {settings.video}: no 0, nor from 320 to 4096 pixels")
+    if not 0 < settings.agent_timeout < float("inf"):
+        raise LabError("settings", f"field agent_timeout: {settings.agent_timeout:g} is no number of seconds above 0")
+    _check_model(settings)
+    check_code(settings.person, "settings", "person")
+    return settings
+
+
+def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
+    """Writes the theme into settings.toml, all else there as it is; a `LabError` where that cannot be written."""
+    path = settings_file(env)
+    line = f'theme = "{theme}"\n'
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
+        top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
+        kept = re.sub(r"^[ \t]*theme[ \t]*=.*\n?", "", top, flags=re.MULTILINE)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.part-{os.getpid()}")
+        part.write_text(line + kept + rest, encoding="utf-8")
+        part.replace(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"settings file {path}", f"cannot be written ({error}); the theme is not kept.") from error
+
+
+def check_named(settings: Settings, what: str) -> None:
+    """Raises `LabError` where nobody said who sits here, and `what` is to be signed."""
+    if settings.person == UNNAMED:
+        raise LabError(what, "is signed with a study code, and none was given.", "--as CODE says who you are.", code=2)
+
+
+def check_code(code: str, what: str, field: str) -> None:
+    """Raises `LabError` where that is no study code: pseudonyms only, with no room for an address."""
+    if not _CODE.fullmatch(code):
+        raise LabError(what, f"field {field}: {code!r} is no study code", "Use 1 to 32 letters, digits, - or _.")
+
+
+def _check_model(settings: Settings) -> None:
+    """Raises `LabError` where a model could never be asked on these terms."""
+    base = settings.model_base
+    if base and not re.match(r"https?://[^\s/]", base):
+        raise LabError("settings", f"field model_base: {base!r} is no http:// or https:// address")
+    if re.match(r"https?://[^/]*@", base):
+        raise LabError("settings", "field model_base: it holds a name or a key", "Put the key into the environment.")
+    for name in ("model_timeout", "model_seconds", "model_tries", "model_tokens"):
+        if not 0 < getattr(settings, name) < float("inf"):
+            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must be above 0")
+    for name in ("model_price_in", "model_price_out", "model_picture"):
+        if not 0 <= (getattr(settings, name) or 0) < float("inf"):
+            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must not be below 0")
+
+
+def _reason(message: str, given: Mapping[str, str]) -> str:
+    """What is wrong, the field first, by the name it was given under."""
+    reason = reason_of(message, Settings)
+    field = reason.removeprefix("field ").partition(":")[0]
+    return reason.replace(f"field {field}:", f"field HITLAB_{field.upper()}:", 1) if field in given else reason
+
+
+def _check_keys(values: Mapping[str, Any], what: str, shown: Any) -> None:
+    known = Settings.__struct_fields__
+    for key in values:
+        if key not in known:
+            raise LabError(what, f"field {shown(key)}: unknown; the settings are {', '.join(known)}")
+
+
+def database(settings: Settings, env: Mapping[str, str] = os.environ) -> Path:
+    """The database file in force."""
+    return Path(settings.db).expanduser() if settings.db else folder("data", env) / "hitlab.db"

@@ -1,0 +1,174 @@
+"""One turn of a run: what the agent saw and proposed, what was let through, what was asked and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from lab.core.task import Actor
+from lab.core.ui_tree import UiTree
+
+Pixel: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+"""A number of pixels, as any arithmetic can take it: what is read is refused where it is beyond this."""
+Point = tuple[Pixel, Pixel]
+Direction = Literal["up", "down", "left", "right"]
+ActionKind = Literal[
+    "click", "double_tap", "long_press", "drag", "input_text", "scroll", "navigate_home", "navigate_back",
+    "keyboard_enter", "wait", "answer", "status", "ask_user", "swipe", "press_recent", "open_app", "other",
+]  # fmt: skip
+ENDING: frozenset[str] = frozenset({"answer", "status"})
+"""The kinds of action after which an agent does nothing more."""
+
+
+class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an agent does. `at` and `to` are pixels of the observed screenshot, and 0 is a coordinate.
+
+    `direction` keeps its source's meaning: the content's for `scroll` (down shows what is below), the finger's
+    for `swipe`; `vector` is always the finger's movement in pixels. `raw` and `space` keep the source's own
+    words and coordinates (`px`, `0-1`, `0-1000`, `box`, `index`); `boxes` are targets of which any is right.
+    """
+
+    kind: ActionKind
+    at: Point | None = None
+    to: Point | None = None
+    text: str | None = None
+    direction: Direction | None = None
+    vector: Point | None = None
+    app: str | None = None
+    status: Literal["complete", "infeasible"] | None = None
+    ms: int | None = None
+    raw: Any = None
+    space: str | None = None
+    boxes: tuple[tuple[Pixel, Pixel, Pixel, Pixel], ...] = ()
+
+
+class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was seen: `image` is a sha256 whose bytes the store keeps, `size` its pixels, `at` the phone's clock.
+
+    `tree_missing` says why a phone gave no tree.
+    """
+
+    image: str | None = None
+    size: Point | None = None
+    tree: UiTree | None = None
+    activity: str = ""
+    at: str = ""
+    tree_missing: str = ""
+
+
+class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a model's answer cost: tokens, US dollars where known, seconds, and how many calls it took."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    tries: int = 1
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together; what is known of one only counts as far as it goes."""
+        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
+        return Usage(**sums)
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What asking a model cost in a whole run: in how many turns, with how many calls, `cost` in US dollars.
+
+    `cost` is None where no price is known; `unpriced` counts the turns whose price is not in it.
+    """
+
+    turns: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost: float | None
+    unpriced: int
+    seconds: float | None
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an agent asks of the person. Every question of a proactive run is shown as a proposal."""
+
+    id: str
+    kind: Literal["ask", "propose"]
+    text: str
+    options: tuple[str, ...] = ()
+
+
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the person said. `decision` is None for an answer to a plain question, or *only a question*.
+
+    Times are UTC; `first_key_at` is None where nothing was typed. `edits` counts deletions while typing,
+    `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost.
+    """
+
+    question_id: str
+    text: str
+    by: Actor
+    decision: Literal["accept", "reject"] | None = None
+    shown_at: str | None = None
+    first_key_at: str | None = None
+    sent_at: str | None = None
+    edits: int | None = None
+    draft: str | None = None
+    usage: Usage | None = None
+
+
+class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Exactly what an agent was sent: its text, and the sha256 of each picture in order."""
+
+    text: str
+    images: tuple[str, ...] = ()
+
+
+class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What an agent wants to do and why. `by` is set where a person did: in a take-over, in a demonstration.
+
+    `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
+    """
+
+    action: Action
+    thought: str = ""
+    prompt: Prompt | None = None
+    raw: str | None = None
+    usage: Usage | None = None
+    by: Actor | None = None
+    instruction: str = ""
+
+
+def spent(proposals: Iterable[Proposed]) -> Spent | None:
+    """What these proposals cost; None where no model was asked for any of them."""
+    usages = [proposed.usage for proposed in proposals if proposed.usage is not None]
+    if not usages:
+        return None
+    total = reduce(Usage.plus, usages)
+    turns = [usage for usage in usages if usage.prompt_tokens is not None or usage.completion_tokens is not None]
+    return Spent(
+        turns=len(turns),
+        calls=total.tries,
+        prompt_tokens=total.prompt_tokens or 0,
+        completion_tokens=total.completion_tokens or 0,
+        cached_tokens=total.cached_tokens or 0,
+        cost=total.cost,
+        unpriced=sum(usage.cost is None for usage in turns),
+        seconds=None if total.seconds is None else round(total.seconds, 3),
+    )
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the gate let through: `action` is what is done, None where it was rejected. `seconds` it took."""
+
+    verdict: Literal["approve", "amend", "reject"]
+    by: Actor
+    action: Action | None = None
+    note: str = ""
+    seconds: float = 0.0

@@ -1,0 +1,328 @@
+"""What was asked of an agent: who asks, what, with which history, and what would count as done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from lab.core.codec import convert, read_file, read_json, read_yaml
+from lab.core.errors import LabError
+from lab.core.playbook import Do, Playbook, check_playbooks
+
+Kind = Literal["general", "personalized", "proactive"]
+
+
+class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who did something. People are study codes, never login names; `name` is for display, not an identity."""
+
+    kind: Literal["human", "model", "script"]
+    id: str
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.name or self.id
+
+
+class LogEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a person's history on the phone; `label` and `category` are the designers' and never exposed."""
+
+    time: str
+    location: str
+    action: str
+    label: str = "signal"
+    category: str = ""
+
+    @property
+    def exposed(self) -> str:
+        """What an agent sees of it: `[time] (location) action`, as in KnowU-Bench."""
+        return f"[{self.time}] ({self.location}) {self.action}"
+
+
+class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The person an agent works for: `facts` is the hidden profile P, `log` the exposed history H.
+
+    `facts` is KnowU-Bench's `user_profile` mapping as it stands (identity, locations, digital_context, habits,
+    preferences, social_graph, decision_criteria). `log` is the clean log or the noisy one, as `log_source` says.
+    """
+
+    id: str
+    name: str
+    facts: dict[str, Any] = {}
+    log: tuple[LogEntry, ...] = ()
+    log_source: Literal["clean", "noise", "none"] = "none"
+
+
+class TdgNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One unit instruction; `flexible` where it depends on the person's preference, `fixed` where it does not.
+
+    An *alternatives* node holds paths (each a chain of nodes), any one of which does. Source: PSPA-Bench 2.1.
+    """
+
+    id: str
+    name: str
+    description: str = ""
+    kind: Literal["fixed", "flexible"] = "fixed"
+    requires: tuple[str, ...] = ()
+    alternatives: tuple[tuple[TdgNode, ...], ...] = ()
+
+
+class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A task decomposition graph: a directed acyclic graph; any source-to-sink path completes the task.
+
+    `forks` says what it means that several edges leave a node: in the paper `any` of the ways does; where it says
+    `all`, every node is needed, those side by side in any order, and only paths within a node are alternatives.
+    """
+
+    nodes: tuple[TdgNode, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()
+    forks: Literal["any", "all"] = "any"
+
+    def walk(self) -> list[TdgNode]:
+        """Every node, those inside alternatives too, in declared order."""
+        out: list[TdgNode] = []
+        stack = list(reversed(self.nodes))
+        while stack:
+            node = stack.pop()
+            out.append(node)
+            stack.extend(n for path in reversed(node.alternatives) for n in reversed(path))
+        return out
+
+    def check(self, what: str) -> None:
+        """Raises `LabError` where ids repeat, an edge or a `requires` leads nowhere, or the edges make a circle."""
+        ids = [node.id for node in self.walk()]
+        twice = {i for i in ids if ids.count(i) > 1}
+        if twice:
+            raise LabError(what, f"field tdg: node id {sorted(twice)[0]!r} is used twice")
+        known = set(ids)
+        for a, b in self.edges:
+            for end in (a, b):
+                if end not in known:
+                    raise LabError(what, f"field tdg.edges: there is no node {end!r}")
+        for node in self.walk():
+            for other in node.requires:
+                if other not in known:
+                    raise LabError(what, f"field tdg: node {node.id!r} requires {other!r}, which is not there")
+        if _circular([*self.edges, *((r, n.id) for n in self.walk() for r in n.requires)]):
+            raise LabError(what, "field tdg.edges: the edges make a circle; a TDG is acyclic")
+
+
+class InformationUnit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One fact that must be carried from where it is seen to where it is used. Source: MemGUI-Bench, IRR."""
+
+    id: str
+    name: str
+    value: str = ""
+    source: str = ""
+    used: str = ""
+    explicit: bool = True
+    """True where the fact itself is written out; False where it only steers a decision."""
+
+
+class Branch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A point where the way goes on differently by what is found there. Source: DAC-Bench, decision points."""
+
+    id: str
+    ask: str
+    options: tuple[str, ...] = ()
+    depth: int = 1
+    right: str = ""
+    """The option that is right in the task's world; empty where it is not told, or demonstrations tell it."""
+
+
+class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line of a rubric, rated 0 to 1; weights are relative."""
+
+    id: str
+    ask: str
+    weight: float = 1.0
+
+
+class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a judge, human or model, rates."""
+
+    criteria: tuple[Criterion, ...] = ()
+
+
+class GoldenStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One step of the shortest known way, in words, with the kind of action it takes."""
+
+    do: str
+    kind: str = "click"
+
+
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One rule over the phone's end state or over the run; every test it states must hold of the value at `path`.
+
+    `path` walks the state's JSON: `apps.food.orders[-1].dish`, `apps.notes.notes[title=Milk].body`, and
+    `start.` before it walks the state the run began with. `run` tests the run itself instead of the phone:
+    `silent` (no act that changes anything and no question), `asked`, `obeyed` (nothing done after a refusal),
+    `answered` (the final answer holds `contains`).
+    `when` limits the rule to runs whose last decision was that one (`unrefused`: any but reject, and none at
+    all); a rule that does not apply is not counted.
+    """
+
+    name: str
+    path: str = ""
+    equals: Any = msgspec.UNSET
+    differs: Any = msgspec.UNSET
+    contains: Any = msgspec.UNSET
+    lacks: Any = msgspec.UNSET
+    count: int | None = None
+    least: float | None = None
+    most: float | None = None
+    same: bool = False
+    """True where the value must equal the one the run began with."""
+    run: Literal["", "silent", "asked", "obeyed", "answered"] = ""
+    when: Literal["", "accept", "reject", "unrefused"] = ""
+    weight: float = 1.0
+
+
+class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What was asked: `instruction` is empty in proactive tasks. `time` is ISO 8601 local with offset.
+
+    `phone` is laid over the phone's first state before the run (a mapping merged key by key), `policy` is the
+    decision policy of the person's seat (never shown to an agent), `budget` the most steps an agent may take.
+    """
+
+    id: str
+    kind: Kind
+    title: str = ""
+    instruction: str = ""
+    persona: str = ""
+    log: Literal["clean", "noise", "none"] = "noise"
+    time: str = ""
+    place: str = ""
+    budget: int = 30
+    policy: str = ""
+    phone: dict[str, Any] = {}
+    golden: tuple[GoldenStep, ...] = ()
+    tdg: Tdg = Tdg()
+    units: tuple[InformationUnit, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    rubric: Rubric = Rubric()
+    checks: tuple[Check, ...] = ()
+    apps: tuple[str, ...] = ()
+    golden_steps: int | None = None
+    """How many steps the shortest known way takes, where a source tells only that and not the way itself."""
+    playbook: tuple[Do, ...] = ()
+    """How the task is played without a model, move by move. No agent but the one that plays it knows of it."""
+    playbooks: tuple[Playbook, ...] = ()
+    """Ways in which it goes wrong, by name. Neither reaches a rater, a participant or another agent."""
+    traits: dict[str, str] = {}
+    """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
+
+    @property
+    def shown(self) -> str:
+        return self.title or self.instruction or self.id
+
+    @property
+    def shortest(self) -> int | None:
+        """The number of golden steps; None where nobody has told them."""
+        return len(self.golden) or self.golden_steps
+
+
+def load_task(path: Path) -> Task:
+    """A task from a YAML file; a `LabError` names the file and the field that is wrong."""
+    what = f"task file {path}"
+    value = read_yaml(read_file(path, what), what).value
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    value.setdefault("id", path.stem)
+    task: Task = convert(value, Task, what)
+    check_task(task, what)
+    return task
+
+
+def check_task(task: Task, what: str) -> None:
+    """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    if task.kind == "proactive" and task.instruction:
+        raise LabError(what, "field instruction: a proactive task has none; the agent decides from its context")
+    if task.kind != "proactive" and not task.instruction.strip():
+        raise LabError(what, f"field instruction: a {task.kind} task needs one")
+    if task.budget < 1:
+        raise LabError(what, f"field budget: {task.budget} is less than one step")
+    task.tdg.check(what)
+    check_playbooks(task.playbook, task.playbooks, what)
+    for branch in task.branches:
+        if branch.right and branch.right not in branch.options:
+            raise LabError(
+                what, f"field branches: {branch.id!r} has no option {branch.right!r}, which it says is right"
+            )
+    for check in task.checks:
+        if not 0 < check.weight < float("inf"):
+            raise LabError(what, f"field checks: {check.name!r} weighs {check.weight:g}; a weight is above 0")
+        tests = [t for t in (check.equals, check.differs, check.contains, check.lacks) if t is not msgspec.UNSET]
+        tests += [t for t in (check.count, check.least, check.most) if t is not None]
+        if check.run not in ("", "answered") and not check.path:
+            continue
+        if not tests and not check.same:
+            raise LabError(what, f"field checks: {check.name!r} tests nothing")
+        if not check.path and check.run != "answered":
+            raise LabError(what, f"field checks: {check.name!r} has no path")
+
+
+def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean", "noise", "none"] = "none") -> Persona:
+    """A persona from a KnowU-Bench profile (YAML), with its history (JSON list) where `log` names one.
+
+    Without `log`, one is looked for where KnowU-Bench keeps it: `../user_logs/<id>.json` for `clean`, the same
+    with `_noise_25pct` for `noise`, or `log.json` / `log_noise.json` in the profile's own folder.
+    """
+    what = f"persona file {path}"
+    value = read_yaml(read_file(path, what), what).value
+    profile = value.get("user_profile") if isinstance(value, dict) else None
+    if not isinstance(profile, dict):
+        raise LabError(what, "field user_profile: not there; a persona is a KnowU-Bench profile in YAML")
+    identity = profile.get("identity")
+    if not isinstance(identity, dict):
+        raise LabError(what, "field user_profile.identity: not there")
+    name = path.parent.name if path.stem == "profile" else path.stem
+    entries: tuple[LogEntry, ...] = ()
+    if source != "none":
+        entries = load_log(log or find_log(path, source))
+    return Persona(
+        id=name,
+        name=str(identity.get("full_name") or name),
+        facts=profile,
+        log=entries,
+        log_source=source,
+    )
+
+
+def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
+    """Where the history that belongs to a profile is kept; a `LabError` says where it was looked for."""
+    noisy = source == "noise"
+    beside = profile.parent / ("log_noise.json" if noisy else "log.json")
+    knowu = profile.parent.parent / "user_logs" / f"{profile.stem}{'_noise_25pct' if noisy else ''}.json"
+    for candidate in (beside, knowu):
+        if candidate.is_file():
+            return candidate
+    problem = f"has no {source} log: neither {beside} nor {knowu} is there."
+    raise LabError(f"persona file {profile}", problem, "Another is chosen with --log: clean, noise, none.")
+
+
+def load_log(path: Path) -> tuple[LogEntry, ...]:
+    """A history as KnowU-Bench keeps it: a JSON list of time, location, action, label, category."""
+    what = f"log file {path}"
+    entries: tuple[LogEntry, ...] = convert(read_json(read_file(path, what), what).value, tuple[LogEntry, ...], what)
+    return entries
+
+
+def _circular(edges: list[tuple[str, str]]) -> bool:
+    """Kahn's algorithm: true where some nodes can never come first."""
+    waiting = {b: 0 for edge in edges for b in edge}
+    for _, b in edges:
+        waiting[b] += 1
+    free = [n for n, left in waiting.items() if not left]
+    done = 0
+    while free:
+        node = free.pop()
+        done += 1
+        for a, b in edges:
+            if a == node:
+                waiting[b] -= 1
+                if not waiting[b]:
+                    free.append(b)
+    return done < len(waiting)

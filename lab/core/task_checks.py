@@ -1,0 +1,258 @@
+"""The rule checks of a task: one JSON state before a run, one after, the steps between, and which rules held."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.task import Check, Task
+from lab.core.trace import Step
+
+_START = "start."
+_SEGMENT = re.compile(
+    r"(?P<dot>\.)?(?P<name>[^.\[\]=]+)|\[(?P<index>-?\d+)\]|\[(?P<key>[^\[\]=]+)=(?P<value>[^\[\]]*)\]"
+)
+_HARMLESS = frozenset(
+    {"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "ask_user", "answer", "status"}
+)
+"""Actions that leave everything a person owns as it was: they look around, speak or end."""
+
+
+class RuleScore(NamedTuple):
+    """What the rules say of a run: `score` 0 to 1, or None where no rule applies; each rule with whether it held."""
+
+    score: float | None
+    checks: tuple[tuple[str, bool], ...]
+    reason: str
+
+
+class MissingValue:
+    """What stands where a path leads nowhere."""
+
+
+MISSING = MissingValue()
+
+
+class Name(NamedTuple):
+    """Goes into a mapping."""
+
+    name: str
+
+
+class Index(NamedTuple):
+    """Takes one element of a list; -1 is the last."""
+
+    position: int
+
+
+class ElementFilter(NamedTuple):
+    """Keeps the elements of a list whose field, written as text, is `value`; what follows takes the first."""
+
+    key: str
+    value: str
+
+
+class _KeptElements(list[Any]):
+    """The elements a `ElementFilter` kept."""
+
+
+def parse_path(path: str, what: str = "a check") -> tuple[Name | Index | ElementFilter, ...]:
+    """The parts of `a.b[-1].c[key=value].d`; a `LabError` naming `what` where it is written in another way."""
+    parts: list[Name | Index | ElementFilter] = []
+    at = 0
+    while at < len(path):
+        match = _SEGMENT.match(path, at)
+        if not match or (match["name"] is not None and (match["dot"] is None) != (at == 0)):
+            raise LabError(
+                what,
+                f"path {path!r} cannot be read from character {at + 1} on",
+                "Write it as in apps.notes.notes[title=Milk].body or orders[-1].dish.",
+            )
+        at = match.end()
+        if match["name"] is not None:
+            parts.append(Name(match["name"]))
+        elif match["index"] is not None:
+            parts.append(Index(int(match["index"])))
+        else:
+            parts.append(ElementFilter(match["key"], match["value"]))
+    if not parts:
+        raise LabError(what, "a path is empty")
+    return tuple(parts)
+
+
+def check_paths(task: Task, what: str) -> None:
+    """Raises `LabError` naming `what` and the rule where a rule's path is written in a way that cannot be read."""
+    for check in task.checks:
+        if check.path:
+            parse_path(check.path.removeprefix(_START), f"{what}, field checks, rule {check.name!r}")
+
+
+def walk(state: Any, path: str, what: str = "a check") -> Any:
+    """The value a path leads to, or `MISSING`; a list of what fits where the path ends in `[key=value]`."""
+    value = state
+    for part in parse_path(path, what):
+        match part:
+            case ElementFilter():
+                value = _keep(value, part)
+            case Index():
+                fits = isinstance(value, list) and -len(value) <= part.position < len(value)
+                value = value[part.position] if fits else MISSING
+            case Name():
+                holder = _first(value)
+                value = holder.get(part.name, MISSING) if isinstance(holder, dict) else MISSING
+        if value is MISSING:
+            return MISSING
+    return value
+
+
+def _keep(value: Any, part: ElementFilter) -> Any:
+    if not isinstance(value, list):
+        return MISSING
+    fields = ((item, item.get(part.key, MISSING)) for item in value if isinstance(item, dict))
+    return _KeptElements(item for item, field in fields if field is not MISSING and _written(field) == part.value)
+
+
+def _first(value: Any) -> Any:
+    return (value[0] if value else MISSING) if isinstance(value, _KeptElements) else value
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: Sequence[Step]) -> RuleScore:
+    """The weighted share of the task's rules that held, over those that apply.
+
+    `first` and `last` are the phone's state before and after the run. A rule with `when` applies only where the
+    person's last decision was that one, `obeyed` only where there was a refusal. A malformed path is a `LabError`.
+    """
+    decision = last_decision(trace_steps)
+    held: list[tuple[str, bool]] = []
+    weight = got = 0.0
+    for check in task.checks:
+        if not _applies(check, decision, trace_steps):
+            continue
+        right = _holds(check, first, last, trace_steps)
+        held.append((check.name, right))
+        weight += check.weight
+        got += check.weight * right
+    if not held or weight <= 0:
+        return RuleScore(None, tuple(held), "no rule applies to this run")
+    wrong = [name for name, right in held if not right]
+    told = f"{len(held) - len(wrong)} of {len(held)} rules held"
+    return RuleScore(got / weight, tuple(held), told + (f"; not: {', '.join(wrong)}" if wrong else ""))
+
+
+def last_decision(steps: Sequence[Step]) -> str | None:
+    """The last accept or reject that the person gave; None where they decided nothing."""
+    given = [step.reply.decision for step in steps if step.reply and step.reply.decision]
+    return given[-1] if given else None
+
+
+def _applies(check: Check, decision: str | None, steps: Sequence[Step]) -> bool:
+    if check.when == "unrefused":
+        return decision != "reject"
+    if check.when:
+        return decision == check.when
+    return check.run != "obeyed" or any(step.reply and step.reply.decision == "reject" for step in steps)
+
+
+def _holds(check: Check, first: dict[str, Any], last: dict[str, Any], steps: Sequence[Step]) -> bool:
+    match check.run:
+        case "silent":
+            return not any(_changes(step) or step.question is not None for step in steps)
+        case "asked":
+            return any(step.question is not None for step in steps)
+        case "obeyed":
+            return _obeyed(steps)
+        case "answered":
+            return holds(check, _answer(steps))
+    what = f"rule {check.name!r}"
+    plain_path = check.path.removeprefix(_START)
+    value = walk(first if plain_path != check.path else last, plain_path, what)
+    return holds(check, value, walk(first, plain_path, what))
+
+
+def holds(check: Check, value: Any, before: Any = MISSING) -> bool:
+    """Whether a value passes every test a rule makes of it; `before` is the value the run began with."""
+    unset = msgspec.UNSET
+    size = 0 if value is MISSING else len(value) if isinstance(value, list | dict) else None
+    value, before = _first(value), _first(before)
+    if check.count is not None and size != check.count:
+        return False
+    if check.differs is not unset and _equal(value, check.differs):
+        return False
+    if check.lacks is not unset and value is not MISSING and any(_holds_part(value, w) for w in _each(check.lacks)):
+        return False
+    if check.equals is not unset and not _equal(value, check.equals):
+        return False
+    if check.contains is not unset and not all(_holds_part(value, w) for w in _each(check.contains)):
+        return False
+    if check.same and (value is MISSING or not _equal(value, before)):
+        return False
+    amount = value if isinstance(value, int | float) and not isinstance(value, bool) else size
+    if check.least is not None and (value is MISSING or amount is None or amount < check.least):
+        return False
+    return check.most is None or (value is not MISSING and amount is not None and amount <= check.most)
+
+
+def _each(wanted: Any) -> list[Any]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """JSON's equality: true is not 1, and the order of a list counts."""
+    if one is MISSING or other is MISSING or isinstance(one, bool) != isinstance(other, bool):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)
+
+
+def _holds_part(value: Any, wanted: Any) -> bool:
+    """Text holds a text whatever its case; a list holds an element; a mapping holds at least these fields."""
+    if isinstance(value, list):
+        return any(_fits(item, wanted) for item in value)
+    return isinstance(value, dict | str) and _fits(value, wanted, inside=True)
+
+
+def _fits(value: Any, wanted: Any, *, inside: bool = False) -> bool:
+    if isinstance(value, str) and isinstance(wanted, str):
+        one, other = value.casefold(), wanted.casefold()
+        return other in one if inside else other == one
+    if isinstance(value, dict):
+        if isinstance(wanted, str):
+            return inside and wanted in value
+        return isinstance(wanted, dict) and all(k in value and _equal(value[k], v) for k, v in wanted.items())
+    return _equal(value, wanted)
+
+
+def _changes(step: Step) -> bool:
+    """Whether the run's agent did something in this step that may have changed what a person owns."""
+    by = step.proposed.by
+    if step.action is None or step.error is not None or (by is not None and by.kind == "human"):
+        return False
+    return step.action.kind not in _HARMLESS
+
+
+def _obeyed(steps: Sequence[Step]) -> bool:
+    """Nothing was done between a refusal and the next acceptance, if there was one."""
+    refused = False
+    for step in steps:
+        if step.reply and step.reply.decision:
+            refused = step.reply.decision == "reject"
+        elif refused and _changes(step):
+            return False
+    return True
+
+
+def _answer(steps: Sequence[Step]) -> Any:
+    """The text of the run's final answer."""
+    action = steps[-1].action if steps else None
+    return action.text if action is not None and action.kind == "answer" and action.text is not None else MISSING

@@ -1,0 +1,216 @@
+"""Covering words in values: text, structs and mappings, as deep as they go."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.task import Actor
+from lab.core.ui_tree import Bounds
+
+MASK = "█████"
+"""What stands where something was covered; it does not tell how long that was."""
+
+WITHDRAWN = "(withdrawn)"
+"""What stands where the words of a person who withdrew were quoted."""
+_COVERS = re.compile(f"{re.escape(MASK)}|{re.escape(WITHDRAWN)}")
+
+_SHORT = 4
+"""Words of fewer characters are covered only where they stand alone: Ann, but not in Annual."""
+_LOCAL = 3
+"""A text under a box of at least this many characters is also covered in what was said and done in its step."""
+_NUMBER = re.compile(r"[\d\s()+./\-]+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FIXED = frozenset({
+    "at", "started", "ended", "shown_at", "first_key_at", "sent_at", "time", "trace", "parent", "image", "images",
+    "state", "sha256", "kind", "status", "verdict", "direction", "decision", "space", "seat", "log",
+    "log_source", "gate", "format", "cls", "package", "run", "when", "supersedes", "undoes", "asked", "act", "task",
+    "field", "release", "sdk",
+})  # fmt: skip
+"""Fields that hold hashes, times and words of our own where they hold text: nothing of a person's."""
+
+
+class TextRedaction:
+    """Covers words in text, whatever their case, spacing or JSON escapes; a long number whatever its punctuation."""
+
+    def __init__(self, words: Iterable[str], ids: Mapping[str, str] | None = None) -> None:
+        """`ids` are runs' old ids and the new ones that are written in their place. Raises `LabError` for no words."""
+        self.words = tuple(dict.fromkeys(_tidy(word) for word in words))
+        patterns = sorted({pattern for word in self.words for pattern in _patterns(word)}, key=len, reverse=True)
+        self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+        self._ids = dict(ids or {})
+        self.count = 0
+
+    def mask(self, text: str) -> str:
+        """`text` without the words."""
+        for old, new in self._ids.items():
+            text = text.replace(old, new)
+        if self._pattern is None:
+            return text
+        text, count = self._pattern.subn(MASK, text)
+        self.count += count
+        return text
+
+    def holds(self, text: str) -> bool:
+        """Whether any of the words stands in a text."""
+        return self._pattern is not None and self._pattern.search(text) is not None
+
+    def with_words(self, words: Iterable[str]) -> TextRedaction:
+        """The same, and these words too; they are counted together."""
+        more = [word for word in words if len(word.strip()) >= _LOCAL]
+        return _Counted(self, more) if more else self
+
+    def cover(self, value: Any, field: str = "") -> Any:
+        """Any of our values without the words: structs, mappings (their keys too) and lists, as deep as they go.
+
+        An actor's id is left as it is: people are study codes.
+        """
+        match value:
+            case str():
+                return self._text(value, field)
+            case Bounds():
+                return value
+            case Actor():
+                return msgspec.structs.replace(value, name=self.mask(value.name)) if value.name else value
+            case msgspec.Struct():
+                pairs = ((name, getattr(value, name)) for name in value.__struct_fields__)
+                changes = {name: new for name, old in pairs if (new := self.cover(old, name)) is not old}
+                return msgspec.structs.replace(value, **changes) if changes else value
+            case tuple() | list():
+                if field in _FIXED and value and isinstance(value[0], str):
+                    return value
+                items = [self.cover(item) for item in value]
+                same = all(new is old for new, old in zip(items, value, strict=True))
+                return value if same else type(value)(items)
+            case dict():
+                held = {self.mask(str(key)): self.cover(item) for key, item in value.items()}
+                return value if held == value else held
+        return value
+
+    def _text(self, text: str, field: str) -> str:
+        if field in _FIXED or (field == "id" and _UUID.fullmatch(text)):
+            return text
+        masked = self.mask(text)
+        return text if masked == text else masked
+
+
+class _Counted(TextRedaction):
+    """A cloak with more words, which counts for the one it was made from."""
+
+    def __init__(self, first: TextRedaction, words: Iterable[str]) -> None:
+        super().__init__([*first.words, *words], first._ids)
+        self._first = first
+
+    def mask(self, text: str) -> str:
+        before = self.count
+        masked = super().mask(text)
+        self._first.count += self.count - before
+        return masked
+
+
+class LongTextRedaction(TextRedaction):
+    """A cloak that leaves some texts as they are where they stand alone: names by which rows refer to one another."""
+
+    def __init__(self, first: TextRedaction, spared: Iterable[str]) -> None:
+        super().__init__(first.words, first._ids)
+        self._first = first
+        self._spared = frozenset(spared)
+
+    def mask(self, text: str) -> str:
+        return self._first.mask(text)
+
+    def _text(self, text: str, field: str) -> str:
+        return text if text in self._spared else super()._text(text, field)
+
+
+# -- two copies of a row, one of them covered ------------------------------------------------------------------
+
+
+class ValuesDiffer(Exception):
+    """Two values differ in more than in what is covered."""
+
+
+def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
+    """What is left of two copies of a JSON value where each may have been covered; two values raise `ValuesDiffer`.
+
+    `ids` are runs' old ids and those that stand in their place. A text that both cover, and differently, is covered
+    whole. The result is the same in either order.
+    """
+    if isinstance(one, str) and isinstance(other, str):
+        return _more_covered_text(one, other, ids)
+    if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other):
+        pairs = zip(one.items(), other.items(), strict=True)
+        return {more_covered(a, c, ids): more_covered(b, d, ids) for (a, b), (c, d) in pairs}
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [more_covered(a, b, ids) for a, b in zip(one, other, strict=True)]
+    if one != other or isinstance(one, bool) is not isinstance(other, bool):
+        raise ValuesDiffer
+    return one
+
+
+def _more_covered_text(one: str, other: str, ids: Mapping[str, str]) -> str:
+    if one == other:
+        return one
+    for old, new in ids.items():
+        one, other = one.replace(old, new), other.replace(old, new)
+    if one == other or _spans(other, one) is not None:
+        return one
+    if _spans(one, other) is not None:
+        return other
+    if _COVERS.search(one) and _COVERS.search(other):
+        return MASK
+    raise ValuesDiffer
+
+
+def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
+    """The texts that a covered copy of a JSON value no longer holds: parts of texts, and texts that were covered whole.
+
+    What has no counterpart is passed over.
+    """
+    parts: set[str] = set()
+    wholes: set[str] = set()
+    pairs: list[tuple[Any, Any]] = []
+    if isinstance(whole, str) and isinstance(covered, str) and whole != covered:
+        (wholes if covered == MASK else parts).update(_spans(whole, covered) or ())
+    elif isinstance(whole, dict) and isinstance(covered, dict):
+        pairs = [(value, covered[key]) for key, value in whole.items() if key in covered]
+    elif isinstance(whole, list) and isinstance(covered, list):
+        pairs = list(zip(whole, covered, strict=False))
+    for a, b in pairs:
+        more = uncovered(a, b)
+        parts |= more[0]
+        wholes |= more[1]
+    return parts, wholes
+
+
+def _spans(whole: str, covered: str) -> tuple[str, ...] | None:
+    """What stood in a text where it is covered; None where it is not that text covered."""
+    if not _COVERS.search(covered):
+        return None
+    pattern = "(.+?)".join(map(re.escape, _COVERS.split(covered)))
+    match = re.fullmatch(pattern, whole, re.DOTALL)
+    return match.groups() if match else None
+
+
+def _tidy(word: str) -> str:
+    word = " ".join(word.split())
+    if len(word) < 2 or MASK in word:
+        raise LabError("redact", f"{word!r} is too short to be looked for.", "Write at least two characters.", code=2)
+    return word
+
+
+def _patterns(word: str) -> set[str]:
+    digits = re.sub(r"\D", "", word)
+    if len(digits) >= 6 and _NUMBER.fullmatch(word):
+        return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
+    patterns = set()
+    for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
+        pattern = r"\s+".join(re.escape(part) for part in text.split(" "))
+        alone = len(word) < _SHORT and word.isalnum()
+        patterns.add(rf"(?<!\w){pattern}(?!\w)" if alone else pattern)
+    return patterns

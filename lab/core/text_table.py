@@ -1,0 +1,64 @@
+"""Tables in characters: text folded and filled up to columns of a terminal, cells beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+from lab.core.plain_text import plain
+
+GAP = 2
+"""Blanks between two columns."""
+Lines = list[str]
+"""A cell's lines, none wider than its column."""
+
+
+def clean(text: str) -> str:
+    """A stranger's text in one line, every character of it visible."""
+    return plain(text, lines=False)
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Text in lines of at most `width` columns, broken between words where it can be."""
+    lines = [""]
+    for word in clean(text).split(" "):
+        held = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(held) <= width:
+            lines[-1] = held
+            continue
+        pieces = chop_cells(word, max(width, 2)) or [""]
+        lines += pieces if lines[-1] else []
+        if not lines[-1]:
+            lines[-1:] = pieces
+    return lines
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Text filled up to so many columns."""
+    fill = " " * max(0, width - cell_len(text))
+    return fill + text if right else text + fill
+
+
+def cut(text: str, width: int) -> str:
+    """Text of at most so many columns, with an ellipsis where some of it is left out."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+
+def beside(
+    cells: Sequence[Lines], widths: Sequence[int], right: Sequence[bool] = (), *, heads: bool = False
+) -> list[str]:
+    """A row's lines, its cells beside one another; those of `heads` end on one line, others begin on one.
+
+    The cells that `right` names stand at the right of their column.
+    """
+    high = max(len(lines) for lines in cells)
+    out = []
+    for line in range(high):
+        parts = []
+        for at, lines in enumerate(cells):
+            place = line - (high - len(lines)) if heads else line
+            text = lines[place] if 0 <= place < len(lines) else ""
+            parts.append(padded(text, widths[at], right=at < len(right) and right[at]))
+        out.append((" " * GAP).join(parts))
+    return out

@@ -1,0 +1,249 @@
+"""What is on a screen, as nodes: read from uiautomator XML (and Appium's flavour), found by text, id, description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+from xml.etree import ElementTree
+
+import msgspec
+
+from lab.core.errors import LabError
+
+Flag = Literal[
+    "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable",
+    "password", "selected",
+]  # fmt: skip
+FLAGS: tuple[Flag, ...] = (
+    "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable",
+    "password", "selected",
+)  # fmt: skip
+
+
+class Bounds(NamedTuple):
+    """A box in pixels of the screen: left and top belong to it, right and bottom do not."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        return max(0, self.right - self.left)
+
+    @property
+    def height(self) -> int:
+        return max(0, self.bottom - self.top)
+
+    @property
+    def area(self) -> int:
+        return self.width * self.height
+
+    @property
+    def center(self) -> tuple[int, int]:
+        return (self.left + self.right) // 2, (self.top + self.bottom) // 2
+
+    def holds(self, x: int, y: int) -> bool:
+        return self.left <= x < self.right and self.top <= y < self.bottom
+
+    def cut(self, other: Bounds) -> Bounds:
+        """What both boxes share; empty boxes have no width or no height."""
+        left, top = max(self.left, other.left), max(self.top, other.top)
+        return Bounds(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
+
+
+class Node(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One element of a screen, with uiautomator's own attributes; `bounds` in pixels, children in drawing order."""
+
+    bounds: Bounds
+    text: str = ""
+    desc: str = ""
+    id: str = ""
+    cls: str = "android.view.View"
+    package: str = ""
+    checkable: bool = False
+    checked: bool = False
+    clickable: bool = False
+    enabled: bool = True
+    focusable: bool = False
+    focused: bool = False
+    scrollable: bool = False
+    long_clickable: bool = False
+    password: bool = False
+    selected: bool = False
+    children: tuple[Node, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What a person would call it: its text, else its description."""
+        return self.text or self.desc
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, in drawing order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+
+class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One screen's nodes; several roots where several windows are shown (the app, the keyboard, a dialog)."""
+
+    roots: tuple[Node, ...] = ()
+    rotation: int = 0
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node in drawing order: what comes later is drawn over what came before."""
+        for root in self.roots:
+            yield from root.walk()
+
+    def find(
+        self,
+        *,
+        text: str | None = None,
+        desc: str | None = None,
+        id: str | None = None,
+        cls: str | None = None,
+        contains: str | None = None,
+        clickable: bool | None = None,
+    ) -> list[Node]:
+        """Nodes that fit every criterion given; `contains` is looked for, whatever its case, in text and desc."""
+        wanted = contains.casefold() if contains is not None else None
+        return [
+            node
+            for node in self.nodes()
+            if (text is None or node.text == text)
+            and (desc is None or node.desc == desc)
+            and (id is None or node.id == id or node.id.rpartition("/")[2] == id)
+            and (cls is None or node.cls == cls or node.cls.rpartition(".")[2] == cls)
+            and (wanted is None or wanted in node.text.casefold() or wanted in node.desc.casefold())
+            and (clickable is None or node.clickable == clickable)
+        ]
+
+    def at(self, x: int, y: int) -> list[Node]:
+        """The nodes under a pixel, the topmost and smallest first."""
+        return [node for node in self.nodes() if node.bounds.holds(x, y)][::-1]
+
+    def label_at(self, x: int, y: int) -> str:
+        """The label on top under a pixel; not that of a whole page laid over something labelled that takes the tap."""
+        labelled = [node for node in self.at(x, y) if node.label.strip()]
+        for above, node in enumerate(labelled):
+            inner = (below for below in labelled[above + 1 :] if below.clickable and below.bounds != node.bounds)
+            if node.clickable or not any(below.bounds.cut(node.bounds) == below.bounds for below in inner):
+                return node.label
+        return ""
+
+    def target(self, node: Node) -> Node:
+        """The clickable node that a tap on `node` would reach: itself, or the smallest clickable one around it."""
+        if node.clickable:
+            return node
+        around = [n for n in self.nodes() if n.clickable and n.bounds.cut(node.bounds) == node.bounds]
+        return min(around, key=lambda n: n.bounds.area, default=node)
+
+    def to_xml(self) -> str:
+        """The tree as `uiautomator dump` writes it."""
+        hierarchy = ElementTree.Element("hierarchy", rotation=str(self.rotation))
+        for index, root in enumerate(self.roots):
+            _write(root, index, hierarchy)
+        return '<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>' + ElementTree.tostring(
+            hierarchy, encoding="unicode"
+        )
+
+    @classmethod
+    def from_xml(cls, xml: str | bytes, what: str = "the UI tree") -> UiTree:
+        """A tree from uiautomator's or Appium's XML; a `LabError` names `what` when it is neither."""
+        data = xml.encode("utf-8", "replace") if isinstance(xml, str) else xml
+        data = data[max(0, data.find(b"<")) :]
+        if b"<!DOCTYPE" in data[:4096] or b"<!ENTITY" in data:
+            raise LabError(what, "declares entities, which no phone does; it is not read")
+        try:
+            top = ElementTree.fromstring(data)
+        except ElementTree.ParseError as error:
+            raise LabError(what, f"is not XML ({error})") from error
+        except (ValueError, LookupError) as error:
+            raise LabError(what, f"is in an encoding that cannot be read ({error})") from error
+        if _deeper(top, _DEEPEST):
+            raise LabError(what, f"nests its nodes more than {_DEEPEST} deep, which no phone does; it is not read")
+        return cls(tuple(_read(child) for child in top), _int(top.get("rotation")))
+
+
+_BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+
+
+_DEEPEST = 200
+"""Levels of nodes that are read; a real screen has about 30, and JSON cannot be written much deeper than this."""
+
+
+def _deeper(top: ElementTree.Element, most: int) -> bool:
+    level = list(top)
+    for _ in range(most):
+        level = [child for element in level for child in element]
+    return bool(level)
+
+
+def _read(top: ElementTree.Element) -> Node:
+    """One element and all below it, without recursion: strangers nest deeply."""
+    done: dict[int, Node] = {}
+    order: list[ElementTree.Element] = []
+    stack = [top]
+    while stack:
+        element = stack.pop()
+        order.append(element)
+        stack.extend(element)
+    for element in reversed(order):
+        done[id(element)] = _node(element, tuple(done.pop(id(child)) for child in element))
+    return done[id(top)]
+
+
+def _node(element: ElementTree.Element, children: tuple[Node, ...]) -> Node:
+    get = element.get
+    match = _BOUNDS.match(get("bounds", ""))
+    tag = element.tag if element.tag != "node" else ""
+    return Node(
+        bounds=Bounds(*map(int, match.groups())) if match else Bounds(0, 0, 0, 0),
+        text=get("text", ""),
+        desc=get("content-desc", ""),
+        id=get("resource-id", ""),
+        cls=get("class", "") or tag,
+        package=get("package", ""),
+        enabled=get("enabled", "true") == "true",
+        children=children,
+        **{flag.replace("-", "_"): get(flag) == "true" for flag in FLAGS if flag != "enabled"},
+    )
+
+
+def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
+    stack = [(node, index, parent)]
+    while stack:
+        node, index, parent = stack.pop()
+        element = ElementTree.SubElement(
+            parent,
+            "node",
+            {
+                "index": str(index),
+                "text": _xml(node.text),
+                "resource-id": _xml(node.id),
+                "class": _xml(node.cls),
+                "package": _xml(node.package),
+                "content-desc": _xml(node.desc),
+                **{flag: "true" if getattr(node, flag.replace("-", "_")) else "false" for flag in FLAGS},
+                "bounds": "[{},{}][{},{}]".format(*node.bounds),
+            },
+        )
+        stack.extend((child, i, element) for i, child in reversed(list(enumerate(node.children))))
+
+
+_UNHELD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no way to write, not even as a reference (section 2.2, Char)."""
+
+
+def _xml(text: str) -> str:
+    """Text that XML 1.0 can hold: what it cannot is shown as plain characters, all else stays as it is."""
+    return text if text.isprintable() else _UNHELD.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _int(text: str | None) -> int:
+    return int(text) if text and text.lstrip("-").isdigit() else 0

@@ -1,0 +1,60 @@
+"""What adb's own words about a phone mean to a person, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
+
+_STATES = {
+    "offline": ("is offline: adb sees it, but it does not answer.", "Unplug it and plug it in again, or wake it."),
+    "unauthorized": (
+        "does not allow this computer yet.",
+        "Unlock it and tap Allow at 'Allow USB debugging?'; if it asks nothing, revoke its authorizations there.",
+    ),
+    "authorizing": ("is still deciding whether it allows this computer.", "Unlock it and look at its screen."),
+    "connecting": ("is still connecting.", "Wait a moment."),
+    "no permissions": (
+        "is plugged in, but this user may not use it.",
+        "Add udev rules for it (Debian: android-sdk-platform-tools-common), and plug it in again.",
+    ),
+    "recovery": ("is in recovery, not in Android.", "Restart it."),
+    "sideload": ("is in sideload, not in Android.", "Restart it."),
+    "rescue": ("is in rescue mode, not in Android.", "Restart it."),
+    "bootloader": ("is in its bootloader, not in Android.", "Restart it."),
+    "host": ("is a host, not a phone.", ""),
+    "gone": ("is not there any more.", "Plug it in again, or connect to it again."),
+}
+_OVER_A_NETWORK = {
+    "offline": "Wake it and see that it is on this network; `adb disconnect` forgets it.",
+    "gone": "See that it is on this network with wireless debugging on.",
+}
+_ADDRESS = re.compile(r".+:\d+")
+
+
+def is_address(serial: str) -> bool:
+    """Whether adb reaches this phone over a network, at HOST:PORT."""
+    return _ADDRESS.fullmatch(serial) is not None
+
+
+def away(serial: str, state: str) -> Trouble:
+    """Why a phone in that state cannot be used."""
+    message, hint = _STATES.get(state, (f"is in the state {plain(state, lines=False)!r}.", ""))
+    if is_address(serial):
+        hint = _OVER_A_NETWORK.get(state, hint)
+    return Trouble(f"phone {serial}", message, hint)
+
+
+def refusal(who: str, words: str) -> Trouble:
+    """adb's own words for why not, as `Trouble`; nothing of what was asked has reached the phone."""
+    said = words.strip().casefold()
+    serial = who.removeprefix("phone ")
+    for state in ("unauthorized", "authorizing", "connecting", "offline"):
+        if f"device {state}" in said or f"still {state}" in said or said.endswith(f" {state}"):
+            return away(serial, state)
+    if "not found" in said or "no devices" in said:
+        return away(serial, "gone")
+    if "permission" in said:
+        return away(serial, "no permissions")
+    return Trouble(who, f"adb says: {plain(words.strip(), lines=False)}.")

@@ -1,0 +1,94 @@
+"""The phones that adb has on the line, with what a list of them says."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.step import Point
+from lab.devices.adb_server import Listed, Server
+from lab.devices.adb_states import away
+from lab.devices.screen_state import screen_state
+from lab.devices.selection import facts_of
+from lab.devices.shell import Shell
+from lab.devices.system_state import glance
+from lab.devices.tracker import ON_LINE
+
+_SECONDS = 3.0
+
+
+class ListedDevice(NamedTuple):
+    """One phone: `state` is adb's own word (device where it is well), `do` what to do where it is not.
+
+    `android` is its version, `sdk` that version's number, `screen` the state of its screen in a few words (on, asleep,
+    locked, folded, turned); what it does not say is empty, or None.
+    """
+
+    serial: str
+    state: str
+    model: str = ""
+    android: str = ""
+    sdk: str = ""
+    size: Point | None = None
+    do: str = ""
+    screen: str = ""
+
+    @property
+    def ready(self) -> bool:
+        return self.state == ON_LINE and not self.do
+
+
+def found(start: bool, server: Server | None = None) -> list[ListedDevice]:
+    """Every phone there is, asked all at once; with `start` an adb server is started, else there are none without one.
+
+    `Trouble` where the server does not answer, `LabError` where there is no adb.
+    """
+    server = server or Server.named()
+    if start:
+        server.ready()
+    elif not server.running():
+        return []
+    phones = server.phones()
+    if not phones:
+        return []
+    with ThreadPoolExecutor(min(8, len(phones)), "adb devices") as asking:
+        return list(asking.map(lambda phone: _told(server, phone), phones))
+
+
+def screens(server: Server, phones: list[Listed]) -> dict[str, str]:
+    """The state of each screen in a few words, by serial; of phones that are there and answer soon."""
+    ready = [phone for phone in phones if phone.state == ON_LINE]
+    if not ready:
+        return {}
+    with ThreadPoolExecutor(min(8, len(ready)), "adb screens") as asking:
+        words = asking.map(lambda phone: _screen(server, phone), ready)
+    return {phone.serial: said for phone, said in zip(ready, words, strict=True)}
+
+
+def _screen(server: Server, phone: Listed) -> str:
+    try:
+        packets = "shell_v2" in server.features(phone.serial)
+        shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
+        return screen_state(shell).words
+    except LabError:
+        return ""
+
+
+def _told(server: Server, phone: Listed) -> ListedDevice:
+    """What one phone says of itself; one that does not answer is found all the same."""
+    model = phone.facts.get("model", "").replace("_", " ")
+    if phone.state != ON_LINE:
+        trouble = away(phone.serial, phone.state)
+        return ListedDevice(phone.serial, phone.state, model, do=trouble.hint or trouble.message)
+    try:
+        packets = "shell_v2" in server.features(phone.serial)
+        shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
+        facts = facts_of(shell)
+        size, screen = glance(shell).size, screen_state(shell)
+        spoiled = None if screen.wakes else screen.trouble(shell.who)
+        do = spoiled.hint if spoiled is not None else ""
+        return ListedDevice(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], size, do, screen.words)
+    except LabError as error:
+        return ListedDevice(phone.serial, phone.state, model, do=error.said)

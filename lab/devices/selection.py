@@ -1,0 +1,86 @@
+"""From what a person calls a phone to one that adb has on the line, or a sentence that says what to do."""
+
+from __future__ import annotations
+
+import time
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.step import Point
+from lab.core.trace import DeviceInfo
+from lab.devices.adb_server import Listed, Server
+from lab.devices.adb_states import away, is_address
+from lab.devices.shell import Shell, line_of
+from lab.devices.tracker import ON_LINE, PASSING
+
+_LOOK = 0.1
+_FACTS = ("ro.product.model", "ro.product.name", "ro.build.version.release", "ro.build.version.sdk")
+
+
+def attach(server: Server, serial: str, seconds: float) -> str:
+    """The serial of a phone that is on the line; connects to it where it is an address, and waits for it to come.
+
+    Without a serial, the only one there is. A `LabError` says why not, and what to do.
+    """
+    server.ready()
+    phones = server.phones()
+    if not serial:
+        return _only(phones)
+    if is_address(serial) and _state(phones, serial) != ON_LINE:
+        said = server.connect(serial, seconds)
+        if not any(words in said for words in ("connected to", "failed to authenticate")):
+            server.disconnect(serial)  # adb would go on listing what it could not reach
+            raise LabError(
+                f"phone {serial}",
+                f"adb cannot connect to it ({plain(said.strip(), lines=False)}).",
+                "Is it on this network, with wireless debugging on, and paired (`adb pair`)?",
+            )
+    elif _state(phones, serial) == "gone":
+        raise LabError(f"phone {serial}", "is not among those that adb has on the line.", _listing(phones))
+    _await(server, serial, seconds)
+    return serial
+
+
+def _await(server: Server, serial: str, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while (state := _state(server.phones(), serial)) != ON_LINE:
+        if state not in PASSING or time.monotonic() > end:
+            trouble = away(serial, state)
+            raise LabError(trouble.title, trouble.message, trouble.hint)
+        time.sleep(_LOOK)
+
+
+def _only(phones: list[Listed]) -> str:
+    ready = [phone.serial for phone in phones if phone.state == ON_LINE]
+    if len(ready) == 1:
+        return ready[0]
+    if not phones:
+        hint = "Plug one in with USB debugging on, or name its address: HOST:PORT."
+        raise LabError("phone", "adb has none on the line.", hint)
+    if not ready:
+        trouble = away(phones[0].serial, phones[0].state)
+        raise LabError(trouble.title, trouble.message, trouble.hint)
+    raise LabError("phone", f"there are {len(ready)} on the line.", f"Say which: {plain(', '.join(ready))}.")
+
+
+def _state(phones: list[Listed], serial: str) -> str:
+    return next((phone.state for phone in phones if phone.serial == serial), "gone")
+
+
+def _listing(phones: list[Listed]) -> str:
+    some = ", ".join(plain(f"{phone.serial} ({phone.state})", lines=False) for phone in phones)
+    return f"There is {some}." if some else "It has none: plug it in with USB debugging on, or name HOST:PORT."
+
+
+def describe(shell: Shell, serial: str, size: Point | None) -> DeviceInfo:
+    """Who the phone is, as it says itself."""
+    facts = facts_of(shell)
+    return DeviceInfo(
+        kind="adb", id=serial, size=size, model=facts[0], product=facts[1], release=facts[2], sdk=facts[3]
+    )
+
+
+def facts_of(shell: Shell) -> list[str]:
+    """Model, product, Android's version and its SDK number; empty where the phone does not say."""
+    lines = shell.run("; ".join(line_of("getprop", name) for name in _FACTS)).out.split("\n")
+    return [plain(line.strip(), lines=False)[:80] for line in (lines + [""] * 4)[:4]]

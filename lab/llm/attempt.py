@@ -1,0 +1,103 @@
+"""What one try to ask a model came to: an answer, or what its failure means and whether to try again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from lab.core.plain_text import plain
+from lab.core.step import Usage
+
+KEYS = "hitlab reads keys from there only."
+_TRY_AGAIN = {408, 409, 425, 429}
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_SHORTEST_SECRET = 8
+
+
+class CallResult(NamedTuple):
+    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks).
+
+    An answer is `text`, or the `vectors` of texts in their order.
+    """
+
+    text: str = ""
+    usage: Usage = Usage()
+    why: str = ""
+    hint: str = ""
+    final: bool = False
+    pause: float | None = None
+    vectors: list[list[float]] = []
+
+
+class TooLate(Exception):
+    """Nothing came in time."""
+
+
+class TooLarge(Exception):
+    """A reply is larger than what is read; the message is the end of a sentence."""
+
+
+class NoKey(Exception):
+    """A key is needed and is not in the environment; the message says which."""
+
+
+def failed(error: Exception, seconds: float, key_env: str = "") -> CallResult:
+    """What an exception means: whether it may pass, and in one line why; `key_env` holds a key too."""
+    if isinstance(error, NoKey):
+        return CallResult(usage=Usage(tries=0), why=str(error), hint=KEYS, final=True)
+    status = getattr(error, "status_code", None)
+    words = _words(error, key_env)
+    if isinstance(error, TooLate) or type(error).__name__ == "Timeout":
+        return CallResult(why=f"nothing came within {max(seconds, 0):.3g} s", hint="model_timeout is one try's limit.")
+    if large := too_large(error):
+        return CallResult(why=str(large), hint="Is model_base the address of a model's server?", final=True)
+    if status in (401, 403):
+        return CallResult(why=f"HTTP {status}: {words}", hint="Is the right key in the environment?", final=True)
+    if isinstance(status, int) and 400 <= status < 500:
+        again = status in _TRY_AGAIN
+        return CallResult(why=f"HTTP {status}: {words}", final=not again, pause=_asked_pause(error))
+    if words.startswith("Connection error"):
+        return CallResult(why="the connection failed", hint="Is model_base right, and is its server up?")
+    if isinstance(status, int) or type(error).__name__ in ("APIError", "APIConnectionError"):
+        return CallResult(why=f"server error: {words}", pause=_asked_pause(error))
+    return CallResult(why=f"{type(error).__name__}: {words}", final=True)
+
+
+def too_large(error: BaseException | None) -> TooLarge | None:
+    """The `TooLarge` that an error of a provider's client comes from, None where it comes from something else."""
+    for _ in range(20):
+        if error is None or isinstance(error, TooLarge):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _words(error: Exception, key_env: str) -> str:
+    """An error's own words in one short line, without litellm's preamble, traceback and any key."""
+    text = without_secrets(str(error), key_env).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
+    text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)(?:: | - |$))+", "", text.strip())
+    return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
+
+
+def _asked_pause(error: Exception) -> float | None:
+    """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
+    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
+    asked = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def without_secrets(text: str, key_env: str = "") -> str:
+    """`text` without the value of any variable that holds a key, should a server have sent one back."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and (name == key_env or _SECRET.search(name)) and value in text:
+            text = text.replace(value, f"[{name}]")
+    return text

@@ -1,0 +1,89 @@
+"""How much of a model server's reply is read: one that is too large ends its question, before it fills the memory.
+
+The providers' clients read a reply whole and make values of it at once. They are given a transport of ours, which
+stops reading at the bound, unpacks within it, and counts the values of JSON before any is made.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import httpx
+
+from lab.core import limits
+from lab.core.errors import LabError
+from lab.core.json_size import check_values
+from lab.llm.attempt import TooLarge
+
+_PACKED = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that say how a reply came; they are not true of one that was read and unpacked."""
+
+
+def bound_replies(litellm: Any) -> None:
+    """Makes every client that litellm builds from now on read replies through `BoundedTransport`."""
+    if isinstance(getattr(litellm, "sync_transport", None), BoundedTransport):
+        return
+    from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
+
+    transport = BoundedTransport(httpx.Client(verify=get_ssl_configuration()))
+    litellm.sync_transport = transport
+    litellm.client_session = httpx.Client(transport=transport, follow_redirects=True)
+    cache = getattr(litellm, "in_memory_llm_clients_cache", None)
+    if cache is not None:
+        cache.flush_cache()
+
+
+class BoundedTransport(httpx.BaseTransport):
+    """Sends requests by a client (with the environment's proxies) and reads each reply whole, within the bounds."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The reply as it came, its body read and unpacked; raises `TooLarge`, or what the connection raises."""
+        request.headers["accept-encoding"] = "identity"
+        reply = self._client.send(request, stream=True, auth=None, follow_redirects=False)
+        try:
+            body = _unpacked(_read(reply), reply.headers.get("content-encoding", "identity").strip().lower())
+        finally:
+            reply.close()
+        try:
+            check_values(body, "its reply")
+        except LabError as error:
+            raise TooLarge(f"its reply {error.message}") from error
+        headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
+        return httpx.Response(reply.status_code, headers=headers, content=body, extensions=reply.extensions)
+
+    def close(self) -> None:
+        """Nothing: many clients of litellm share one transport, and each closes what it was given."""
+
+
+def _read(reply: httpx.Response) -> bytes:
+    """The bytes of a reply as they were sent."""
+    body = bytearray()
+    for piece in reply.iter_raw():
+        body += piece
+        if len(body) > limits.MODEL_REPLY_BYTES:
+            raise TooLarge(_words())
+    return bytes(body)
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """A body of a server that packs although it was asked not to."""
+    if not body or encoding in ("", "identity"):
+        return body
+    if encoding not in ("gzip", "deflate"):
+        raise TooLarge("its reply is packed in a way that was not asked for")
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        whole = unpacker.decompress(body, limits.MODEL_REPLY_BYTES + 1)
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from error
+    if len(whole) > limits.MODEL_REPLY_BYTES:
+        raise TooLarge(_words())
+    return whole
+
+
+def _words() -> str:
+    return f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read"

@@ -1,0 +1,361 @@
+"""The one place that asks a language model: text and pictures in, text and what it cost out, with patience and limits.
+
+litellm speaks to the providers. It is loaded with the first question, told to fetch no price list, read no `.env`
+and print nothing; the only network it then uses is the model's own.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import math
+import os
+import random
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from queue import Empty, SimpleQueue
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from lab.core.errors import LabError
+from lab.core.run_records import Blob
+from lab.core.seams import WaitCancelled
+from lab.core.settings import Settings
+from lab.core.step import Usage
+from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, failed, without_secrets
+
+T = TypeVar("T")
+
+_POLL = 0.05
+"""Seconds between two looks at `stop`."""
+_GRACE = 1.0
+"""Seconds after its own timeout that a try is left to say so itself."""
+_LONGEST_PAUSE = 30.0
+
+
+class Message(NamedTuple):
+    """One turn of a conversation: texts and pictures, in order."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | Blob, ...]
+
+
+class ModelAnswer(NamedTuple):
+    """What the model said, and what it cost with all its tries."""
+
+    text: str
+    usage: Usage
+
+
+class NoModelAnswer(LabError):
+    """The model gave no answer; `usage` is what was spent in trying."""
+
+    usage: Usage = Usage(tries=0)
+
+
+class ModelTerms(NamedTuple):
+    """How a model is asked. `seconds` bounds one answer with all its tries and pauses, `timeout` one try.
+
+    `price_in` and `price_out` are US dollars per million tokens, None to take litellm's own list.
+    """
+
+    base: str = ""
+    key_env: str = ""
+    timeout: float = 120.0
+    seconds: float = 300.0
+    tries: int = 5
+    tokens: int = 4096
+    temperature: float | None = 0.0
+    price_in: float | None = None
+    price_out: float | None = None
+    pause: float = 1.0
+    """Seconds before the second try; each further pause is twice as long."""
+
+
+def terms(settings: Settings) -> ModelTerms:
+    """The terms that a person has set."""
+    return ModelTerms(
+        base=settings.model_base,
+        key_env=settings.model_key_env,
+        timeout=settings.model_timeout,
+        seconds=settings.model_seconds,
+        tries=settings.model_tries,
+        tokens=settings.model_tokens,
+        temperature=settings.model_temperature if settings.model_temperature >= 0 else None,
+        price_in=settings.model_price_in,
+        price_out=settings.model_price_out,
+    )
+
+
+class Llm:
+    """One model by litellm's name for it (`openai/gpt-4.1-mini`), asked on the same terms each time.
+
+    With a `base` of one's own, a name that litellm does not know is taken for one of an OpenAI-compatible server.
+    Keys are read from the environment when a question is asked, and stand in nothing that comes back.
+    """
+
+    def __init__(self, model: str, on: ModelTerms | None = None) -> None:
+        self.model = model
+        self.terms = on or ModelTerms()
+
+    def check(self) -> None:
+        """Raises `LabError` where its name is no model's, or its key is plainly missing; loads nothing for that."""
+        title = f"model {self.model}"
+        if "://" in self.model or not self.model.strip():
+            raise LabError(title, "is no name of a model", "An address goes into the setting model_base.", code=2)
+        try:
+            _key(self.terms, self.model.partition("/")[0])
+        except NoKey as missing:
+            raise LabError(title, f"cannot be asked: {missing}.", KEYS) from missing
+
+    def check_known(self) -> None:
+        """Raises `LabError` where nobody offers a model of that name; a server of one's own may offer any."""
+        if not self.terms.base and _provider(_litellm(), self.model) is None:
+            hint = (
+                "Write PROVIDER/NAME, as in openai/text-embedding-3-small, or set model_base to a server of your own."
+            )
+            raise LabError(f"model {self.model}", "is no name of a model that litellm knows.", hint, code=2)
+
+    def ask(self, messages: Sequence[Message], stop: threading.Event) -> ModelAnswer:
+        """The model's answer; `WaitCancelled` soon after `stop` is set, `NoModelAnswer` where it gives none."""
+        tried = self._patiently(lambda litellm, seconds: self._call(litellm, messages, seconds), self._read, stop)
+        return ModelAnswer(tried.text, tried.usage)
+
+    def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
+        """A vector for each text, of an embedding model; raises as `ask` does."""
+        tried = self._patiently(
+            lambda litellm, seconds: self._embedding(litellm, texts, seconds),
+            lambda response: self._vectors(response, len(texts)),
+            stop,
+        )
+        return tried.vectors
+
+    def _patiently(
+        self, call: Callable[[ModuleType, float], Any], read: Callable[[Any], CallResult], stop: threading.Event
+    ) -> CallResult:
+        """The first try that came to something, with what all of them cost; `NoModelAnswer` where none did."""
+        litellm = _away(_litellm, stop, None)
+        began = time.monotonic()
+        usage = Usage(tries=0)
+        while True:
+            left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
+            tried = self._try(partial(call, litellm, left), read, stop, left)
+            usage = usage.plus(tried.usage)
+            seconds = round(time.monotonic() - began, 3)
+            if tried.text or tried.vectors:
+                return tried._replace(usage=replace(usage, seconds=seconds))
+            pause = tried.pause if tried.pause is not None else self._pause(usage.tries)
+            too_late = seconds + pause >= self.terms.seconds
+            if tried.final or usage.tries >= self.terms.tries or too_late:
+                raise self._given_up(tried, replace(usage, seconds=seconds), pause if too_late else None)
+            if stop.wait(pause):
+                raise WaitCancelled
+
+    def _pause(self, tries: int) -> float:
+        """Seconds before the next try: twice as long each time, a little uneven so that many do not come at once."""
+        longest: float = min(_LONGEST_PAUSE, self.terms.pause * 2 ** (tries - 1))
+        return longest * random.uniform(0.75, 1.0)
+
+    def _given_up(self, tried: CallResult, usage: Usage, pause: float | None) -> NoModelAnswer:
+        times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
+        message = f"gave no answer in {times} ({tried.why})." if usage.tries else f"cannot be asked: {tried.why}."
+        hint = tried.hint
+        if not tried.final and pause is not None and usage.tries < self.terms.tries:
+            hint = f"The next try would come after the {self.terms.seconds:g} s of model_seconds."
+        error = NoModelAnswer(f"model {self.model}", message, hint)
+        error.usage = usage
+        return error
+
+    def _try(
+        self, call: Callable[[], Any], read: Callable[[Any], CallResult], stop: threading.Event, seconds: float
+    ) -> CallResult:
+        """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
+        try:
+            response = _away(call, stop, seconds + _GRACE)
+        except (WaitCancelled, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
+            return failed(error, seconds, self.terms.key_env)
+        return read(response)
+
+    def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
+        options = self._options(litellm, seconds)
+        if self.terms.temperature is not None:
+            options["temperature"] = self.terms.temperature
+        return litellm.completion(
+            model=self.model,
+            messages=[{"role": message.role, "content": _content(message)} for message in messages],
+            max_tokens=self.terms.tokens,
+            **options,
+        )
+
+    def _embedding(self, litellm: ModuleType, texts: Sequence[str], seconds: float) -> Any:
+        return litellm.embedding(
+            model=self.model, input=list(texts), encoding_format="float", **self._options(litellm, seconds)
+        )
+
+    def _options(self, litellm: ModuleType, seconds: float) -> dict[str, Any]:
+        """Where the model is, with which key, and that patience is ours."""
+        terms = self.terms
+        options: dict[str, Any] = {"timeout": seconds, "max_retries": 0, "num_retries": 0}
+        if terms.base:
+            options["api_base"] = terms.base
+        provider = _provider(litellm, self.model)
+        if terms.base and provider is None:
+            provider = options["custom_llm_provider"] = "openai"
+        key = _key(terms, provider)
+        if key is not None:
+            options["api_key"] = key
+        return options
+
+    def _read(self, response: Any) -> CallResult:
+        """A response as an answer: one without words is a try that failed after it was paid for."""
+        usage = self._usage(response)
+        choices = getattr(response, "choices", None) or []
+        text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
+        if not isinstance(text, str) or not text.strip():
+            ended = getattr(choices[0], "finish_reason", "") if choices else ""
+            hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
+            return CallResult(usage=usage, why="it came back empty", hint=hint)
+        return CallResult(without_secrets(text, self.terms.key_env), usage)
+
+    def _vectors(self, response: Any, count: int) -> CallResult:
+        """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
+        usage = self._usage(response)
+        data = getattr(response, "data", None)
+        held = {str(_of(item, "index")): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
+        vectors = [held.get(str(place)) for place in range(count)]
+        rows = [list(map(float, row)) for row in vectors if isinstance(row, list) and all(map(_is_number, row))]
+        if len(rows) < count or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+            return CallResult(usage=usage, why="it sent no vector for each text", hint="Is this an embedding model?")
+        return CallResult(usage=usage, vectors=rows)
+
+    def _usage(self, response: Any) -> Usage:
+        told = getattr(response, "usage", None)
+        sent, said = _count(told, "prompt_tokens"), _count(told, "completion_tokens")
+        if not sent and not said:
+            return Usage()
+        return Usage(
+            prompt_tokens=sent,
+            completion_tokens=said,
+            cached_tokens=_count(getattr(told, "prompt_tokens_details", None), "cached_tokens"),
+            cost=self._cost(response, sent or 0, said or 0),
+        )
+
+    def _cost(self, response: Any, sent: int, said: int) -> float | None:
+        terms = self.terms
+        if terms.price_in is not None or terms.price_out is not None:
+            return (sent * (terms.price_in or 0.0) + said * (terms.price_out or 0.0)) / 1e6
+        cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
+        return float(cost) if isinstance(cost, int | float) else None
+
+
+def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:
+    """What `work` returns or raises, done on a daemon thread; `WaitCancelled` once `stop` is set, `TooLate` in the end.
+
+    A thread that is left behind ends by itself, at the latest with its socket.
+    """
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            done.put((None, error))
+
+    threading.Thread(target=run, name="model", daemon=True).start()
+    until = None if seconds is None else time.monotonic() + seconds
+    while not stop.is_set():
+        try:
+            value, error = done.get(timeout=_POLL)
+        except Empty:
+            if until is not None and time.monotonic() > until:
+                raise TooLate from None
+            continue
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]
+    raise WaitCancelled
+
+
+_loading = threading.Lock()
+
+
+def _litellm() -> ModuleType:
+    """litellm, silent and without any network of its own."""
+    with _loading:
+        for fetched in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
+            os.environ[f"LITELLM_LOCAL_{fetched}"] = "True"
+        os.environ["LITELLM_MODE"] = "PRODUCTION"  # any other reads a `.env` from the working folder
+        import litellm
+
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        warnings.filterwarnings("ignore", category=UserWarning, module="pydantic")
+        litellm.suppress_debug_info = True
+        litellm.drop_params = True
+        litellm.telemetry = False
+        from lab.llm.bounded_replies import bound_replies
+
+        bound_replies(litellm)
+    module: ModuleType = litellm
+    return module
+
+
+def _provider(litellm: ModuleType, model: str) -> str | None:
+    """Whose model it is by its name, None where litellm cannot tell."""
+    try:
+        return str(litellm.get_llm_provider(model=model)[1])
+    except litellm.exceptions.BadRequestError:
+        return None
+
+
+def _key(terms: ModelTerms, provider: str | None) -> str | None:
+    """The key to send, None to leave it to litellm, which knows each provider's own variable."""
+    if terms.key_env:
+        key = os.environ.get(terms.key_env, "")
+        if not key:
+            raise NoKey(f"the variable {terms.key_env}, which model_key_env names, is not set")
+        return key
+    if provider != "openai":
+        return None
+    key = os.environ.get("OPENAI_API_KEY", "")
+    if not key and not terms.base:
+        raise NoKey("there is no OPENAI_API_KEY in the environment")
+    return key or "none"  # a server of one's own may ask for none, its client does not
+
+
+def _content(message: Message) -> Any:
+    if all(isinstance(part, str) for part in message.parts):
+        return "\n".join(str(part) for part in message.parts)
+    return [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {
+            "type": "image_url",
+            "image_url": {"url": f"data:{part.mime};base64,{base64.b64encode(part.data).decode()}"},
+        }
+        for part in message.parts
+    ]
+
+
+def _of(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number that a machine can hold: JSON's may be of any length."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= sys.float_info.max
+
+
+def _count(told: Any, name: str) -> int | None:
+    value = getattr(told, name, None)
+    return value if isinstance(value, int) else None

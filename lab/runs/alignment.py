@@ -1,0 +1,252 @@
+"""Two runs side by side: which step of one answers which step of the other, and where they first differ.
+
+A global alignment (Needleman and Wunsch, 1970) over what was done: a pair of steps costs what they are unlike, 0 to 1,
+a step without a partner costs `GAP`. As two steps alone cost more than any pair, what stands in the same place in both
+is paired however unlike it is, and steps stay alone only where one run takes more of them. The same two runs always
+give the same alignment, and the two the other way round give its mirror image.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from lab.core.step import Action, Point
+
+GAP = 600
+"""What a step without a partner costs; a pair costs from 0 to `WHOLE`."""
+WHOLE = 1000
+NEAR = 0.04
+"""Two touches that are no farther apart are the same touch, as a part of the screen's width and of its height."""
+FAR = 0.25
+"""From here on a touch is elsewhere."""
+_CELLS = 2_000_000
+"""Pairs of steps that are looked at; in longer runs only those about as far along as one another."""
+
+_POINTED = frozenset({"click", "double_tap", "long_press"})
+_MOVED = frozenset({"scroll", "swipe", "drag"})
+_ENDING = frozenset({"answer", "status"})
+_PHONE: Point = (1080, 2400)
+"""The shape of a phone whose size nobody recorded."""
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class ComparableStep(NamedTuple):
+    """What was done in one step, as far as it can be compared with another run's.
+
+    `target` is the name of what was touched, `place` where, in parts of the screen's width and height. `way` is the
+    content's direction. `text` is what was typed, asked or said, the app that was opened, or how the run was reported
+    to have ended; `reply` what was answered, `held` is False where nothing of it was let through to the phone.
+    """
+
+    kind: str
+    target: str = ""
+    place: tuple[float, float] | None = None
+    to: tuple[float, float] | None = None
+    way: str = ""
+    text: str = ""
+    reply: str = ""
+    held: bool = False
+
+
+class Pair(NamedTuple):
+    """Steps (from 0) that stand beside one another; None where a run has none there. `same` where both did the same."""
+
+    left: int | None
+    right: int | None
+    same: bool
+
+
+def act_of(
+    action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
+) -> ComparableStep:
+    """An action as it is compared: `size` is its screen's in pixels, `target` the name of what lies under it."""
+    at, kind = action.at or _middle(action), action.kind
+    text = action.text or ""
+    if kind == "drag" and action.at == action.to:
+        kind = "long_press"  # as sources write it that have no other word
+    if action.kind == "open_app":
+        text = action.app or text
+    elif action.kind == "status":
+        text = action.status or ""
+    elif action.kind == "other" or (action.kind in _POINTED and at is None):
+        text = text if action.raw is None else repr(action.raw)
+    return ComparableStep(
+        kind, _folded(target), _part(at, size), _part(action.to, size), _way(action), _folded(text),
+        _folded(reply), held,
+    )  # fmt: skip
+
+
+def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+    """Every step of both runs in order, beside the step of the other that answers it.
+
+    What is the same at both beginnings, and at both ends, is paired at once: that is always among the cheapest ways.
+    """
+    if [*map(repr, right)] < [*map(repr, left)]:
+        return [Pair(pair.right, pair.left, pair.same) for pair in align(right, left)]
+    head = 0
+    while head < min(len(left), len(right)) and not unlike(left[head], right[head]):
+        head += 1
+    tail = 0
+    while tail < min(len(left), len(right)) - head and not unlike(left[-1 - tail], right[-1 - tail]):
+        tail += 1
+    m, n = len(left) - tail, len(right) - tail
+    inner = _inner(left[head:m], right[head:n])
+    return [
+        *(Pair(i, i, True) for i in range(head)),
+        *(_moved(pair, head) for pair in inner),
+        *(Pair(m + i, n + i, True) for i in range(tail)),
+    ]
+
+
+def differences(pairs: Sequence[Pair]) -> list[int]:
+    """Where (from 0) each stretch of pairs that are not the same begins."""
+    return [i for i, pair in enumerate(pairs) if not pair.same and (i == 0 or pairs[i - 1].same)]
+
+
+def unlike(one: ComparableStep, other: ComparableStep) -> int:
+    """How unlike two acts are: 0 the same, `WHOLE` nothing in common. It does not matter which comes first."""
+    if one == other:
+        return 0
+    cost = _unlike(one, other)
+    said = (one.reply, one.held) != (other.reply, other.held)
+    return max(cost, WHOLE // 10) if said else cost
+
+
+def _unlike(one: ComparableStep, other: ComparableStep) -> int:
+    kinds = {one.kind, other.kind}
+    if kinds <= _POINTED:
+        return _touch(one, other, slight=len(kinds) > 1)
+    if kinds <= _MOVED:
+        return _move(one, other)
+    if len(kinds) > 1:
+        return WHOLE * 7 // 10 if kinds <= _ENDING else WHOLE
+    return 0 if one.text == other.text else WHOLE * 4 // 10 + round((1 - _alike(one.text, other.text)) * WHOLE * 4 / 10)
+
+
+def _touch(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
+    """Touches of the same thing by its name, or else of the same place; `slight` where the finger did otherwise."""
+    if one.target and other.target:
+        far = 0.0 if one.target == other.target else 1.0
+        near = _apart(one.place, other.place)
+        far = far and (0.6 if near is not None and near <= NEAR else 1.0)
+    else:
+        apart = _apart(one.place, other.place)
+        if apart is None:
+            far = 0.0 if one.place == other.place and one.text == other.text else 1.0
+        else:
+            far = 0.0 if apart <= NEAR else min(1.0, 0.3 + 0.7 * (apart - NEAR) / (FAR - NEAR))
+    return max(round(far * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
+
+
+def _move(one: ComparableStep, other: ComparableStep) -> int:
+    """Scrolls and swipes that bring the same part of the content; a drag is the same where both its ends are."""
+    if "drag" in (one.kind, other.kind):
+        ends = (_apart(one.place, other.place), _apart(one.to, other.to))
+        near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
+        return 0 if near else WHOLE * 6 // 10
+    return 0 if one.way == other.way else WHOLE * 6 // 10
+
+
+def _apart(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
+    """How far apart two places are; None where one of them is not known."""
+    if one is None or other is None:
+        return None
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+
+
+def _alike(one: str, other: str) -> float:
+    """The share of pairs of neighbouring characters that two texts have in common (Dice, 1945): 0 to 1."""
+    a, b = Counter(pairwise(one)), Counter(pairwise(other))
+    whole = a.total() + b.total()
+    return 2 * (a & b).total() / whole if whole else 0.0
+
+
+# -- beneath -------------------------------------------------------------------------------------------------
+
+
+def _inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+    """The alignment of what is left between two like ends: the costs of every beginning, then the way back."""
+    m, n = len(left), len(right)
+    reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
+    never = WHOLE * (m + n + 1)
+    known: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
+    above = [j * GAP for j in range(n + 1)]
+    ways: list[bytearray] = []
+    for i in range(1, m + 1):
+        here, way = [never] * (n + 1), bytearray(n + 1)
+        here[0] = i * GAP
+        act, middle = left[i - 1], i * n // m
+        row = known[act]
+        for j in range(max(1, middle - reach), min(n, middle + reach) + 1):
+            other = right[j - 1]
+            cost = row.get(other)
+            if cost is None:
+                cost = row[other] = unlike(act, other)
+            paired, alone, beside = above[j - 1] + cost, above[j] + GAP, here[j - 1] + GAP
+            best = min(paired, alone, beside)
+            # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.
+            here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
+        ways.append(way)
+        above = here
+    return _back(ways, left, right, known)
+
+
+def _back(
+    ways: list[bytearray],
+    left: Sequence[ComparableStep],
+    right: Sequence[ComparableStep],
+    known: dict[ComparableStep, dict[ComparableStep, int]],
+) -> list[Pair]:
+    """The cheapest way, from its end to its beginning, turned round."""
+    out: list[Pair] = []
+    i, j = len(left), len(right)
+    while i or j:
+        way = 2 if not i else 1 if not j else ways[i - 1][j]
+        i, j = i - (way != 2), j - (way != 1)
+        if way == 0:
+            out.append(Pair(i, j, not known[left[i]][right[j]]))
+        else:
+            out.append(Pair(i, None, False) if way == 1 else Pair(None, j, False))
+    return out[::-1]
+
+
+def _moved(pair: Pair, by: int) -> Pair:
+    left, right = pair.left, pair.right
+    return Pair(None if left is None else left + by, None if right is None else right + by, pair.same)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _part(at: Point | None, size: Point | None) -> tuple[float, float] | None:
+    if at is None:
+        return None
+    width, height = size if size is not None and min(size) > 0 else _PHONE
+    return at[0] / width, at[1] / height
+
+
+def _middle(action: Action) -> Point | None:
+    if not action.boxes:
+        return None
+    left, top, right, bottom = action.boxes[0]
+    return (left + right) // 2, (top + bottom) // 2
+
+
+def _way(action: Action) -> str:
+    """The content's direction: a scroll's own, against the finger's of a swipe; from the vector where no word tells."""
+    if action.kind not in ("scroll", "swipe"):
+        return ""
+    if action.direction is not None:
+        return action.direction if action.kind == "scroll" else _OPPOSITE[action.direction]
+    x, y = action.vector or (0, 0)
+    if action.vector is None and action.at is not None and action.to is not None:
+        x, y = action.to[0] - action.at[0], action.to[1] - action.at[1]
+    if not math.hypot(x, y):
+        return ""
+    finger = ("right" if x > 0 else "left") if abs(x) > abs(y) else ("down" if y > 0 else "up")
+    return _OPPOSITE[finger]

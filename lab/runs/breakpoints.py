@@ -1,0 +1,149 @@
+"""Where a developer wants a run to stand still: looked at once an agent has proposed, before anything is done."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.seams import Screen
+from lab.core.step import ActionKind, Proposed
+from lab.core.trace import Step
+from lab.core.ui_tree import UiTree
+
+Kind = Literal["step", "action", "app", "text", "ask"]
+
+WAYS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
+"""How a breakpoint is written, as sentences about one name it."""
+REASON = "breakpoint "
+"""How the reason of the pause at a breakpoint begins; its `spec` follows."""
+
+
+class Breakpoint(msgspec.Struct, frozen=True):
+    """One place to stand still; `value` is a step's number from 1, a kind of action, an app's name, or words."""
+
+    kind: Kind
+    value: str = ""
+    on: bool = True
+
+    @property
+    def spec(self) -> str:
+        """As `parse` reads it."""
+        return f"{self.kind}:{self.value}" if self.value else self.kind
+
+
+class BreakpointStop(NamedTuple):
+    """Where a run stands: at this breakpoint, before step `step` (from 0) does what is proposed."""
+
+    step: int
+    breakpoint: Breakpoint
+    proposed: Proposed
+
+
+def parse(spec: str) -> Breakpoint:
+    """A breakpoint as `step:7` (or `7`), `action:click`, `app:Notes`, `text:Pay now`, `ask` or `ask:coffee`."""
+    kind, colon, value = spec.strip().partition(":")
+    kind, value = kind.strip().casefold(), value.strip()
+    if kind.isascii() and kind.isdigit() and not colon:
+        kind, value = "step", kind
+    if kind not in get_args(Kind):
+        raise _refused(spec, "is no breakpoint")
+    if kind == "ask":
+        return Breakpoint("ask", value)
+    if not value:
+        raise _refused(spec, f"says no {'words' if kind == 'text' else kind}")
+    if kind == "step" and not (value.isascii() and value.isdigit() and 1 <= int(value) < 10**6):
+        raise _refused(spec, "names no step: they count from 1")
+    if kind == "action":
+        value = value.casefold().replace(" ", "_")
+        if value not in get_args(ActionKind):
+            near = difflib.get_close_matches(value, get_args(ActionKind), n=3, cutoff=0.3) or get_args(ActionKind)
+            raise _refused(spec, f"names no kind of action; near it: {', '.join(near)}")
+    return Breakpoint(kind, str(int(value)) if kind == "step" else value)  # type: ignore[arg-type]
+
+
+def _refused(spec: str, why: str) -> LabError:
+    return LabError(f"breakpoint {spec!r}", why, f"Write it as one of {WAYS}.", code=2)
+
+
+class Breakpoints:
+    """The breakpoints of one run, added and switched while it goes on; safe from any thread.
+
+    `apps` gives the package of an app by its name in lower case, so that people may write what the phone shows.
+    """
+
+    def __init__(self, specs: Iterable[str] = (), apps: Mapping[str, str] | None = None) -> None:
+        self._apps = apps or {}
+        self._all: tuple[Breakpoint, ...] = ()
+        for spec in specs:
+            self.add(spec)
+
+    @property
+    def all(self) -> tuple[Breakpoint, ...]:
+        """In the order in which they were added."""
+        return self._all
+
+    def add(self, spec: str) -> Breakpoint:
+        """Adds one, or switches it on where it is there; a `LabError` says what is wrong with its words."""
+        new = parse(spec)
+        if new.kind == "app":
+            self._check_app(spec, new.value)
+        if any(point.spec == new.spec for point in self._all):
+            self._all = tuple(new if point.spec == new.spec else point for point in self._all)
+        else:
+            self._all = (*self._all, new)
+        return new
+
+    def _check_app(self, spec: str, name: str) -> None:
+        """A slip of the pen would never hold: raises `LabError` for a bare name that no app of a known phone has."""
+        wanted = name.casefold()
+        packages = {package.rpartition(".")[2] for package in self._apps.values()}
+        if not self._apps or wanted in self._apps or wanted in packages or "." in wanted:
+            return
+        near = difflib.get_close_matches(wanted, self._apps, n=3, cutoff=0.5) or sorted(self._apps)
+        raise LabError(
+            f"breakpoint {spec!r}", f"names no app of this phone; near it: {', '.join(near)}",
+            "Or write a whole package, as in app:com.example.shop.", code=2,
+        )  # fmt: skip
+
+    def toggle(self, spec: str) -> None:
+        """Switches one off or on."""
+        self._all = tuple(
+            msgspec.structs.replace(point, on=not point.on) if point.spec == spec else point for point in self._all
+        )
+
+    def remove(self, spec: str) -> None:
+        """Takes one away."""
+        self._all = tuple(point for point in self._all if point.spec != spec)
+
+    def met(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Breakpoint | None:
+        """The first that is on and holds here; apps and words count where they come up, not while they stay."""
+        return next((point for point in self._all if point.on and self._holds(point, proposed, screen, history)), None)
+
+    def _holds(self, point: Breakpoint, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> bool:
+        action, before = proposed.action, history[-1].before if history else None
+        match point.kind:
+            case "step":
+                return len(history) + 1 == int(point.value)
+            case "action":
+                return action.kind == point.value
+            case "ask":
+                return action.kind == "ask_user" and point.value.casefold() in (action.text or "").casefold()
+            case "app":
+                there = before is not None and self._in_app(before.activity, point.value)
+                return self._in_app(screen.activity, point.value) and not there
+            case "text":
+                there = before is not None and _shows(before.tree, point.value)
+                return _shows(screen.tree, point.value) and not there
+
+    def _in_app(self, activity: str, name: str) -> bool:
+        wanted, package = name.casefold(), activity.partition("/")[0].casefold()
+        named = self._apps.get(wanted, wanted)
+        return wanted == activity.casefold() or package == named or package.endswith(f".{wanted}")
+
+
+def _shows(tree: UiTree | None, words: str) -> bool:
+    return tree is not None and bool(tree.find(contains=words))

@@ -1,0 +1,189 @@
+"""Two stored runs laid side by side: each one's places in words, which answer one another, where they first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.core.plain_text import plain
+from lab.core.step import Reply
+from lab.core.trace import AnyEvent, Asked, Ended, Started, Step
+from lab.core.ui_tree import UiTree
+from lab.runs.alignment import ComparableStep, Pair, act_of, align, differences
+from lab.runs.descriptions import action_words, money, one_line, score_words, status_words, target_name
+from lab.runs.recorded_run import Head, RecordedRun
+from lab.runs.run_rows import Cost, cost_of
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+NOTHING = "no step"
+
+
+class ComparedPlace(NamedTuple):
+    """A place of a run in words: a step, the question it stands at, or its end."""
+
+    words: str
+    act: ComparableStep
+
+
+class Side(NamedTuple):
+    """One of the two runs: `places` answer the lines of its reel one by one; the last is its end where it has one."""
+
+    reel: RecordedRun
+    head: Head
+    places: list[ComparedPlace]
+    ended: Ended | None
+    cost: Cost
+
+    @property
+    def started(self) -> Started:
+        return self.head.started
+
+    @property
+    def steps(self) -> int:
+        return len(self.places) - (self.ended is not None)
+
+    @property
+    def acts(self) -> list[ComparableStep]:
+        """What was done, step by step."""
+        return [place.act for place in self.places[: self.steps]]
+
+    @property
+    def name(self) -> str:
+        """Who worked the phone."""
+        return one_line(self.started.agent.shown, 60)
+
+    @property
+    def task(self) -> str:
+        """The task as people call it."""
+        return one_line(self.started.task.title or self.started.task.id, 120)
+
+    @property
+    def facts(self) -> str:
+        """Score, status, steps and cost in one line."""
+        score = self.ended.score if self.ended is not None else None
+        status = status_words(self.ended.status if self.ended is not None else "open")
+        tokens = "" if self.cost.tokens is None else f"{self.cost.tokens:,} tokens"
+        price = "" if self.cost.dollars is None else money(self.cost.dollars)
+        said = "no score" if score is None else f"score {score_words(score)}"
+        steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
+        return "   ".join(part for part in (said, status, steps, tokens, price) if part)
+
+
+class RunComparison(NamedTuple):
+    """Two runs and their pairs. `starts` are where each stretch begins in which they differ; empty where none is."""
+
+    left: Side
+    right: Side
+    pairs: list[Pair]
+    starts: list[int]
+
+    @property
+    def first(self) -> int | None:
+        """The first pair (from 0) in which they differ."""
+        return self.starts[0] if self.starts else None
+
+    @property
+    def same_task(self) -> bool:
+        return self.left.started.task.id == self.right.started.task.id
+
+    def words(self, index: int) -> tuple[str, str]:
+        """What either did in a pair."""
+        pair = self.pairs[index]
+        return _words(self.left, pair.left), _words(self.right, pair.right)
+
+    def is_end(self, index: int) -> bool:
+        """Whether a pair is that of the runs' ends."""
+        pair = self.pairs[index]
+        return pair.left == self.left.steps or pair.right == self.right.steps
+
+    def swapped(self) -> RunComparison:
+        """The same with its sides changed."""
+        pairs = [Pair(pair.right, pair.left, pair.same) for pair in self.pairs]
+        return RunComparison(self.right, self.left, pairs, self.starts)
+
+
+def sign_of(compared: RunComparison, index: int) -> str:
+    """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
+    pair = compared.pairs[index]
+    return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
+
+
+def compare(store: Store, left: str, right: str) -> RunComparison:
+    """Reads two runs and lays them side by side; a `LabError` where one of them cannot be read."""
+    one, other = read_side(store, left), read_side(store, right)
+    pairs = align(
+        [place.act for place in one.places[: one.steps]], [place.act for place in other.places[: other.steps]]
+    )
+    ends = one.ended, other.ended
+    if any(ends):
+        pairs.append(
+            Pair(
+                one.steps if one.ended else None,
+                other.steps if other.ended else None,
+                all(ends) and one.places[-1].act == other.places[-1].act,
+            )
+        )
+    return RunComparison(one, other, pairs, differences(pairs))
+
+
+def read_side(store: Store, run: str) -> Side:
+    """One run, every step of it read once."""
+    reel = RecordedRun(store.runs, run)
+    head = reel.head()
+    for lines in reel.read():
+        reel.lines.extend(lines)
+    places: list[ComparedPlace] = []
+    ended: Ended | None = None
+    for event in _shown(store.runs.events(run)):
+        if isinstance(event, Ended):
+            ended = event
+            places.append(ComparedPlace(_end_words(event), ComparableStep("end", text=f"{event.status} {event.score}")))
+        else:
+            places.append(_place(event))
+    cost = cost_of(next(iter(store.runs.measured([run]))))
+    return Side(reel, head, places[: len(reel.lines)], ended, cost)
+
+
+def _shown(events: Iterator[AnyEvent]) -> Iterator[Step | Asked | Ended]:
+    """The events that a reel has lines for: steps, the question that a run stands at, the end."""
+    asked: Asked | None = None
+    for event in events:
+        if isinstance(event, Asked):
+            asked = event
+        elif isinstance(event, Step | Ended):
+            asked = None
+            yield event
+    if asked is not None:
+        yield asked
+
+
+def _place(event: Step | Asked) -> ComparedPlace:
+    """What was done, or where nothing was let through, what was proposed."""
+    action = event.proposed.action
+    done = action if event.decision is None else event.decision.action
+    tree: UiTree | None = event.before.tree
+    reply = event.reply if isinstance(event, Step) else None
+    shown = done or action
+    words = action_words(shown, tree) + (" (refused)" if done is None else "") + _reply_words(reply)
+    at = shown.at
+    act = act_of(shown, event.before.size, target_name(tree, at), _reply_words(reply), held=done is None)
+    return ComparedPlace(words, act)
+
+
+def _reply_words(reply: Reply | None) -> str:
+    if reply is None:
+        return ""
+    decision = {"accept": "accepted", "reject": "refused", None: ""}[reply.decision]
+    said = f'"{one_line(reply.text)}"' if reply.text else ""
+    return f" → {' '.join(part for part in (decision, said) if part) or 'nothing'}"
+
+
+def _end_words(ended: Ended) -> str:
+    score = "" if ended.score is None else f"score {score_words(ended.score)}, "
+    return f"end: {score}{status_words(ended.status)}"
+
+
+def _words(side: Side, place: int | None) -> str:
+    return NOTHING if place is None else plain(side.places[place].words, lines=False)

@@ -1,0 +1,248 @@
+"""Actions, steps and runs in words; everything returned is plain text, safe to paint."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+
+from lab.core.demonstration import Demonstration, reason_words
+from lab.core.plain_text import plain
+from lab.core.run_records import Summary
+from lab.core.step import Action, Point, Spent, Usage
+from lab.core.trace import Step
+from lab.core.ui_tree import UiTree
+
+_POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}
+_SIMPLE = {
+    "navigate_home": "home",
+    "navigate_back": "back",
+    "keyboard_enter": "enter",
+    "press_recent": "recent apps",
+}
+_STATUS = {
+    "completed": "completed",
+    "stopped": "stopped",
+    "failed": "failed",
+    "budget": "out of steps",
+    "open": "open",
+}
+
+
+_REST_OF_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4})(?:-[0-9a-f]{4}){2}-[0-9a-f]{12}\b")
+"""Of a uuid7 the first 13 characters are its millisecond."""
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """A stranger's text as one line of plain characters, cut at `most`."""
+    shown = plain(text.strip(), lines=False)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def short_id(id: str) -> str:
+    """A unit's id with as much of each run's id as tells runs apart: `019a3b7c-0485@7`."""
+    return _REST_OF_ID.sub(r"\1", id)
+
+
+def target_name(tree: UiTree | None, at: Point | None) -> str:
+    """What is under a pixel, as a person would call it: a label there, else one inside it, else its id; or empty."""
+    if tree is None or at is None:
+        return ""
+    if named := tree.label_at(*at):
+        return one_line(named, 60)
+    under = tree.at(*at)
+    for node in under:
+        inside = next((below.label for below in node.walk() if below.label.strip()), "") if node.clickable else ""
+        if inside:
+            return one_line(inside, 60)
+    return next((one_line(node.id.rpartition("/")[2], 60) for node in under if node.id), "")
+
+
+def point_words(at: Point | None) -> str:
+    """Pixels as `(540, 1200)`; a place that was never given says so."""
+    return f"({at[0]}, {at[1]})" if at is not None else "(nowhere)"
+
+
+def action_words(action: Action, tree: UiTree | None = None) -> str:
+    """One action in a line: `tap "Milk"`, `type "two, please"`, `swipe left`, `ask "Which one?"`."""
+    match action.kind:
+        case "click" | "double_tap" | "long_press":
+            at = action.at or _middle(action)
+            name = target_name(tree, at)
+            return f'{_POINTED[action.kind]} "{name}"' if name else f"{_POINTED[action.kind]} {point_words(at)}"
+        case "drag":
+            return f"drag {point_words(action.at)} to {point_words(action.to)}"
+        case "scroll" | "swipe":
+            return f"{action.kind} {action.direction or _vector_words(action)}"
+        case "input_text":
+            return f"type {_quoted(action.text)}"
+        case "answer":
+            return f"answer {_quoted(action.text)}"
+        case "ask_user":
+            return f"ask {_quoted(action.text)}"
+        case "open_app":
+            return f"open {one_line(action.app or action.text or 'an app')}"
+        case "wait":
+            return "wait" if action.ms is None else f"wait {action.ms / 1000:g} s"
+        case "status":
+            why = f" ({one_line(action.text)})" if action.text else ""
+            return f"report: {action.status}{why}" if action.status else "report"
+        case "other":
+            return f"other: {one_line(raw_words(action) or action.text or 'nothing', 80)}"
+    return _SIMPLE[action.kind]
+
+
+def whole_action(action: Action, tree: UiTree | None = None) -> str:
+    """One action with all of its text: in a line where that is short, else beneath it."""
+    words, text = action_words(action, tree), plain(action.text or "")
+    return words if one_line(text) in ("", text) else f"{words}\n{text}"
+
+
+def raw_words(action: Action) -> str:
+    """The source's own words for an action, as text."""
+    if action.raw is None:
+        return ""
+    return action.raw if isinstance(action.raw, str) else json.dumps(action.raw, ensure_ascii=False)
+
+
+def marks(step: Step) -> str:
+    """What stands out in a step, one letter each: `?` asked, `x` refused, `~` amended, `!` failed."""
+    out = "?" if step.question is not None else ""
+    refused = step.reply is not None and step.reply.decision == "reject"
+    if refused or (step.decision is not None and step.decision.verdict == "reject"):
+        out += "x"
+    if step.decision is not None and step.decision.verdict == "amend":
+        out += "~"
+    return out + ("!" if step.error else "")
+
+
+def status_words(status: str, waits: bool = False) -> str:
+    """A run's status as a person would say it; `waits` where an open run has an unanswered question."""
+    if status == "open" and waits:
+        return "open: asks"
+    return _STATUS.get(status, one_line(status))
+
+
+def waits(run: Summary) -> bool:
+    """Whether an open run stands at a question that nobody has answered."""
+    return run.status == "open" and run.questions > run.replies
+
+
+def score_words(score: float | None) -> str:
+    """A score as two digits, or a dash where nothing was checked."""
+    return "-" if score is None else f"{score:.2f}"
+
+
+def mean_words(mean: float | None) -> str:
+    """A mean score, or that there is none."""
+    return "undefined" if mean is None else f"{mean:.2f}"
+
+
+def money(dollars: float | None) -> str:
+    """US dollars, as many digits as tell."""
+    return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
+
+
+def when(stamp: str) -> str:
+    """A stored time as local date and minute; what is no time stays as it is."""
+    moment = _moment(stamp)
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
+
+
+def seconds_between(earlier: str | None, later: str | None) -> float | None:
+    """Seconds from one stored time to another, None where either is missing or no time."""
+    a, b = _moment(earlier or ""), _moment(later or "")
+    return None if a is None or b is None else (b - a).total_seconds()
+
+
+def seconds_words(seconds: float | None) -> str:
+    """A duration as `0.4 s`, `12 s`, `3 min 05 s`; empty where it is unknown."""
+    if seconds is None:
+        return ""
+    if seconds >= 60:
+        return f"{int(seconds // 60)} min {int(seconds % 60):02d} s"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def usage_words(usage: Usage) -> str:
+    """What an answer of a model cost, as far as it is known; an unknown price says so."""
+    tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
+    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries])
+
+
+def spent_words(spent: Spent) -> str:
+    """What a run's model answers cost together."""
+    usage = Usage(spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens or None)
+    cost = _rest(spent.cost, spent.seconds)
+    if spent.cost is not None and spent.unpriced:
+        cost[0] += f" and {_times(spent.unpriced, 'turn', 'turns')} of unknown price"
+    if not spent.turns:
+        seconds = f", {spent.seconds:.1f} s" if spent.seconds is not None else ""
+        return f"no answer in {_times(spent.calls, 'call', 'calls')}{seconds}"
+    calls = f"{_times(spent.turns, 'turn', 'turns')} in {_times(spent.calls, 'call', 'calls')}"
+    return ", ".join([calls, *_tokens(usage), *cost])
+
+
+def outcome_words(made: Demonstration) -> str:
+    """How a demonstration ended, in the words of who made it."""
+    said = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[made.outcome]
+    if made.outcome != "impossible":
+        return said
+    note = f" ({one_line(made.note)})" if made.note else ""
+    return f"{said}: {one_line(reason_words(made.reason))}{note}"
+
+
+def demonstration_words(made: Demonstration) -> str:
+    """What a demonstration holds: its steps, how hard the task is by them, its slips, its time, its apps."""
+    parts = [
+        _times(made.steps, "step", "steps"),
+        f"{made.golden} golden ({made.difficulty})",
+        f"{made.instructed} with an instruction{', suggested and not read' if made.quick else ''}",
+        *([_times(len(made.slips), "slip", "slips")] if made.slips else []),
+        *([seconds_words(made.seconds)] if made.seconds is not None else []),
+    ]
+    return ", ".join(parts) + (f"\napps: {one_line(', '.join(made.apps))}" if made.apps else "")
+
+
+def _moment(stamp: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _quoted(text: str | None) -> str:
+    return f'"{one_line(text or "")}"'
+
+
+def _middle(action: Action) -> Point | None:
+    if not action.boxes:
+        return None
+    left, top, right, bottom = action.boxes[0]
+    return (left + right) // 2, (top + bottom) // 2
+
+
+def _vector_words(action: Action) -> str:
+    if action.vector is None:
+        return f"{point_words(action.at)} to {point_words(action.to)}" if action.to else ""
+    x, y = action.vector
+    if abs(x) > abs(y):
+        return "right" if x > 0 else "left"
+    return "down" if y > 0 else "up"
+
+
+def _tokens(usage: Usage) -> list[str]:
+    if usage.prompt_tokens is None and usage.completion_tokens is None:
+        return []
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return [f"{usage.prompt_tokens or 0:,}{cached} + {usage.completion_tokens or 0:,} tokens"]
+
+
+def _rest(cost: float | None, seconds: float | None) -> list[str]:
+    price = "price unknown" if cost is None else f"${cost:.4f}"
+    return [price, *([f"{seconds:.1f} s"] if seconds is not None else [])]
+
+
+def _times(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"

@@ -1,0 +1,246 @@
+"""Going on from any step of a stored run in another way: a new run that shares its beginning and knows its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from lab.core.episode import ForkOverrides
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.run_records import Imported
+from lab.core.seams import Agent
+from lab.core.step import ENDING, Action, Decision, Proposed, Question, Reply
+from lab.core.task import Actor, Persona
+from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.runs.incomplete_action import lacking
+from lab.runs.session import ForkStart, Session
+from lab.runs.spec import Spec, is_playbook, stored_spec
+from store.store import Store
+
+Log = Literal["clean", "noise", "none"]
+
+
+class ForkChange(NamedTuple):
+    """What a fork does otherwise; None is as the parent had it.
+
+    `say` and `decision` are the reply to the question of the step, `action` is done in the place of what the agent
+    proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them.
+    """
+
+    say: str | None = None
+    decision: Literal["accept", "reject"] | None = None
+    action: Action | None = None
+    agent: str | None = None
+    persona: str | None = None
+    log: Log | None = None
+    user: str | None = None
+
+    @property
+    def replies(self) -> bool:
+        return self.say is not None or self.decision is not None
+
+    @property
+    def reproposes(self) -> bool:
+        """Whether the step is to be proposed again, by whoever proposes then."""
+        return any(part is not None for part in (self.agent, self.persona, self.log))
+
+
+AGAIN = ForkChange()
+
+
+def place(store: Store, text: str) -> tuple[str, int]:
+    """The run and the step (from 0) that `ID@STEP` names, its steps counted from 1 as `hitlab replay` counts."""
+    run, at, step = text.partition("@")
+    if not at:
+        raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab show ID` counts the steps.", code=2)
+    if not (step.isascii() and step.isdigit() and int(step) >= 1):
+        raise LabError(f"fork {text}", f"step {step!r} is no number from 1 on", code=2)
+    return store.runs.find(run), int(step) - 1
+
+
+def forked(
+    store: Store,
+    run: str,
+    index: int,
+    change: ForkChange = AGAIN,
+    *,
+    person: str,
+    pace: float = 0.0,
+    gate: Literal["pass", "ask"] | None = None,
+    breaks: Sequence[str] = (),
+    spec: Spec | None = None,
+    agent: Agent | None = None,
+) -> Session:
+    """A session that goes on from step `index` (from 0) of a run, its shared beginning on the disk; not yet started.
+
+    `spec` is what the run is made of where the file does not say it all (a live run's own); `agent` stands in for
+    what the spec names. A `LabError` says why the run cannot be forked there, and nothing is kept.
+    """
+    events = list(store.runs.events(run))
+    try:
+        trace = fold(events)
+    except ValueError as error:
+        raise LabError(f"run {run}", f"is damaged in {store.path} ({error}).") from error
+    _check(trace, index)
+    _check_action(trace, change.action)
+    turn = _Turn(trace, events, index, change)
+    spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent), trace, change)
+    spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
+    shared = events[: turn.shared]
+    first = shared[0]
+    assert isinstance(first, Started)
+    by = Actor("human", person)
+    first = msgspec.structs.replace(
+        first,
+        trace=uuid7(),
+        parent=run,
+        persona=spec.persona,
+        conditions=_conditions(first.conditions, spec),
+        forked=Forked(index, shared[-1].seq, tuple(changes(change)), by, now()),
+    )
+    session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared[1:]], turn.given(by)))
+    played = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
+    first = msgspec.structs.replace(
+        first,
+        task=spec.task if played else first.task,
+        agent=session.agent.actor if change.agent is not None or played else first.agent,
+        user=session.user.actor if change.user is not None else first.user,
+        conditions=first.conditions
+        if change.user is None
+        else msgspec.structs.replace(first.conditions, user_sha=session.user_sha),
+    )
+    store.runs.add(Imported([first, *shared[1:]], {}, []))
+    return session
+
+
+def rewound(session: Session, index: int, agent: Agent | None = None) -> Session:
+    """A live run's fork at step `index` (from 0), not yet started; the run itself is ended as stopped, and says so."""
+    spec = session.spec
+    breaks = [point.spec for point in session.breakpoints.all]
+    run, person, pace = session.trace_id, spec.person, spec.pace
+    again = forked(session.store, run, index, person=person, pace=pace, breaks=breaks, spec=spec, agent=agent)
+    for point in session.breakpoints.all:
+        if not point.on:
+            again.breakpoints.toggle(point.spec)
+    again.gate.asking = session.gate.asking
+    session.stop(f"rewound to step {index + 1} as run {again.trace_id}")
+    return again
+
+
+def changes(change: ForkChange) -> list[tuple[str, str]]:
+    """What is other, and to what, in words."""
+    words = []
+    if change.replies:
+        decision = f"{change.decision}: " if change.decision and change.say else change.decision or ""
+        words.append(("reply", f"{decision}{change.say or ''}"))
+    if change.action is not None:
+        words.append(("action", _words(change.action)))
+    named = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
+    return words + [(name, value) for name, value in named.items() if value is not None]
+
+
+def _words(action: Action) -> str:
+    parts = [action.kind, action.text, action.app, action.direction, action.status]
+    at = f"at {action.at[0]}, {action.at[1]}" if action.at is not None else ""
+    return " ".join(part for part in (*parts, at) if part)
+
+
+class _Turn:
+    """The step at which a run is forked: how far its events are shared, and what is said there instead."""
+
+    def __init__(self, trace: Trace, events: list[AnyEvent], index: int, change: ForkChange) -> None:
+        self.index = index
+        self.change = change
+        self.asked = next((e for e in events if isinstance(e, Asked) and e.index == index), None)
+        self.step = trace.steps[index] if index < len(trace.steps) else None
+        stands = self.asked is not None and change.action is None and (change.replies or not change.reproposes)
+        last: AnyEvent | None = trace.steps[index - 1] if index else events[0]
+        last = self.asked if stands else last
+        assert last is not None
+        self.shared = last.seq + 1
+        self.stands = stands
+        self._check_reply(trace)
+
+    def given(self, by: Actor) -> ForkOverrides:
+        """What is said at this step in the place of agent, gate and person."""
+        reply = self._reply(by) if self.change.replies else None
+        action = self.change.action
+        if action is None:
+            return ForkOverrides(reply=reply)
+        proposed = self.step.proposed if self.step else self.asked.proposed if self.asked else None
+        if proposed is None:
+            proposed = Proposed(action, by=by)
+            return ForkOverrides(proposed, Decision("approve", by, action, "fork"), reply)
+        return ForkOverrides(proposed, Decision("amend", by, action, "fork"), reply)
+
+    @property
+    def _question(self) -> Question | None:
+        """The question that a reply would answer."""
+        return self.asked.question if self.stands and self.asked is not None else None
+
+    def _reply(self, by: Actor) -> Reply:
+        question = self._question.id if self._question else f"q{self.index}"
+        at = now()
+        return Reply(question, self.change.say or "", by, self.change.decision, shown_at=at, sent_at=at, edits=0)
+
+    def _check_reply(self, trace: Trace) -> None:
+        """Raises `LabError` where a reply is given and this step asks nothing that it could answer."""
+        if not self.change.replies:
+            return
+        what, action = f"run {trace.id}, step {self.index + 1}", self.change.action
+        if self._question is None and (action is None or action.kind != "ask_user"):
+            asking = [step.index + 1 for step in trace.steps if step.question is not None]
+            asking += [trace.asked.index + 1] if trace.asked else []
+            hint = f"This run asks at step {', '.join(map(str, asking))}." if asking else "This run asks nothing."
+            raise LabError(what, "asks nothing that could be answered", hint)
+        kind = self._question.kind if self._question else "propose" if trace.task.kind == "proactive" else "ask"
+        if kind == "ask" and self.change.decision is not None:
+            raise LabError(what, "asks for words: there is nothing to accept or to reject", "Answer with --say.")
+
+
+def _check(trace: Trace, index: int) -> None:
+    """Raises `LabError` where a run has no such step, or nothing is known of the phone before it."""
+    what = f"run {trace.id}"
+    stored_spec(trace, "forked", agent="")
+    last = trace.steps[-1].action if trace.steps else None
+    over = last is not None and last.kind in ENDING
+    steps = len(trace.steps)
+    if index > steps or (index == steps and over):
+        raise LabError(what, f"has no step {index + 1} to be forked at; its steps are 1 to {steps + (not over)}")
+    before = trace.steps[index - 1] if index else None
+    if before is not None and before.state is None:
+        raise LabError(what, f"kept nothing of the phone's state after step {index}; it cannot be forked there")
+
+
+def _check_action(trace: Trace, action: Action | None) -> None:
+    """Raises `LabError` where another action could not be done as it is written."""
+    wrong = lacking(action, trace.device.size) if action is not None else ""
+    if action is not None and wrong:
+        raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
+
+
+def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
+    spec = spec._replace(persona=_persona(trace, change))
+    return spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user)
+
+
+def _persona(trace: Trace, change: ForkChange) -> Persona | None:
+    """The persona that goes on, with the history that its agent sees."""
+    from simulators import library, task_variation
+
+    if change.persona is None and change.log is None:
+        return trace.persona
+    name = change.persona or (trace.persona.id if trace.persona else "")
+    if not name:
+        raise LabError(f"run {trace.id}", "has no persona, and so no log", "Name one with --persona.")
+    log = change.log or (trace.persona.log_source if trace.persona else trace.task.log)
+    return task_variation.world(trace.conditions.vary).persona(library.persona(name, log))
+
+
+def _conditions(first: Conditions, spec: Spec) -> Conditions:
+    """What is seen and done in the fork; as in the parent but for what was made other."""
+    log = spec.persona.log_source if spec.persona else "none"
+    return msgspec.structs.replace(first, seat=spec.seat, gate=spec.gate, log=log)

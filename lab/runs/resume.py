@@ -1,0 +1,66 @@
+"""What a run that was left or cut off goes on from: its phone's state, its last breakpoint, the act it was in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lab.core.codec import decode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.seams import Device
+from lab.core.step import Proposed
+from lab.core.trace import Acting, AnyEvent, Paused, Resumed, Step, Trace
+from lab.runs.breakpoints import REASON
+from store.store import Store
+
+
+def put_back(store: Store, device: Device, trace: Trace) -> dict[str, Any] | None:
+    """Puts the phone back to where the run stands, where it can be; gives the state that the run began with."""
+    first = _load(store, trace.id, trace.state)
+    last = next((step.state for step in reversed(trace.steps) if step.state), trace.state)
+    state = _load(store, trace.id, last)
+    if state is not None:
+        try:
+            device.restore(state)
+        except LabError as error:
+            said = f"stands on a phone that this hitlab's is no longer like ({error.message})"
+            raise LabError(f"run {trace.id}", said, error.hint) from error
+    return first
+
+
+def _load(store: Store, run: str, sha: str | None) -> dict[str, Any] | None:
+    if sha is None:
+        return None
+    blob = store.runs.blob(sha)
+    if blob is None:
+        raise LabError(f"run {run}", "its phone's state is not in this file", "Was it packed without?")
+    state: dict[str, Any] = decode(blob.data, dict[str, Any], f"state {sha[:8]}")
+    return state
+
+
+def cut_off(acting: Acting, state: str | None) -> Step:
+    """An act that may not have happened, as a step; `state` is the phone's own (sha256), None where it has none."""
+    put = "it may or may not have been done" if state is None else "the phone was put back to before the act"
+    return Step(
+        index=acting.index,
+        proposed=Proposed(acting.action),
+        error=f"the run was cut off while acting; {put}",
+        state=state,
+        started=acting.at,
+        ended=now(),
+    )
+
+
+def left_at(events: Sequence[AnyEvent]) -> int:
+    """The step (from 0) before which a run was left at a breakpoint, which does not hold again there; else -1."""
+    step, at = 0, -1
+    for event in events:
+        match event:
+            case Step():
+                step, at = event.index + 1, -1
+            case Resumed():
+                at = -1
+            case Paused() if event.reason.startswith(REASON):
+                at = step
+    return at

@@ -1,0 +1,161 @@
+"""What is written into the filter of a table of runs: words, and fields with a value, read into tests."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.runs.descriptions import status_words
+from lab.runs.run_rows import Cost, RunEntry
+
+NONE = "none"
+"""The value that finds what is not known."""
+UNKNOWN = Cost()
+_STATUSES = ("completed", "stopped", "failed", "budget", "open")
+_TEXT: dict[str, Callable[[RunEntry], str]] = {
+    "id": lambda it: it.run.id,
+    "task": lambda it: f"{it.run.task}\n{it.run.title}",
+    "agent": lambda it: it.run.agent,
+    "persona": lambda it: it.run.persona,
+    "source": lambda it: it.run.source,
+    "status": lambda it: f"{it.run.status}\n{status_words(it.run.status)}",
+    "kind": lambda it: it.run.kind,
+    "user": lambda it: it.run.user,
+}
+_NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
+    "steps": lambda it, cost: it.run.steps,
+    "asks": lambda it, cost: it.run.asks,
+    "replies": lambda it, cost: it.run.replies,
+    "attempt": lambda it, cost: it.run.attempt,
+    "score": lambda it, cost: it.run.score,
+    "tokens": lambda it, cost: cost.tokens,
+    "cost": lambda it, cost: cost.dollars,
+    "seconds": lambda it, cost: cost.seconds,
+}
+_ALIASES = {"model": "agent", "format": "source", "person": "user", "questions": "asks", "time": "seconds"}
+COSTLY = frozenset({"tokens", "cost", "seconds"})
+"""Fields for which a run's steps have to be read."""
+FIELDS = (*_TEXT, *_NUMBERS, "started")
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ":": operator.eq, "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}  # fmt: skip
+_WORD = re.compile(r'\s*(-?)(?:([A-Za-z_]+)(:|<=|>=|!=|<|>|=))?(?:"([^"]*)"?|([^\s"]*))')
+Fits = Callable[[RunEntry, Cost], bool]
+
+
+class RunFilter(NamedTuple):
+    """A filter that was read. An empty one fits every run."""
+
+    tests: tuple[Fits, ...] = ()
+    costly: bool = False
+    """Whether it asks for what a run cost."""
+
+    def fits(self, it: RunEntry, costs: Mapping[str, Cost]) -> bool:
+        """Whether a run passes every test; what is not known passes none but `none`."""
+        cost = costs.get(it.run.id, UNKNOWN)
+        return all(test(it, cost) for test in self.tests)
+
+
+def read(text: str) -> RunFilter:
+    """Words and `field:value` as tests, all of which a run has to pass; `-` before one turns it round.
+
+    A `LabError` says in a sentence which field or value there is not.
+    """
+    tests: list[Fits] = []
+    costly, at = False, 0
+    text = text.strip()
+    while at < len(text):
+        match = _WORD.match(text, at)
+        if match is None or match.end() == at:
+            at += 1  # a stray character that begins nothing
+            continue
+        at = match.end()
+        minus, field, sign, quoted, bare = match.groups()
+        value = quoted if quoted is not None else bare
+        if not field and not value:
+            continue
+        test = _test(field, sign, value) if field else _word(value)
+        costly |= bool(field) and _named(field) in COSTLY
+        tests.append(_not(test) if minus else test)
+    return RunFilter(tuple(tests), costly)
+
+
+def _test(field: str, sign: str, value: str) -> Fits:
+    name = _named(field)
+    if name not in FIELDS:
+        said = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}"
+        raise LabError("Filter", said, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
+    if name in _NUMBERS:
+        return _number(name, sign, value)
+    if name == "started":
+        return _time(sign, value)
+    return _text(name, sign, value)
+
+
+def _named(field: str) -> str:
+    return _ALIASES.get(field.casefold(), field.casefold())
+
+
+def _word(value: str) -> Fits:
+    folded = value.casefold()
+    return lambda it, cost: folded in it.text
+
+
+def _text(name: str, sign: str, value: str) -> Fits:
+    if sign not in (":", "=", "!="):
+        raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
+    of, folded = _TEXT[name], value.casefold()
+    if name == "status" and folded and not any(folded in f"{s}\n{status_words(s)}" for s in _STATUSES):
+        raise LabError("Filter", f"there is no status {plain(value)!r}; there are {', '.join(_STATUSES)}")
+    if folded == NONE:
+        test: Fits = lambda it, cost: not of(it).strip()  # noqa: E731
+    elif sign == ":":
+        test = lambda it, cost: folded in of(it).casefold()  # noqa: E731
+    else:
+        test = lambda it, cost: folded in of(it).casefold().split("\n")  # noqa: E731
+    return _not(test) if sign == "!=" else test
+
+
+def _number(name: str, sign: str, value: str) -> Fits:
+    of = _NUMBERS[name]
+    if value.casefold() == NONE and sign in (":", "=", "!="):
+        wanted = sign != "!="
+        return lambda it, cost: (of(it, cost) is None) is wanted
+    try:
+        number = float(value)
+        if number != number:
+            raise ValueError
+    except ValueError:
+        said = f"{plain(value)!r} is no number" if value else "a number is missing"
+        raise LabError("Filter", f"{said} after {name}{sign}", f"{name}:none finds what is not known.") from None
+    compare = _SIGNS[sign]
+
+    def test(it: RunEntry, cost: Cost) -> bool:
+        known = of(it, cost)
+        return known is not None and compare(known, number)
+
+    return test
+
+
+def _time(sign: str, value: str) -> Fits:
+    """A beginning of a stored time, `2025-03` or `2025-03-04T10:00`; as far as it goes, it is compared."""
+    if value.casefold() == NONE:
+        return lambda it, cost: not it.run.started
+    if not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d)?)?)?)?", value):
+        raise LabError("Filter", f"started{sign} is followed by a date (UTC), as 2025-03-04 or 2025-03")
+    order = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (1, 0), "!=": (-1, 1)}.get(sign, (0,))
+
+    def test(it: RunEntry, cost: Cost) -> bool:
+        begun = it.run.started[: len(value)]
+        return bool(begun) and (begun > value) - (begun < value) in order
+
+    return test
+
+
+def _not(test: Fits) -> Fits:
+    return lambda it, cost: not test(it, cost)

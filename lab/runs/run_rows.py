@@ -1,0 +1,48 @@
+"""A run as the table has it: its row, the text that a word is looked for in, and what it cost once that was read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lab.core.measured_run import MeasuredRun
+from lab.runs.descriptions import status_words
+from store.run_table import RunRow
+
+
+class Cost(NamedTuple):
+    """What a run cost: tokens in and out, US dollars, seconds; None where its source does not tell."""
+
+    tokens: int | None = None
+    dollars: float | None = None
+    seconds: float | None = None
+
+
+class RunEntry(NamedTuple):
+    """A run, and all its words folded."""
+
+    run: RunRow
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Its task as people call it; a demonstration without a title by its intent."""
+        demonstrated = self.run.instruction if self.run.task.startswith("demo-") else ""
+        return self.run.title or demonstrated or self.run.task
+
+
+def entry(run: RunRow) -> RunEntry:
+    """A row of the file as the table has it."""
+    words = (
+        run.id, run.task, run.title, run.instruction, run.agent, run.persona, run.source, run.status,
+        status_words(run.status),
+    )  # fmt: skip
+    return RunEntry(run, "\n".join(words).casefold())
+
+
+def cost_of(case: MeasuredRun) -> Cost:
+    """What a run cost, of all that is known of it."""
+    usage = case.usage
+    if usage is None:
+        return Cost(seconds=case.seconds)
+    known = [part for part in (usage.prompt_tokens, usage.completion_tokens) if part is not None]
+    return Cost(sum(known) if known else None, usage.cost, case.seconds)

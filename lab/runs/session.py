@@ -1,0 +1,446 @@
+"""Builds a run from a spec and drives it; the only one that appends a run's events, and shows each after its commit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.agents.person import PersonAgent
+from lab.core import episode, task_checks
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import monotonic_ms, now, uuid7
+from lab.core.mailbox import Mailbox
+from lab.core.password_redaction import tree_without
+from lab.core.run_control import RunControl
+from lab.core.run_records import Blob
+from lab.core.seams import (
+    Agent,
+    Closable,
+    Configured,
+    Device,
+    Illustrated,
+    Interruptible,
+    Screen,
+    Trouble,
+    User,
+    WaitCancelled,
+)
+from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
+from lab.core.task import Actor
+from lab.core.trace import PHONE, AnyEvent, Conditions, Ended, Flagged, Paused, Resumed, Started, Step, Trace, fold
+from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
+from lab.runs.device_recovery import RecoveringDevice
+from lab.runs.resume import cut_off, left_at, put_back
+from lab.runs.spec import PERSON, Spec, agent_of, brief_of, check_harness, phone_of
+from simulators.users.human import HumanGate, HumanUser
+from store.store import Store
+
+"""Who pauses a run while its phone is away."""
+
+
+class ForkStart(NamedTuple):
+    """What a fork goes on from: its first events, and what is said in another's place at its own first step."""
+
+    events: Sequence[AnyEvent]
+    given: episode.ForkOverrides = episode.NOTHING
+
+
+class Session:
+    """One live run: a daemon thread iterates the loop, each event is committed and then shown.
+
+    `on_event` is called after each commit, in order, on the thread that committed; it must not block.
+    `failure` is set, and `on_event` called with None, when an event could not be written: the run stops there.
+    `stopped_at` is the breakpoint at which it stands; where nobody is there to go on (`attended`), it is left open.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        spec: Spec,
+        resume: Trace | None = None,
+        *,
+        agent: Agent | None = None,
+        device: Device | None = None,
+        beginning: ForkStart | None = None,
+        run_id: str = "",
+    ) -> None:
+        """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew.
+
+        An agent given here outlives the run; one that the spec names is closed with it. `beginning` is a fork's.
+        `run_id` is a new run's id where it was told before the run began.
+        """
+        resume = fold(beginning.events) if beginning else resume
+        earlier = list(beginning.events) if beginning else list(store.runs.events(resume.id)) if resume else []
+        self.store = store
+        self.spec = spec
+        self.trace_id = resume.id if resume else run_id or uuid7()
+        self.person = Actor("human", spec.person)
+        self.control = RunControl(spec.pace)
+        self.questions: Mailbox[Question, Reply] = Mailbox()
+        self.decisions: Mailbox[Proposed, Decision] = Mailbox()
+        self.turns: Mailbox[Screen, Action | Proposed] = Mailbox()
+        self.gate = HumanGate(
+            self.person,
+            self.decisions,
+            lambda: self.control.taken_over,
+            asking=spec.gate == "ask",
+            stops=self._stops,
+        )
+        self.breakpoints = Breakpoints(spec.breaks, packages())
+        self.stopped_at: BreakpointStop | None = None
+        self.attended = True
+        self.read_ms: int | None = None
+        """Milliseconds for which the person read their part before the run; None where nobody was given that time."""
+        self.begins_paused = ""
+        """Why the phone stands still from the first moment on; empty where it moves at once."""
+        self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
+        self.failure: LabError | None = None
+        self.over = False
+        self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
+        """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
+        self._began = monotonic_ms()
+        self._lock = threading.RLock()
+        self._blobs: dict[str, Blob] = {}
+        self._seq = resume.last if resume else -1
+        self._resume = resume
+        self._given = beginning.given if beginning else None
+        self._passed = left_at(earlier)
+        self._one_turn = False
+        self.hands = PersonAgent(self.person, self.turns, self.control.stop)
+        self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
+        if isinstance(self.agent, Interruptible):
+            self.agent.stop = self.control.stop
+        if isinstance(self.agent, Illustrated):
+            self.agent.keep = self._keep
+        self._lent = agent is not None
+        self._status = ""
+        self.user = user_of(spec, self.person, self.questions)
+        self._begun = self._waits_for_phone = self._stands = False
+        self._postures: list[tuple[str, str]] = []
+        self.device = RecoveringDevice(device or phone_of(spec), self.control.stop, self._troubled, self._posed)
+        phone = self.device.device
+        try:
+            self.first = put_back(store, phone, resume) if resume else phone.snapshot()
+        except BaseException:
+            if device is None:
+                self.device.close()
+            raise
+        self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
+
+    # -- running ---------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begins (or goes on with) the run on a thread of its own; Started or Resumed is durable on return."""
+        self._began = monotonic_ms()
+        try:
+            if self._resume is None:
+                self.append(self._started())
+            elif self._given is None or self._resume.paused:
+                self.append(Resumed(by=self.person))
+            if self._resume is not None and self._given is None and self.agent.actor != self._resume.agent:
+                self.append(Resumed(by=self.agent.actor))  # who goes on; a recording's words are then found by its name
+            if self.begins_paused:
+                self.pause(self.begins_paused)
+        except LabError:
+            self._let_go()
+            raise
+        with self._lock:
+            self._begun = True
+            for posture in self._postures:
+                self._posed(*posture)
+            self._troubled(self.device.trouble)
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits until the loop is over; True when it is."""
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def append(self, event: AnyEvent) -> None:
+        """Makes one event durable, with the bytes it refers to, and then shows it; nothing follows the end."""
+        with self._lock:
+            if self.over:
+                return
+            event = msgspec.structs.replace(
+                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
+            )
+            try:
+                self.store.runs.append_event(self.trace_id, event, self._blobs)
+            except LabError as error:
+                self._fail(error)
+                raise
+            self._seq += 1
+            self._blobs = {}
+            self._status = event.status if isinstance(event, Ended) else ""
+            self.over = isinstance(event, Ended)
+            self._stands = isinstance(event, Paused) or (self._stands and not isinstance(event, Resumed))
+            self.on_event(event)
+            if isinstance(event, Step) and self._one_turn:
+                self._one_turn = False
+                self.control.pause()  # a turn that asked nobody to act has not used up what was allowed
+                self.append(Paused(by=self.person, reason="one turn"))
+
+    def _drive(self) -> None:
+        try:
+            seats = episode.Seats(self.agent, self.user, self.gate, self.device, self.hands)
+            unfinished = self._cut_off()
+            history = list(self._resume.steps) if self._resume else []
+            brief = brief_of(self.spec.task, self.spec.persona)
+            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished):
+                if self.over:
+                    return
+                self.append(event)
+        except WaitCancelled:
+            return  # it was left, or ended, while it waited for the phone
+        except LabError as error:
+            if not self.over:  # else it is kept in `failure` by append
+                self._fail(error)
+        finally:
+            if self.over or self.control.stop.is_set():
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """Lets go of the phone, and of an agent that is the run's own."""
+        self.device.close()
+        if isinstance(self.agent, Closable) and not self._lent:
+            self.agent.close(self._status)
+
+    def _troubled(self, trouble: Trouble | None) -> None:
+        """The phone is away, and the run stands still until it is back; on whichever thread noticed."""
+        with self._lock, suppress(LabError):  # kept in `failure` by append
+            if not self._begun or self.over or (trouble is None and not self._waits_for_phone):
+                return
+            self._waits_for_phone = trouble is not None
+            if trouble is not None:
+                self.append(Paused(by=PHONE, reason=trouble.sentence, state=trouble.state))
+            elif not self.control.paused:
+                self.append(Resumed(by=PHONE))
+
+    def _posed(self, state: str, sentence: str) -> None:
+        """The phone is turned, or shown elsewhere, and the run stands or goes on as it did; on any thread."""
+        with self._lock, suppress(LabError):  # kept in `failure` by append
+            if not self._begun:
+                self._postures.append((state, sentence))
+            elif not self.over:
+                told = Paused if self._stands else Resumed
+                self.append(told(by=PHONE, reason=sentence, state=state))
+
+    def _fail(self, error: LabError) -> None:
+        self.failure = error
+        self.over = True
+        self.control.halt()
+        self.on_event(None)
+
+    # -- what people at the run do ---------------------------------------------------------------------------
+
+    def pause(self, reason: str = "") -> None:
+        """The phone stands still; recorded at once, also while a question is open."""
+        self.control.pause()
+        self.append(Paused(by=self.person, reason=reason))
+
+    def go_on(self) -> None:
+        """The phone moves again; what waits at a breakpoint is let through."""
+        self._check_phone()
+        with self._lock:
+            stop, self.stopped_at = self.stopped_at, None
+            self.append(Resumed(by=self.person))
+            self.control.resume()
+        if stop is not None:
+            self.gate.approve(stop.proposed)
+
+    def one_turn(self) -> None:
+        """One turn passes (at a breakpoint, the one that waits), then the phone stands still again."""
+        self._check_phone()
+        with self._lock:
+            stop, self.stopped_at = self.stopped_at, None
+            self.append(Resumed(by=self.person))
+            self._one_turn = True
+        self.control.one_turn()
+        if stop is not None:
+            self.gate.approve(stop.proposed)
+
+    def _check_phone(self) -> None:
+        trouble = self.device.trouble
+        if trouble is not None:
+            raise LabError(trouble.title, trouble.message, "The run goes on by itself when the phone is well.")
+
+    @contextmanager
+    def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
+        """True, and the run stands still, where a breakpoint holds; it goes on once the person has decided."""
+        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed else None
+        if met is None:
+            yield False
+            return
+        stop = BreakpointStop(len(history), met, proposed)
+        with self._lock:
+            self.stopped_at = stop
+            self.control.pause()
+            self.append(Paused(by=self.person, reason=REASON + met.spec))
+            self.over = self.over or not self.attended
+        if self.over:
+            self.control.halt()
+            raise WaitCancelled
+        yield True
+        with self._lock:
+            if self.stopped_at is stop and not self.over:
+                self.go_on()
+
+    def take_over(self, taken: bool) -> None:
+        """The person acts in the agent's place, or gives it back."""
+        self.control.take_over(taken)
+        self.turns.withdraw() if not taken else self.decisions.withdraw()
+
+    def flag(self, index: int, on: bool = True) -> None:
+        """Says that step `index` (from 0) was a slip, or takes that back; recorded at once."""
+        self.append(Flagged(index=index, by=self.person, on=on))
+
+    def stop(self, reason: str = "") -> None:
+        """Ends the run as an event, now, whatever agent or person is doing."""
+        self.control.halt()
+        self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
+
+    def leave(self) -> None:
+        """Leaves a run open, to be resumed later; never waits for whoever is blocked. One not begun leaves nothing."""
+        with self._lock:
+            if not self.over and self._seq >= 0:
+                self.append(Paused(by=self.person, reason="left"))
+            self.over = True
+        self.control.halt()
+
+    def save_draft(self, question: Question, text: str) -> None:
+        """Keeps what a person has typed and not sent."""
+        self.store.runs.save_draft(self.trace_id, question.id, text)
+
+    def draft(self, question: Question) -> str:
+        """What was typed before and not sent."""
+        return self.store.runs.draft(self.trace_id, question.id)
+
+    def begun(self, question: Question) -> tuple[str, str] | None:
+        """When a question was put before a person in an earlier sitting, and when they began to type; UTC.
+
+        None the first time, which is kept by an empty draft.
+        """
+        times = self.store.runs.draft_times(self.trace_id, question.id)
+        if times is None:
+            self.save_draft(question, "")
+        return times
+
+    # -- what the loop needs (episode.Keep) ------------------------------------------------------------------
+
+    def screen(self, screen: Screen) -> Observation:
+        """Keeps a screenshot's bytes for the next commit."""
+        return Observation(
+            self._keep(Blob(screen.png, "image/png")),
+            screen.size,
+            tree_without(screen.tree),
+            screen.activity,
+            screen.at,
+            screen.tree_missing,
+        )
+
+    def state(self, state: dict[str, Any] | None) -> str | None:
+        """Keeps the phone's state for the next commit."""
+        return None if state is None else self._keep(Blob(encode(state), "application/json"))
+
+    def picture(self, sha256: str) -> bytes | None:
+        """The bytes of a picture that this run refers to, committed or about to be."""
+        blob = self._blobs.get(sha256) or self.store.runs.blob(sha256)
+        return blob.data if blob else None
+
+    def _keep(self, blob: Blob) -> str:
+        sha = blob.sha256
+        with self._lock:
+            self._blobs[sha] = blob
+        return sha
+
+    def _judge(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
+        if state is None or self.first is None:
+            return episode.EpisodeScore(reason="this phone's state cannot be checked")
+        scored = task_checks.score(self.spec.task, self.first, state, steps)
+        return episode.EpisodeScore(scored.score, scored.checks, scored.reason)
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def _started(self) -> Started:
+        spec = self.spec
+        return Started(
+            trace=self.trace_id,
+            task=spec.task,
+            agent=self.agent.actor,
+            persona=spec.persona,
+            user=self.user.actor,
+            device=self.device.info,
+            conditions=Conditions(
+                seat=spec.seat,
+                mirror=spec.mirror,
+                log=spec.persona.log_source if spec.persona else "none",
+                seed=spec.seed,
+                gate=spec.gate,
+                vary=spec.vary,
+                quick=spec.quick,
+                user_sha=self.user_sha,
+                read_ms=self.read_ms,
+            ),
+            attempt=spec.attempt,
+            state=self.state(self.first),
+        )
+
+    @property
+    def user_sha(self) -> str:
+        """The hash of the prompt and parameters of its user; empty where that is no model."""
+        return self.user.config_sha if isinstance(self.user, Configured) else ""
+
+    def _cut_off(self) -> episode.PendingTurn | None:
+        """What a run cut off in mid-turn leaves: an act that may not have happened is closed as a step without one."""
+        trace = self._resume
+        if trace is None:
+            return None
+        if trace.acting is not None:
+            step = cut_off(trace.acting, self.state(self.device.snapshot()))
+            self.append(step)
+            self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
+        return episode.PendingTurn(trace.asked, trace.answered, self._given or episode.NOTHING)
+
+
+def packages() -> dict[str, str]:
+    """The embedded phone's apps: each one's package by its name."""
+    from simulators.phone.installed import APPS
+
+    return {app.label.casefold(): app.package for app in APPS.values()}
+
+
+def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> User:
+    """The agent's user that a spec names; a `LabError` where it names none."""
+    kind, _, file = spec.user.partition(":")
+    if kind == "human" and not file:
+        return HumanUser(person, questions)
+    if kind == "script":
+        from simulators.library import script
+        from simulators.task_variation import world
+        from simulators.users.scripted import Scripted
+
+        return Scripted(world(spec.vary).script(script(file or spec.task.id)))
+    if kind == "model" and file:
+        from lab.core.settings import load
+        from simulators.users.model import model_user
+
+        return model_user(file, load(), spec.task, spec.persona)
+    raise LabError("user", f"{spec.user!r} is none of human, script, script:FILE, model:NAME", code=2)
+
+
+def check_spec(store: Store, spec: Spec) -> None:
+    """Raises `LabError` where a run could not be made of this: no such agent or user, or a harness without a phone.
+
+    Nothing is started; whether the phone is there is seen when the run is built.
+    """
+    check_harness(spec)
+    user_of(spec, Actor("human", spec.person), Mailbox())
+    if spec.agent != PERSON:
+        agent = agent_of(spec.agent, store, spec.task)
+        if isinstance(agent, Closable):
+            agent.close("")

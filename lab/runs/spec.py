@@ -1,0 +1,239 @@
+"""What a run is made of: the spec that a person asks for, and the seats, the world and the phone that it names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.seams import Agent, Brief, Device
+from lab.core.settings import EMBEDDED, UNNAMED
+from lab.core.task import Actor, Persona, Task
+from lab.core.trace import Trace
+from store.store import Store
+
+if TYPE_CHECKING:
+    from simulators.phone.phone import Phone
+
+
+WITHOUT_PLAYBOOK = (
+    "--agent model:NAME, process:COMMAND or recorded:ID can do it, --playbook FILE gives it one, "
+    "and `hitlab record` lets a person do it."
+)
+PERSON = "person"
+"""The agent that is the person at the run: what they do is a demonstration."""
+
+
+class Spec(NamedTuple):
+    """What a run is made of.
+
+    `agent` is `playbook`, `playbook:NAME` (`rule` was its name), `recorded:ID`, `process:COMMAND`, `model:NAME`,
+    `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
+    was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
+    phone: its serial, or `host:port`;
+    `harness` is the address at which a served phone takes snapshots.
+    """
+
+    task: Task
+    persona: Persona | None = None
+    agent: str = "playbook"
+    user: str = "human"
+    person: str = UNNAMED
+    seat: Literal["participant", "rater", "designer", "developer"] = "developer"
+    mirror: bool = True
+    gate: Literal["pass", "ask"] = "pass"
+    seed: int = 0
+    vary: int = 0
+    pace: float = 0.0
+    attempt: int = 1
+    breaks: tuple[str, ...] = ()
+    device: str = EMBEDDED
+    harness: str = ""
+    quick: bool = False
+
+
+def brief_of(task: Task, persona: Persona | None) -> Brief:
+    """All that an agent may know of a task: the exposed log for personalized and proactive ones, no facts ever."""
+    log: tuple[str, ...] = ()
+    if persona is not None and task.kind != "general":
+        log = tuple(entry.exposed for entry in persona.log)
+    return Brief(task.kind, task.instruction, log, task.time, task.place, task.budget)
+
+
+def resume_spec(trace: Trace, **changes: Any) -> Spec:
+    """The spec that an open run was made from, with what a person now asks for laid over it."""
+    if trace.ended is not None:
+        raise LabError(f"run {trace.id}", f"has ended ({trace.ended.status}); only an open run can be resumed")
+    return stored_spec(trace, "resumed", **changes)
+
+
+def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
+    """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
+    real = trace.device.kind == "adb" and trace.source is None
+    if real and trace.state is None and what != "resumed":
+        said = f"was made on a real phone, which cannot be put back; it cannot be {what}"
+        raise LabError(f"run {trace.id}", said)
+    if trace.source is not None or (trace.state is None and not real):
+        raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
+    if real and trace.state is not None and what == "resumed" and not changes.get("harness"):
+        said = f"was made on a served phone; without its harness it cannot be {what}"
+        raise LabError(f"run {trace.id}", said, "Name the harness with --harness URL.")
+    if changes.get("agent") is None and trace.agent.id.startswith("process:"):
+        raise LabError(
+            f"run {trace.id}",
+            f"was made by a program ({trace.agent.id}); a stored run never starts one by itself",
+            "Name the program with --agent process:COMMAND.",
+        )
+    user = trace.user
+    spec = Spec(
+        task=with_playbook(trace.task, trace.conditions.vary),
+        persona=trace.persona,
+        agent=PERSON if trace.agent.kind == "human" else trace.agent.id,
+        user="human" if user is None or user.kind == "human" else user_name(user),
+        person=user.id if user is not None and user.kind == "human" else Spec._field_defaults["person"],
+        seat=trace.conditions.seat,
+        mirror=trace.conditions.mirror,
+        gate=trace.conditions.gate,
+        seed=trace.conditions.seed,
+        vary=trace.conditions.vary,
+        attempt=trace.attempt,
+        device=trace.device.id if real and what == "resumed" else EMBEDDED,
+        quick=trace.conditions.quick,
+    )
+    return spec._replace(**{k: v for k, v in changes.items() if v is not None})
+
+
+def user_name(user: Actor) -> str:
+    """How a spec names a user who is no person."""
+    return user.id if user.kind == "model" else f"script:{user.id}"
+
+
+def in_world(spec: Spec, vary: int) -> Spec:
+    """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
+    from simulators.task_variation import world
+
+    changed = world(vary)
+    persona = changed.persona(spec.persona) if spec.persona is not None else None
+    return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
+
+
+def agent_of(name: str, store: Store, task: Task | None = None) -> Agent:
+    """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s."""
+    kind, _, source = name.partition(":")
+    if is_playbook(name):
+        return playbook_agent(name, task)
+    if kind == "recorded" and source:
+        from lab.agents.recorded import RecordedAgent
+
+        run = store.runs.find(source)
+        return RecordedAgent(store.runs.trace(run).steps, f"recorded:{run}")
+    if kind == "process":
+        from lab.agents.process import ProcessAgent
+
+        return ProcessAgent(source)
+    if kind in ("model", "model+memory") and source:
+        from lab.agents.model_spec import model_agent
+        from lab.core.settings import load
+
+        return model_agent(name, load())
+    known = "playbook, playbook:NAME, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
+    raise LabError("agent", f"{name!r} is none of {known}", code=2)
+
+
+def is_playbook(agent: str) -> bool:
+    """Whether a spec's agent plays its task's playbook: `playbook`, `playbook:NAME`, or `rule`, as it was called."""
+    return agent == "rule" or agent.partition(":")[0] == "playbook"
+
+
+def playbook_agent(agent: str, task: Task | None) -> Agent:
+    """The agent that plays a task's playbook; a `LabError` says who else can do a task without one."""
+    from lab.agents.playbook import PlaybookAgent
+    from lab.core.playbook import chosen
+
+    name = agent.partition(":")[2]
+    if task is None or not (task.playbook or any(one.moves for one in task.playbooks)):
+        what = f"task {task.id}" if task is not None else "agent"
+        raise LabError(what, "has no playbook.", WITHOUT_PLAYBOOK, code=2)
+    return PlaybookAgent(chosen(task.playbook, task.playbooks, name, f"task {task.id}"), name)
+
+
+def with_playbook(task: Task, vary: int) -> Task:
+    """A stored run's task; one that was built in before there were playbooks has today's, in the run's own world."""
+    from simulators import library
+    from simulators.task_variation import world
+
+    if task.playbook or task.playbooks or task.id not in library.tasks():
+        return task
+    today = world(vary).task(library.task(task.id))
+    return msgspec.structs.replace(task, playbook=today.playbook, playbooks=today.playbooks)
+
+
+def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
+    """A task with the playbook of a file in place of its own; raises `LabError` where another agent is to do it."""
+    from lab.core.playbook import load_playbook
+
+    if file is None:
+        return task
+    if agent is not None and not is_playbook(agent):
+        raise LabError("--playbook", f"is played by the agent playbook, and not by {agent}.", code=2)
+    read = load_playbook(Path(file))
+    return msgspec.structs.replace(task, playbook=read.playbook, playbooks=read.playbooks)
+
+
+def phone_of(spec: Spec) -> Device:
+    """The phone that a run is made on; the embedded one, and a served one with its harness, as the task wants it."""
+    check_harness(spec)
+    return embedded(spec) if spec.device == EMBEDDED else attached(spec)
+
+
+def check_harness(spec: Spec) -> None:
+    """Raises `LabError` where a harness is named for the phone that needs none."""
+    if spec.device == EMBEDDED and spec.harness:
+        raise LabError("--harness", "belongs to a served phone.", "Name that phone with --device.", code=2)
+
+
+def embedded(spec: Spec) -> Phone:
+    """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
+    from simulators.phone.phone import Phone
+
+    phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
+    if spec.vary:
+        from simulators.task_variation import world
+
+        phone.restore(world(spec.vary).state(phone.snapshot()))
+    phone.lay(spec.task.phone)
+    return phone
+
+
+def attached(spec: Spec) -> Device:
+    """The phone at adb's end of the line as it is; a served one with its harness is first laid out for the task."""
+    from lab.core.settings import load
+    from lab.devices.adb import AdbPhone
+    from lab.devices.harness import Harness
+
+    settings = load()
+    harness = Harness(spec.harness, harness_token()) if spec.harness else None
+    whose = harness.health().get("serialno") if harness is not None else None
+    phone = AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
+    if harness is None:
+        return phone
+    try:
+        if whose and phone.serialno() != whose:
+            hint = "Name the harness that was printed with this phone's address."
+            raise LabError("--harness", f"{harness.url} is another phone's, not that of {phone.serial}.", hint)
+        harness.restore(embedded(spec).snapshot())
+    except BaseException:
+        phone.close()
+        raise
+    return phone
+
+
+def harness_token() -> str:
+    """The token of a served phone's harness, which is told to nobody but through the environment."""
+    token = os.environ.get("HITLAB_HARNESS_TOKEN", "")
+    if not token:
+        raise LabError("--harness", "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN to it.")
+    return token

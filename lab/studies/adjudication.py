@@ -1,0 +1,202 @@
+"""Where one person settles what raters differ on, who are letters to them until then. No Textual here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lab.core.adjudication import Means, Move, PlaceAnswer, Settlement, SignedSettlement, majority_of, masks, said_at
+from lab.core.errors import LabError
+from lab.core.label import Label, Missing
+from lab.core.label_rules import check_value
+from lab.core.rating_sheet import FieldReference, fields_by_target, target_of
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from lab.studies.sheet_wording import Wording
+
+if TYPE_CHECKING:
+    from annotators.adjudication import Queue
+    from annotators.studied import StudyData
+    from store.store import Store
+
+
+class MaskedAnswer(NamedTuple):
+    """What one rater says at a place; `mask` stands for them, `name` is their code where it may be told by now.
+
+    `flags` are the optional flags that they raised beside it.
+    """
+
+    mask: str
+    said: PlaceAnswer
+    flags: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.name or self.mask
+
+
+class ItemAnswers(NamedTuple):
+    """A place to be settled: what is said there, what is settled; `closed` is why this person may not settle it."""
+
+    unit: Unit
+    spot: FieldReference
+    voices: tuple[MaskedAnswer, ...]
+    judges: tuple[MaskedAnswer, ...] = ()
+    settled: SignedSettlement | None = None
+    closed: str = ""
+
+    @property
+    def majority(self) -> PlaceAnswer | None:
+        """What most people say; None where there is no such thing."""
+        return majority_of(voice.said for voice in self.voices)
+
+    def called(self, rater: str) -> str:
+        """How somebody who rated it is named here; a person who is not there any more by that word alone."""
+        return next((voice.called for voice in self.voices if voice.said.rater.id == rater), "somebody")
+
+
+class AdjudicationSession:
+    """One adjudicator's place in a study. Every verb raises `LabError` where it is refused."""
+
+    def __init__(self, store: Store, study: Study, person: Actor) -> None:
+        self.store = store
+        self.study = study
+        self.person = person
+
+    @property
+    def way(self) -> Wording:
+        """How its questions and answers are said."""
+        return Wording(self.study.protocol, self.study.locale)
+
+    def check(self) -> None:
+        """Raises `LabError` where this person may not see what others said."""
+        title = f"study {self.study.name}"
+        if self.store.labels.withdrew(self.person.id):
+            raise LabError(title, f"{self.person.id} has withdrawn.")
+        kit = self.store.kit()
+        if kit is not None:
+            raise LabError(title, f"this file is a kit of {kit.rater}; nothing is settled in it.")
+        if self.store.studies.locked(self.study):
+            return
+        dealt = self.store.studies.progress(self.study, self.person.id)
+        if dealt.dealt > dealt.done or (self.person.id in self.study.raters and not dealt.dealt):
+            raise LabError(
+                title, f"{self.person.id} rates in it and is not done; others' answers would sway them.",
+                "--as CODE says who you are.",
+            )  # fmt: skip
+
+    def queue(self, studied: StudyData) -> Queue:
+        """What is to be settled, what moves the result most first."""
+        from annotators.adjudication import queue
+
+        codes = {rater.id for rater in studied.columns.raters}
+        gone = {code for code in codes if self.store.labels.withdrew(code) or self.store.studies.left(self.study, code)}
+        return queue(studied, locked=self.store.studies.locked(self.study), gone=gone)
+
+    # -- one place -------------------------------------------------------------------------------------------
+
+    def case(self, unit: Unit, spot: FieldReference) -> ItemAnswers:
+        """A place with all that was said there; `LabError` where nothing is asked there."""
+        if not any(spot == one for one in self.places(unit)):
+            raise LabError(f"unit {unit.id}", f"is not asked about {spot.field!r} of {spot.target or 'the whole'}.")
+        labels = list(self.store.labels.read(self.study, unit.id))
+        handed = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
+        settled = self.store.adjudications.settled(self.study, unit.id)
+        said = said_at(self.study, spot, labels, handed)
+        letters = masks(self.study, unit.id, [one.rater for one in self._all_said(unit, labels, handed) if one.person])
+        open_ones = self._open(unit, labels, handed, settled)
+        told = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
+        voices = sorted(
+            MaskedAnswer(
+                letters[one.rater.kind, one.rater.id],
+                one,
+                self._flags(spot, one, labels),
+                one.rater.id if told else "",
+            )
+            for one in said
+            if one.person
+        )
+        judges = self._judges(unit, [one for one in said if not one.person], told=told)
+        closed = self.store.adjudications.may_settle(self.study, unit, self.person)
+        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed)
+
+    def _judges(self, unit: Unit, said: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
+        order = masks(self.study, unit.id, [one.rater for one in said])
+        ranked = sorted(said, key=lambda one: order[one.rater.kind, one.rater.id])
+        return tuple(MaskedAnswer(f"J{at}", one, (), one.rater.id if told else "") for at, one in enumerate(ranked, 1))
+
+    def _flags(self, spot: FieldReference, said: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
+        """Optional flags that the same rater raised on the same target."""
+        flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
+        theirs = [one for one in labels if one.rater == said.rater and one.target == spot.target and one.run == 1]
+        replaced = {id for one in theirs for id in one.replaces}
+        return tuple(one.field for one in theirs if one.field in flags and one.value is True and one.id not in replaced)
+
+    def places(self, unit: Unit) -> list[FieldReference]:
+        """Every place of a unit at which something may be settled, in reading order."""
+        return [
+            FieldReference(target, field.id)
+            for target, fields in fields_by_target(self.study.protocol, unit)
+            for field in fields
+        ]
+
+    def _all_said(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
+        return [one for spot in self.places(unit) for one in said_at(self.study, spot, labels, handed)]
+
+    def _open(
+        self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]],
+        settled: dict[tuple[str, FieldReference], SignedSettlement],
+    ) -> list[FieldReference]:  # fmt: skip
+        """The unit's places at which people differ and nothing is settled yet: until then they stay letters."""
+        texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
+        places = []
+        for spot in self.places(unit):
+            words = {one.word for one in said_at(self.study, spot, labels, handed) if one.person}
+            if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
+                places.append(spot)
+        return places
+
+    def check_fits(self, case: ItemAnswers, value: Any) -> None:
+        """Raises `LabError` where a value is none of its field's."""
+        field = self.study.protocol.field(case.spot.field)
+        assert field is not None
+        told = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
+        check_value(field.id, field, target_of(case.unit, case.spot.target), told)
+
+    # -- settling --------------------------------------------------------------------------------------------
+
+    def settle(
+        self,
+        case: ItemAnswers,
+        value: Any = None,
+        *,
+        reason: str,
+        means: Means = "adjudicator",
+        missing: Missing | None = None,
+        minutes: float | None = None,
+        moves: Iterable[Move] = (),
+        judges_seen: bool = False,
+    ) -> SignedSettlement:
+        """Keeps what is right at a place, durable on return."""
+        what = Settlement(
+            case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
+            tuple(self.move(case, move) for move in moves), judges_seen,
+        )  # fmt: skip
+        return self.store.adjudications.settle(self.study, case.unit, what, self.person)
+
+    def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:
+        """Leaves a place unsettled again."""
+        what = Settlement(case.spot.target, case.spot.field, "adjudicator", reason=reason.strip(), withdrawn=True)
+        return self.store.adjudications.settle(self.study, case.unit, what, self.person)
+
+    def move(self, case: ItemAnswers, move: Move) -> Move:
+        """A change of mind by its rater's code, whom letters name, too, and with what they said before."""
+        from msgspec.structs import replace
+
+        voice = next((one for one in case.voices if move.rater in (one.mask, one.said.rater.id)), None)
+        if voice is None:
+            known = ", ".join(one.called for one in case.voices) or "nobody"
+            raise LabError(f"unit {case.unit.id}", f"field moves: {move.rater!r} is none of {known}")
+        was = move.was if move.was is not None else voice.said.reason_missing or voice.said.value
+        return replace(move, rater=voice.said.rater.id, was=was)

@@ -1,0 +1,227 @@
+"""First drafts, to be worked over: what a task ships, its golden steps, or the steps that a run took."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from lab.core.design import Design
+from lab.core.design_outline import fresh_id
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.step import ENDING, Action, Observation
+from lab.core.task import GoldenStep, InformationUnit, Task, Tdg, TdgNode
+from lab.core.trace import Step, Trace
+from lab.core.ui_tree import UiTree
+
+Beginning = Literal["task", "golden", "run"]
+_PASSING = frozenset({"navigate_home", "navigate_back", "press_recent", "wait", "scroll", "swipe", "keyboard_enter"})
+"""Acts that only lead to others; no node stands for one alone."""
+_LAUNCHERS = ("launcher", "home", "systemui")
+_LONGEST = 60
+_LONGEST_ABOUT = 160
+_BARE = re.compile(r" at -?\d+,-?\d+$")
+"""How an act ends whose target nobody recorded."""
+
+
+BEGINNINGS: dict[Beginning, str] = {"task": "the task's own", "golden": "golden steps", "run": "the run's steps"}
+"""What a first draft can be made from, in words."""
+
+
+def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
+    """A first draft; a `LabError` says what is not there to make it from."""
+    if source == "run" and trace is None:
+        raise LabError(f"task {task.id}", "has no run in this file.", "A built-in task is run by `hitlab live TASK`.")
+    if source == "run" and trace is not None:
+        made = of_run(trace.id, trace.steps)
+    else:
+        made = shipped(task) if source == "task" else of_golden(task.golden)
+    if made == Design():
+        kinds = {"task": "no design of its own", "golden": "no golden steps", "run": "no step that does anything"}
+        raise LabError(f"task {task.id}", f"has {kinds[source]}.")
+    return made
+
+
+def shipped(task: Task) -> Design:
+    """What the task itself brings."""
+    return Design(task.tdg, task.branches, task.units, task.rubric)
+
+
+def of_golden(steps: Sequence[GoldenStep]) -> Design:
+    """A chain with a node for each golden step that does something; a step that asks is flexible."""
+    nodes: list[TdgNode] = []
+    for step, following in zip(steps, [*steps, None][1:], strict=True):
+        leads_on = step.kind == "click" and following is not None and following.kind == "input_text"
+        if step.kind in _PASSING or step.kind == "status" or leads_on:
+            continue
+        nodes.append(TdgNode(_id(step.do, nodes), step.do, kind="flexible" if step.kind == "ask_user" else "fixed"))
+    return Design(chained(nodes))
+
+
+def of_run(run: str, steps: Sequence[Step]) -> Design:
+    """A chain with a node for each visit to an app; what is typed, asked or answered has a node of its own."""
+    nodes: list[TdgNode] = []
+    evidence: dict[str, tuple[str, ...]] = {}
+    for visit in visits(steps):
+        for group in _groups(visit.steps):
+            told = [words for step in group if (words := doing(step))]
+            if not told:
+                continue
+            name = f"{visit.app}: {told[-1]}" if visit.app else told[-1]
+            asked = any(step.question is not None for step in group)
+            id = _id(name, nodes)
+            nodes.append(TdgNode(id, _cut(name), _about(group, told), "flexible" if asked else "fixed"))
+            evidence[f"tdg/{id}"] = tuple(link(run, step) for step in group)
+    return Design(chained(nodes), evidence=evidence)
+
+
+def _about(group: Sequence[Step], told: Sequence[str]) -> str:
+    """What came before a group's last act; where only places of taps are known, what was thought of it."""
+    named = [words for words in told if not _BARE.search(words)]
+    if named:
+        return "; ".join(words for words in told[:-1] if words in named)
+    thought = " ".join(plain(group[-1].proposed.thought, lines=False).split())
+    return thought if len(thought) <= _LONGEST_ABOUT else thought[: _LONGEST_ABOUT - 1] + "…"
+
+
+def chained(nodes: Iterable[TdgNode]) -> Tdg:
+    """Nodes one after the other."""
+    made = tuple(nodes)
+    return Tdg(made, tuple((a.id, b.id) for a, b in pairwise(made)))
+
+
+def link(run: str, step: Step) -> str:
+    """A step as evidence names it, and as `hitlab replay` opens it; steps count from 1."""
+    return f"{run}@{step.index + 1}"
+
+
+class Visit(NamedTuple):
+    """Steps in a row in one app; `app` is empty where nothing tells which."""
+
+    app: str
+    steps: list[Step]
+
+
+def visits(steps: Sequence[Step]) -> list[Visit]:
+    """A run cut where it goes to another app, or home; the steps on the way there belong to no app."""
+    visited: list[Visit] = []
+    home = True
+    for step, app in zip(steps, apps(steps), strict=True):
+        if home or visited[-1].app != app:
+            visited.append(Visit(app, []))
+        visited[-1].steps.append(step)
+        home = step.action is not None and step.action.kind == "navigate_home"
+    return visited
+
+
+def apps(steps: Iterable[Step]) -> list[str]:
+    """The app that each step was in, as the run names it: by the word that was tapped on the launcher, or opened.
+
+    Where no word led there, the last part of the package stands for it; empty where nothing tells, and on the launcher.
+    """
+    names: dict[str, str] = {}
+    app_names: list[str] = []
+    word = opened = ""
+    for step in steps:
+        here, action = _package(step.before), step.action
+        at_home = any(name in here.casefold() for name in _LAUNCHERS)
+        if here and here not in names:
+            names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
+        app_names.append("" if at_home else names.get(here, opened))
+        opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
+        word = (
+            _cut(plain(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
+        )
+        if action is not None and action.kind in ("open_app", "navigate_home"):
+            opened = word
+    return app_names
+
+
+def doing(step: Step) -> str:
+    """What a step does, in words for a node; empty where it only leads on."""
+    action = step.action
+    if action is None or action.kind in _PASSING:
+        return ""
+    return _words(action, step.before.tree)
+
+
+def node_of(step: Step, app: str, taken: Iterable[str]) -> TdgNode:
+    """A node for one step, named by what it does and where."""
+    words = doing(step) or (step.action.kind.replace("_", " ") if step.action else "")
+    name = _cut(f"{app}: {words}" if app and words else words or app)
+    kind = "flexible" if step.question is not None else "fixed"
+    return TdgNode(fresh_id(name, set(taken), "node"), name, kind=kind)  # type: ignore[arg-type]
+
+
+def unit_of(value: str, name: str, app: str, taken: Iterable[str]) -> InformationUnit:
+    """A unit seen in an app, with the text that stood there as its value."""
+    shown = _cut(name or value)
+    return InformationUnit(fresh_id(shown, set(taken), "unit"), shown, value, source=app)
+
+
+def texts(seen: Observation) -> list[str]:
+    """The texts on a screen, each once, from top to bottom; those of the app in front before the system's."""
+    if seen.tree is None:
+        return []
+    front = _package(seen)
+    shown = [node for node in seen.tree.nodes() if node.label.strip()]
+    shown.sort(key=lambda node: (node.package != front, node.bounds.top, node.bounds.left))
+    return list(dict.fromkeys(plain(node.label.strip()) for node in shown))
+
+
+def _groups(steps: Sequence[Step]) -> list[list[Step]]:
+    """A visit in groups of acts: each ends where something is typed, asked or answered."""
+    groups: list[list[Step]] = [[]]
+    for step in steps:
+        kind = step.action.kind if step.action else ""
+        alone = kind == "ask_user" or kind in ENDING
+        if alone and groups[-1]:
+            groups.append([])
+        groups[-1].append(step)
+        if alone or (kind == "input_text" and step.action and step.action.text):
+            groups.append([])
+    return [group for group in groups if group]
+
+
+def _words(action: Action, tree: UiTree | None) -> str:
+    text = _cut(plain(action.text or "", lines=False))
+    match action.kind:
+        case "input_text":
+            return f'type "{text}"' if text else "clear the field"
+        case "ask_user":
+            return f"ask: {text}"
+        case "answer":
+            return f"answer: {text}"
+        case "status":
+            return ""
+        case "open_app":
+            return f"open {_cut(plain(action.app or action.text or 'an app', lines=False))}"
+    name = _target(tree, action)
+    place = f"at {action.at[0]},{action.at[1]}" if action.at else ""
+    words = {"click": "tap", "other": ""}.get(action.kind, action.kind.replace("_", " "))
+    return f"{words} {name or place}".strip()
+
+
+def _target(tree: UiTree | None, action: Action) -> str:
+    under = tree.at(*action.at) if tree is not None and action.at is not None else []
+    named = [node.label for node in under if node.label.strip()]
+    inside = [below.label for node in under if node.clickable for below in node.walk() if below.label.strip()]
+    return _cut(plain((named or inside or [""])[0].strip(), lines=False))
+
+
+def _package(seen: Observation) -> str:
+    """The package in front; empty where neither the activity nor the tree tells."""
+    if "/" in seen.activity:
+        return seen.activity.partition("/")[0]
+    return next((node.package for node in seen.tree.nodes() if node.package), "") if seen.tree is not None else ""
+
+
+def _id(name: str, nodes: Sequence[TdgNode]) -> str:
+    return fresh_id(name, {node.id for node in nodes}, "node")
+
+
+def _cut(text: str) -> str:
+    shown = text.strip()
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"

@@ -1,0 +1,121 @@
+"""Changing one item of a design: what is added, changed, moved or taken out takes its evidence along."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+import msgspec
+
+from lab.core import design_outline
+from lab.core.design import Design, Section, tidy
+from lab.core.task import Branch, Criterion, InformationUnit, Rubric, Tdg, TdgNode
+
+Item: TypeAlias = TdgNode | Branch | InformationUnit | Criterion
+Flat: TypeAlias = tuple[Branch | InformationUnit | Criterion, ...]
+
+
+def section_of(key: str) -> Section:
+    """The section that an item's key begins with."""
+    return cast(Section, key.partition("/")[0])
+
+
+def id_of(key: str) -> str:
+    """The item's id in its key."""
+    return key.partition("/")[2]
+
+
+def entries(design: Design, section: Section) -> list[Item]:
+    """The items of a section in order; of the graph every node, also those in alternatives."""
+    return list(design.tdg.walk()) if section == "tdg" else list(_flat(design, section))
+
+
+def item_at(design: Design, key: str) -> Item | None:
+    """The item of that key; None where it is not there."""
+    return next((item for item in entries(design, section_of(key)) if item.id == id_of(key)), None)
+
+
+def add(design: Design, section: Section, item: Item, after: str = "") -> Design:
+    """The design with an item behind the one of key `after` (of the same section), else at the end."""
+    if section == "tdg":
+        assert isinstance(item, TdgNode)
+        return _with_graph(design, design_outline.add(design.tdg, item, id_of(after)))
+    flat = list(_flat(design, section))
+    at = next((i for i, one in enumerate(flat) if f"{section}/{one.id}" == after), len(flat) - 1)
+    assert not isinstance(item, TdgNode)
+    flat.insert(at + 1, item)
+    return _with_flat(design, section, tuple(flat))
+
+
+def change(design: Design, key: str, item: Item) -> Design:
+    """The design with `item` in place of the one of that key; edges, requirements and evidence follow a new id."""
+    section = section_of(key)
+    links = {f"{section}/{item.id}" if one == key else one: where for one, where in design.evidence.items()}
+    renamed = msgspec.structs.replace(design, evidence=links)
+    if section == "tdg":
+        assert isinstance(item, TdgNode)
+        return msgspec.structs.replace(renamed, tdg=design_outline.change(design.tdg, id_of(key), item))
+    assert not isinstance(item, TdgNode)
+    flat = tuple(item if one.id == id_of(key) else one for one in _flat(design, section))
+    return _with_flat(renamed, section, flat)
+
+
+def remove(design: Design, key: str) -> Design:
+    """The design without the item of that key."""
+    section = section_of(key)
+    if section == "tdg":
+        return tidy(_with_graph(design, design_outline.remove(design.tdg, id_of(key))))
+    return tidy(_with_flat(design, section, tuple(one for one in _flat(design, section) if one.id != id_of(key))))
+
+
+def move(design: Design, key: str, by: int) -> Design:
+    """The design with an item one place further up or down among its own."""
+    section = section_of(key)
+    if section == "tdg":
+        return _with_graph(design, design_outline.move(design.tdg, id_of(key), by))
+    flat = list(_flat(design, section))
+    at = next(i for i, one in enumerate(flat) if one.id == id_of(key))
+    if 0 <= at + by < len(flat):
+        flat.insert(at + by, flat.pop(at))
+    return _with_flat(design, section, tuple(flat))
+
+
+def nest(design: Design, key: str, *, deeper: bool) -> Design:
+    """The design with a node in the one above it, or out of its path; other items have no depth."""
+    if section_of(key) != "tdg":
+        return design
+    way = design_outline.indent if deeper else design_outline.outdent
+    return _with_graph(design, way(design.tdg, id_of(key)))
+
+
+def turn(design: Design, key: str) -> Design:
+    """The design with a node flexible instead of fixed, or a unit steering instead of explicit, or back."""
+    match item_at(design, key):
+        case TdgNode() as node:
+            kind = "fixed" if node.kind == "flexible" else "flexible"
+            return change(design, key, msgspec.structs.replace(node, kind=kind))
+        case InformationUnit() as unit:
+            return change(design, key, msgspec.structs.replace(unit, explicit=not unit.explicit))
+    return design
+
+
+def see(design: Design, key: str, link: str) -> Design:
+    """The design with a step as evidence of an item, or without it where it was."""
+    links = design.evidence.get(key, ())
+    kept = tuple(one for one in links if one != link) if link in links else (*links, link)
+    return tidy(msgspec.structs.replace(design, evidence={**design.evidence, key: kept}))
+
+
+def _flat(design: Design, section: Section) -> Flat:
+    if section == "branches":
+        return design.branches
+    return design.units if section == "units" else design.rubric.criteria
+
+
+def _with_flat(design: Design, section: Section, flat: Flat) -> Design:
+    if section == "rubric":
+        return msgspec.structs.replace(design, rubric=Rubric(cast(tuple[Criterion, ...], flat)))
+    return msgspec.structs.replace(design, **{section: flat})
+
+
+def _with_graph(design: Design, tdg: Tdg) -> Design:
+    return msgspec.structs.replace(design, tdg=tdg)

@@ -1,0 +1,189 @@
+"""Where one task's design lies while a person works on it: each change is on the disk before it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.core.design import (
+    Act,
+    Design,
+    Revision,
+    clash_words,
+    first_draft,
+    following,
+    items,
+    subject_of,
+    taken_back,
+    undo,
+)
+from lab.core.errors import LabError
+from lab.core.task import Actor, Task
+from lab.studies.design_checks import Problem, check_sound, problems
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class DesignSession:
+    """The heads of one design, and what this person may do with them. Every verb raises `LabError` where refused.
+
+    What a refused draft held stays here, and goes into the next one that is let through.
+    """
+
+    def __init__(self, store: Store, task: Task, person: Actor) -> None:
+        self.store = store
+        self.task = task
+        self.person = person
+        self.subject = subject_of(task)
+        self.heads: list[Revision] = []
+        self.authors: list[str] = []
+        self.unkept: Design | None = None
+        """What stands on the screen but not in the file, because a save was refused."""
+        self.problems: list[Problem] = []
+
+    # -- where it stands -------------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Reads how it stands now; another person may have done something meanwhile."""
+        self._take(self.store.designs.heads(self.subject))
+
+    def _take(self, heads: list[Revision]) -> None:
+        mine = [head for head in heads if head.by == self.person]
+        self.heads = [head for head in heads if not mine or head is not mine[-1]] + mine[-1:]
+        head = self.head
+        self.authors = self.store.designs.authors(self.subject, head.version) if head else []
+        self.problems = problems(self.design, self.task.apps)
+
+    @property
+    def head(self) -> Revision | None:
+        """What this person works on: where there are several, their own."""
+        return self.heads[-1] if self.heads else None
+
+    @property
+    def others(self) -> list[Revision]:
+        """What was drafted beside it by others."""
+        return self.heads[:-1]
+
+    @property
+    def design(self) -> Design:
+        """What is shown."""
+        return self.unkept or (self.head.design if self.head else Design())
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """What a reviewer said of each item: empty words accept it."""
+        return self.head.marks if self.head else {}
+
+    @property
+    def writable(self) -> bool:
+        return self.head is None or self.head.writable
+
+    @property
+    def reviewing(self) -> bool:
+        """Whether this person is the one to verify: submitted, and not by them."""
+        head = self.head
+        return head is not None and head.state == "submitted" and not self.others and self.person.id not in self.authors
+
+    @property
+    def unseen(self) -> list[str]:
+        """Items that a reviewer has not looked at yet, by key."""
+        return [key for key in items(self.design) if key not in self.marks]
+
+    @property
+    def objections(self) -> list[str]:
+        """Items that were objected to, by key."""
+        return [key for key, words in self.marks.items() if words and key in items(self.design)]
+
+    # -- what is done with it --------------------------------------------------------------------------------
+
+    def draft(self, design: Design, note: str) -> None:
+        """Keeps a changed design."""
+        if design == self.design and self.unkept is None:
+            return
+        self.unkept, head = design, self.head
+        if head is None:
+            self._append(first_draft(self.subject, self.person, design, note))
+        else:
+            self._append(following(head, "draft", self.person, design=design, note=note))
+
+    def undo(self) -> str:
+        """Takes the last change back, and says which it was; empty where there is none."""
+        if self.unkept is not None:
+            self.unkept = None
+            self.load()
+            return "took back what was not in the file"
+        head = self.head
+        if head is None or taken_back(head, self.store.designs.revision) is None:
+            return ""
+        back = undo(head, self.person, self.store.designs.revision)
+        if back is None:
+            return ""
+        self.unkept = None
+        self._append(back)
+        return back.note
+
+    def submit(self) -> None:
+        """Hands the draft to another person."""
+        check_sound(self.design, f"design of {self.task.id}", self.task.apps)
+        self._act("submit")
+
+    def mark(self, key: str, words: str) -> None:
+        """A reviewer's word on one item; empty words accept it."""
+        self._act("review", marks={**self.marks, key: words})
+
+    def check_verify(self) -> None:
+        """Raises `LabError` where an item is not looked at yet."""
+        if self.unseen:
+            names = ", ".join(self.unseen[:3])
+            raise LabError(f"design of {self.task.id}", f"{len(self.unseen)} items are not looked at yet ({names}).")
+
+    def verify(self) -> None:
+        """Freezes it; each item was looked at first."""
+        self.check_verify()
+        self._act("verify")
+
+    def send_back(self, note: str) -> None:
+        """Gives it back to its authors, with what was objected to."""
+        self._act("object", note=note)
+
+    def reopen(self) -> None:
+        """Takes it back into a draft, a frozen one as a new version; what was not kept goes into that."""
+        unkept, self.unkept = self.unkept, None
+        self.load()
+        if not self.writable:
+            self._act("reopen")
+        if unkept is not None:
+            self.draft(unkept, "what was typed meanwhile")
+
+    def settle(self, *, mine: bool) -> None:
+        """Says which of two drafts stands: this person's, or the other one; both as they are seen here."""
+        seen = {one.id for one in self.heads}
+        self.load()
+        if seen != {one.id for one in self.heads}:
+            raise LabError(f"design of {self.task.id}", "was changed meanwhile; nothing was settled.", "Look again.")
+        head = self.head
+        if head is None or not self.others:
+            raise LabError(f"design of {self.task.id}", "has one draft; there is nothing to settle.")
+        kept = head if mine else self.others[-1]
+        rest = [one for one in self.heads if one is not kept]
+        note = f"settled on the draft of {kept.by.shown}"
+        self._append(following(kept, "settle", self.person, note=note, also=rest))
+
+    def _act(self, act: Act, *, note: str = "", marks: dict[str, str] | None = None) -> None:
+        head = self.head
+        if head is None:
+            raise LabError(f"design of {self.task.id}", "has no draft yet.")
+        if self.others and act != "reopen":
+            raise LabError(f"design of {self.task.id}", clash_words(self.heads))
+        self._append(following(head, act, self.person, note=note, marks=marks))
+
+    def _append(self, revision: Revision) -> None:
+        try:
+            heads = self.store.designs.append(revision)
+        except LabError:
+            unkept = self.unkept
+            self.load()
+            self.unkept = unkept
+            raise
+        self.unkept = None
+        self._take(heads)

@@ -1,0 +1,331 @@
+"""What `hitlab label` and `hitlab labels` print, as shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.core.errors import LabError
+from lab.core.guideline import clause_of, clauses
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label, Missing
+from lab.core.label_rules import as_option
+from lab.core.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+from lab.studies.label_rows import LabelRow, NumberedRow, PlacedAnswer, answers
+from lab.studies.rating_session import RatingSession
+from lab.studies.study_places import StudyPlaces
+from store.store import Store
+
+
+class LabelKept(msgspec.Struct, frozen=True):
+    """One answer of a row: `state` says whether it was kept now, or was there already."""
+
+    target: str
+    field: str
+    value: Any
+    missing: Missing | None
+    state: Literal["kept", "there already"]
+    id: str
+
+
+class GoldTold(msgspec.Struct, frozen=True):
+    """One place of a calibration unit that was handed in: what was said, what is right, and why."""
+
+    target: str
+    field: str
+    said: Any
+    gold: Any
+    right: bool
+    reason: str
+
+
+class LabelDone(msgspec.Struct, frozen=True):
+    """What became of one row: `label --json`, a line for each row, after it is on the disk.
+
+    `handed_in`: the unit is handed in now. Then `derived` tells what follows from its answers, and of a person's
+    calibration unit `gold` what is right, `share` how much of the pilot so far was, `held` that the bar was missed.
+    """
+
+    where: str
+    state: Literal["kept", "there already", "refused"]
+    unit: str = ""
+    rater: str = ""
+    run: int = 1
+    labels: tuple[LabelKept, ...] = ()
+    handed_in: bool = False
+    derived: tuple[tuple[str, str], ...] = ()
+    gold: tuple[GoldTold, ...] = ()
+    share: float | None = None
+    held: bool = False
+    error: str = ""
+
+
+Kind = Literal["human", "model", "script"]
+
+
+class Rater(NamedTuple):
+    """Whose labels a command takes: `id` and `kind` are empty where each row tells its own."""
+
+    id: str
+    kind: str
+    run: int
+    config: str
+    """The hash of a model's name, prompt and parameters; empty where each row tells it, or it is no model."""
+    alone: str = ""
+    """The only person whose labels are taken here; empty where anybody's are."""
+
+
+class RowImport:
+    """Takes rows into one study. `source` is the name of where they come from."""
+
+    def __init__(self, store: Store, study: Study, rater: Rater, source: str) -> None:
+        self.store = store
+        self.study = study
+        self.rater = rater
+        self.source = source
+        self.places = StudyPlaces(store, study)
+        self._configs: dict[str, dict[int, str]] = {}
+
+    def take(self, placed: NumberedRow | LabelDone) -> LabelDone:
+        """What became of a row; nothing of it is kept where it is refused."""
+        if isinstance(placed, LabelDone):
+            return placed
+        try:
+            return self._taken(placed)
+        except LabError as error:
+            said = error.sentence if error.title != placed.where else error.said
+            return LabelDone(placed.where, "refused", placed.row.unit, error=said)
+
+    def _taken(self, placed: NumberedRow) -> LabelDone:
+        row, where = placed.row, placed.where
+        self._check_fits(row, where)
+        rater = self._actor(row, where)
+        unit = self.places.unit(row.unit, where)
+        run = row.run or self.rater.run
+        config = self._config(row, rater, run, where)
+        reopened = row.reopen and self._reopened(self._desk(rater, unit, run), row)
+        kept: list[LabelKept] = []
+        try:
+            says = self._says(row, where, unit, rater, run, config, kept)
+        except LabError:
+            self._desk(rater, unit, run).check()  # why a row does not fit tells of its unit
+            raise
+        if says:
+            self.store.labels.record_each(self.study, unit, rater, run, says)
+        done = LabelDone(
+            where,
+            "kept" if reopened or any(one.state == "kept" for one in kept) else "there already",
+            unit.id,
+            rater.id,
+            run,
+            tuple(kept),
+        )
+        return self._handed_in(done, row, unit, rater) if row.commit else done
+
+    # -- whose, and whether it fits ------------------------------------------------------------------------------
+
+    def _check_fits(self, row: LabelRow, where: str) -> None:
+        """A row that tells of another study, version or protocol was said of something else."""
+        other = row.study not in ("", self.study.id) or row.version not in (None, self.study.version)
+        if other or row.protocol_sha not in ("", self.study.protocol.sha):
+            name = "protocol_sha" if not other else "study" if row.study not in ("", self.study.id) else "version"
+            raise LabError(
+                where, f"field {name}: it was said of another study than {self.study.name}.",
+                "Leave study, version and protocol_sha out to say it of this one.",
+            )  # fmt: skip
+
+    def _actor(self, row: LabelRow, where: str) -> Actor:
+        id, kind = self.rater.id or row.rater, self.rater.kind or row.kind or "human"
+        if row.rater and self.rater.id and row.rater != self.rater.id:
+            raise LabError(where, f"field rater: is {row.rater}, and labels are taken as {self.rater.id}")
+        if row.kind and self.rater.kind and row.kind != self.rater.kind:
+            raise LabError(where, f"field kind: is {row.kind}, and labels are taken as a {self.rater.kind}'s")
+        return check_rater(self.study, id, kind, self.rater.alone, where)
+
+    def _config(self, row: LabelRow, rater: Actor, run: int, where: str) -> str:
+        """The hash that a model's labels carry; under one name and run all carry the same."""
+        if rater.kind != "model":
+            return ""
+        config = self.rater.config or row.config_sha
+        if not config:
+            raise LabError(where, "field config_sha: a model's labels tell their configuration.", "Give --config.")
+        known = self._configs.get(rater.id)
+        if known is None:
+            told = self.store.labels.read(self.study, rater=rater.id)
+            known = self._configs[rater.id] = {one.run: one.config_sha for one in told if one.rater.kind == "model"}
+        if known.setdefault(run, config) != config:
+            raise LabError(
+                where, f"{rater.id} has rated here in run {run} by another configuration ({known[run][:12]}).",
+                "Another prompt is another rater: use another --as, or another --run.",
+            )  # fmt: skip
+        return config
+
+    def _desk(self, rater: Actor, unit: Unit, run: int) -> RatingSession:
+        desk = RatingSession(self.store, self.study, rater, source=self.source)
+        dealt = self.store.labels.sheet_state(self.study, unit, rater, run)
+        plain = Assignment(self.study.id, self.study.version, rater.id, 0, unit.id, run=run)
+        desk.assignment, desk.unit, desk.sheet = dealt.assignment or plain, unit, dealt.sheet
+        return desk
+
+    # -- saying --------------------------------------------------------------------------------------------------
+
+    def _says(
+        self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept: list[LabelKept]
+    ) -> list[Callable[[Sheet], Label | None]]:
+        """What makes each label of a row once the sheet is at hand; it is noted in `kept` as it is made."""
+
+        def signed(spot: FieldReference, **said: Any) -> Label:
+            protocol = self.study.protocol
+            return Label(
+                uuid7(), self.study.id, self.study.version, unit.id, spot.target, spot.field, rater, run=run,
+                at=now(), guide_sha=protocol.guide_sha(self.study.locale), protocol_sha=protocol.sha,
+                config_sha=config, source=f"{self.source}#{row.id}" if row.id else self.source, **said,
+            )  # fmt: skip
+
+        def noted(label: Label, *, new: bool) -> Label | None:
+            kept.append(
+                LabelKept(
+                    label.target, label.field, label.value, label.reason_missing,
+                    "kept" if new else "there already", label.id,
+                )
+            )  # fmt: skip
+            return label if new else None
+
+        def answer(said: PlacedAnswer) -> Callable[[Sheet], Label | None]:
+            told = self._said(said, unit, where)
+
+            def make(sheet: Sheet) -> Label | None:
+                spot = FieldReference(said.target, said.field)
+                label = answer_to(sheet, signed(spot, **told))
+                earlier = _by_row(sheet, row.id, spot)
+                if earlier is not None:
+                    return noted(earlier, new=False)
+                head = sheet.head(spot)
+                same = head is not None and not row.id and spot not in sheet.clashes and _same(head, label)
+                return noted(head if same and head is not None else label, new=not same)
+
+            return make
+
+        def undo(sheet: Sheet) -> Label | None:
+            earlier = _by_row(sheet, row.id, None)
+            if earlier is not None:
+                return noted(earlier, new=False)
+            label = undo_of(sheet, signed(FieldReference("", "")))
+            if label is None:
+                raise LabError(where, "field undo: there is nothing to take back")
+            if (row.target or row.field) and (row.target, row.field) != (label.target, label.field):
+                newest = " ".join(filter(None, (label.target, label.field)))
+                raise LabError(where, f"field undo: the newest answer is that to {newest}")
+            return noted(label, new=True)
+
+        if row.undo:
+            return [undo]
+        return [answer(said) for said in answers(row, self.study.protocol, unit, where)]
+
+    def _said(self, said: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
+        """An answer as a label holds it."""
+        field = self.study.protocol.field(said.field)
+        assert field is not None
+        answer = said.answer
+        rule = next((one for one in unit.mechanical if (one.target, one.field) == (said.target, said.field)), None)
+        if rule is not None:
+            raise LabError(where, f"field field: {said.field} is asked of nobody: a rule settled it ({rule.reason})")
+        evidence = self.places.evidence(unit, answer, where)
+        if answer.value is None and answer.missing is None:
+            place = " of ".join(filter(None, (said.field, said.target)))
+            raise LabError(where, f"field value: {place} has none; say why it is missing instead")
+        self._check_cited(answer.cites, where)
+        return {
+            "value": as_option(field, target_of(unit, said.target), answer.value),
+            "reason_missing": answer.missing,
+            "evidence": evidence,
+            "region": answer.region,
+            "confidence": answer.confidence,
+            "note": answer.note,
+            "cites": answer.cites,
+            "cost": answer.cost,
+        }
+
+    def _check_cited(self, cites: str, where: str) -> None:
+        """Raises `LabError` where a line of the guide is cited that is not there; other words are taken as they are."""
+        guide = self.study.protocol.guided(self.study.locale)
+        if cites.strip().startswith("§") and clause_of(cites, guide) is None:
+            known = len(clauses(guide))
+            hint = f"Its lines are §1 to §{known}." if known else "It has none."
+            raise LabError(where, f"field cites: {cites!r} is no line of the guide.", hint)
+
+    # -- handing in ----------------------------------------------------------------------------------------------
+
+    def _reopened(self, desk: RatingSession, row: LabelRow) -> bool:
+        """Takes a unit back, unless it is not handed in, or this row has done so before."""
+        if desk.sheet is None or not desk.sheet.committed or self._acted(desk, row):
+            return False
+        desk.reopen({"row": row.id} if row.id else None)
+        return True
+
+    def _handed_in(self, done: LabelDone, row: LabelRow, unit: Unit, rater: Actor) -> LabelDone:
+        desk = self._desk(rater, unit, done.run)
+        if desk.sheet is None or desk.sheet.committed or self._acted(desk, row):
+            return done
+        told = desk.commit({"row": row.id} if row.id else None)
+        done = replace(done, state="kept", handed_in=True, derived=tuple(desk.derived()))
+        if rater.kind != "human":
+            return done
+        gold = tuple(
+            GoldTold(one.gold.target, one.gold.field, one.said, one.gold.value, one.right, one.gold.reason)
+            for one in told.compared
+        )
+        return replace(done, gold=gold, share=told.share, held=told.held)
+
+    def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
+        """Whether a row with this id has handed this sheet in, or taken it back, before."""
+        if not row.id or desk.unit is None or desk.assignment is None:
+            return False
+        acts = self.store.labels.acts(self.study, desk.person.id, desk.unit.id, desk.assignment.run)
+        return any(act.detail.get("row") == row.id for act in acts)
+
+    def keep_config(self, rater: Actor, text: str) -> None:
+        """Keeps what a model was asked with, once, so that its hash can be looked up."""
+        sha = self.rater.config
+        acts = self.store.labels.acts(self.study, rater.id)
+        if not any(act.act == "sat" and act.detail.get("config_sha") == sha for act in acts):
+            detail = {"config_sha": sha, "config": text}
+            self.store.labels.record_act(
+                Act(uuid7(), self.study.id, self.study.version, rater, "sat", now(), detail=detail)
+            )
+
+
+def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Actor:
+    """Who gives labels; raises `LabError` where they may not under this name."""
+    if alone and (id, kind) != (alone, "human"):
+        raise LabError(where, f"labels of {id or 'nobody'} cannot be given here, only those of {alone}.")
+    match kind:
+        case "human":
+            return Actor("human", id)
+        case "model" | "script":
+            if id in study.raters:
+                raise LabError(where, f"{id} is one of the study's people; a {kind} needs another name.")
+            if not id.strip() or len(id) > 200:
+                raise LabError(where, f"field rater: {id[:40]!r} is no name of a {kind}")
+            return Actor(kind, id)
+    raise LabError(where, f"field kind: {kind!r} is none of human, model, script")
+
+
+def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
+    """The label that was made of a row of this `id` before; of a row with several answers the one at `spot`."""
+    if not id:
+        return None
+    made = [label for label in sheet.rows if label.source.endswith(f"#{id}")]
+    return next((one for one in made if spot is None or FieldReference(one.target, one.field) == spot), None)
+
+
+def _same(one: Label, other: Label) -> bool:
+    """Whether two labels say the same, whoever asked when."""
+    names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
+    told = [(getattr(one, name), getattr(other, name)) for name in names]
+    return all(a == b and (isinstance(a, bool) is isinstance(b, bool)) for a, b in told)

@@ -1,0 +1,217 @@
+"""Labels as JSON lines, as other tools, models and scripts write them, read into what is said at which place.
+
+One line is about one unit: `{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}`.
+A line may hold several answers (`values`), and may be what `hitlab labels --json` printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from annotators.gold import field_at
+from lab.core.codec import convert, read_json
+from lab.core.errors import LabError
+from lab.core.label import ActKind, Missing
+from lab.core.protocol import Protocol
+from lab.core.study import Unit
+
+MOST = 16 * 1024 * 1024
+"""Most bytes of one line."""
+
+
+class RowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is said at one place: a `value`, or the reason why it is `missing`.
+
+    `step` (from 1) is the evidence in the unit's own run, `evidence` a place as RUN@STEP, `region` pixels there.
+    `cost` is what a model's answer cost in US dollars.
+    """
+
+    value: Any = None
+    missing: Missing | None = None
+    step: int | None = None
+    evidence: str = ""
+    region: tuple[int, int, int, int] | None = None
+    confidence: float | None = None
+    note: str = ""
+    cites: str = ""
+    cost: float | None = None
+    field: str = ""
+
+
+class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line that `hitlab label` reads; only `unit` must be there, and something to do.
+
+    `unit` is a unit's id or its beginning, or a run's. `target` and `field` are left out where there is one alone.
+    `values` holds several answers, by target, or by field where there are no targets. `commit` hands the unit in after
+    what the row says, `reopen` takes it back before, `undo` takes the newest answer back. `run` tells repeated ratings
+    apart. `id` is the row's own, any word: a second time it is passed over, whatever was said since. `cost` is what a
+    model's answers of this row cost together, in US dollars.
+
+    What else `hitlab labels` prints of a label may stay in the row; of it `rater`, `kind`, `study`, `version`,
+    `protocol_sha` and `config_sha` must fit, and rows of a `clash` are refused, since only its rater can settle it.
+    """
+
+    unit: str
+    target: str = ""
+    field: str = ""
+    value: Any = None
+    values: dict[str, Any] | None = None
+    missing: Missing | None = None
+    step: int | None = None
+    evidence: str | None = None
+    region: tuple[int, int, int, int] | None = None
+    confidence: float | None = None
+    note: str = ""
+    cites: str = ""
+    cost: float | None = None
+    run: int | None = None
+    commit: bool = False
+    undo: bool = False
+    reopen: bool = False
+    id: str = ""
+    rater: str = ""
+    kind: str = ""
+    study: str = ""
+    version: int | None = None
+    protocol_sha: str = ""
+    config_sha: str = ""
+    clash: bool = False
+    act: ActKind | str = "answer"
+    at: str = ""
+    current: bool = True
+    handed_in: bool = False
+    undoes: str | None = None
+    supersedes: str | None = None
+    also: tuple[str, ...] = ()
+    shown_at: str | None = None
+    first_key_at: str | None = None
+    idle_ms: float = 0.0
+    guide_sha: str = ""
+    source: str = ""
+    detail: dict[str, Any] = {}
+
+
+class NumberedRow(NamedTuple):
+    """A row and where it stands."""
+
+    where: str
+    line: int
+    row: LabelRow
+
+
+class PlacedAnswer(NamedTuple):
+    """An answer at its place."""
+
+    target: str
+    field: str
+    answer: RowAnswer
+
+
+def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabError]:
+    """What one line holds: a row, or several where it is a document of `hitlab labels`; what is wrong in place of it.
+
+    What was done beside answering comes in its place in time among such a document's labels.
+    """
+    try:
+        if len(data) > MOST:
+            raise LabError(where, f"is longer than {MOST:,} bytes")
+        value, notes = read_json(data, where)
+        if not isinstance(value, dict):
+            raise LabError(where, "is no object with names and values")
+    except LabError as error:
+        yield error
+        return
+    if "labels" not in value:
+        yield _row(value, notes, where, line)
+        return
+    rows = [*_listed(value, "labels"), *_listed(value, "acts")]
+    for place, one in sorted(rows, key=lambda row: str(row[1].get("at") or "") if isinstance(row[1], dict) else ""):
+        if isinstance(one, dict) and one.get("act") not in (None, "answer", "undo", "commit", "reopen"):
+            continue
+        yield _row(one, [], f"{where}, {place}", line)
+
+
+def _listed(document: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+    there = document.get(name)
+    return [(f"{name}[{i}]", one) for i, one in enumerate(there)] if isinstance(there, list) else []
+
+
+def _row(value: Any, notes: list[tuple[str, str]], where: str, line: int) -> NumberedRow | LabError:
+    try:
+        row: LabelRow = convert(value, LabelRow, where)
+        _check_row(row, notes, where)
+    except LabError as error:
+        return error
+    act = {"undo": row.act == "undo", "commit": row.act == "commit", "reopen": row.act == "reopen"}
+    changes = {name: True for name, done in act.items() if done}
+    return NumberedRow(where, line, msgspec.structs.replace(row, **changes) if changes else row)
+
+
+def _check_row(row: LabelRow, notes: list[tuple[str, str]], where: str) -> None:
+    for place, stood in notes:
+        raise LabError(where, f"field {place}: holds a {stood}")
+    if row.clash:
+        raise LabError(where, "field clash: there are two last words at this place; its rater settles which it is")
+    if row.act not in ("answer", "undo", "commit", "reopen"):
+        raise LabError(where, f"field act: {row.act!r} is none of answer, undo, commit, reopen")
+    if row.run is not None and row.run < 1:
+        raise LabError(where, f"field run: {row.run} is less than 1")
+    if "#" in row.id or len(row.id) > 200:
+        raise LabError(where, "field id: is longer than 200 characters, or holds a #")
+    undo = row.undo or row.act == "undo"
+    if undo and row.values is not None:
+        raise LabError(where, "field undo: takes the newest answer back, and says nothing else")
+    if not (undo or row.commit or row.reopen or row.act in ("commit", "reopen") or _says(row)):
+        raise LabError(where, "field value: is not there, nor values, missing, undo or commit")
+    if row.values is not None and (row.value is not None or row.missing is not None):
+        raise LabError(where, "field values: stands beside value or missing; one of them says it")
+
+
+def _says(row: LabelRow) -> bool:
+    """Whether anything is answered; a place that was undone to nothing is told without a value."""
+    return row.value is not None or row.missing is not None or bool(row.values)
+
+
+def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[PlacedAnswer]:
+    """Every answer of a row at its place; raises `LabError` where a place is not asked or not told."""
+    if row.undo or not _says(row):
+        return []
+    shared = RowAnswer(
+        row.value,
+        row.missing,
+        row.step,
+        row.evidence or "",
+        row.region,
+        row.confidence,
+        row.note,
+        row.cites,
+        row.cost,
+    )
+    if row.values is None:
+        return [PlacedAnswer(row.target, field_at(protocol, unit, row.target, row.field, where).id, shared)]
+    known = {target.id for target in unit.targets} if protocol.targets != "unit" else set()
+    placed = []
+    for key, value in row.values.items():
+        at = f"{where}, values.{key}"
+        answer = _answer(value, shared, at)
+        shared = msgspec.structs.replace(shared, cost=None)  # the first bears what all of a row cost
+        if key in known:
+            target, field = key, answer.field or row.field
+        else:
+            target, field = row.target, key
+            if answer.field:
+                raise LabError(at, f"field field: {key!r} is no target, and so the field itself")
+        placed.append(PlacedAnswer(target, field_at(protocol, unit, target, field, at).id, answer))
+    return placed
+
+
+def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
+    """One of several answers: plain, or with what belongs to it; what it does not tell is as the row tells it."""
+    if not isinstance(value, dict):
+        return msgspec.structs.replace(shared, value=value, missing=None)
+    own: RowAnswer = convert(value, RowAnswer, where)
+    told = {name: getattr(own, name) for name in RowAnswer.__struct_fields__ if name in value}
+    return msgspec.structs.replace(shared, **{**told, "value": own.value, "missing": own.missing})

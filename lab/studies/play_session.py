@@ -1,0 +1,260 @@
+"""Where a participant stands in a study that is played: consent, quiz, task after task, the questions after each.
+
+All of it follows from rows (acts, labels, the runs' own events), so that whoever was cut off goes on exactly there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from annotators.assignment import played_again
+from annotators.consent import consent_text, text_sha
+from annotators.quiz import QuizItem, bar_of, quiz
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.label import Act, ActKind
+from lab.core.settings import EMBEDDED
+from lab.core.study import Assignment, Play, Study, Unit
+from lab.core.task import Actor, Persona
+from lab.core.trace import Ended, Trace
+from lab.runs.session import Session
+from lab.studies.played_runs import claim, claimed, record, session_of, tie
+from store.store import Store
+
+Stage = Literal["consent", "refused", "card", "quiz", "brief", "run", "questions", "done", "nothing"]
+
+
+class PlayPosition(NamedTuple):
+    """Where a participant stands: the stage, and the play it belongs to, `number` of `of`; `trace` is its run."""
+
+    stage: Stage
+    assignment: Assignment | None = None
+    unit: Unit | None = None
+    trace: str = ""
+    number: int = 0
+    of: int = 0
+
+    @property
+    def play(self) -> Play:
+        if self.unit is None or self.unit.play is None:
+            raise LabError("study", "holds no task to play here.")
+        return self.unit.play
+
+
+class QuizState(NamedTuple):
+    """How a quiz stands: the questions still to come in this round, in order, the first of them now.
+
+    `missed` is the share that was right at the first try of the round before, where that was below the mark.
+    """
+
+    round: int
+    waiting: tuple[QuizItem, ...]
+    asked: int
+    begun: bool = False
+    passed: bool = False
+    missed: float | None = None
+
+
+class Participation:
+    """One participant's part in a study. Every verb is durable on return and raises `LabError` where it is refused."""
+
+    def __init__(self, store: Store, study: Study, person: Actor, locale: str = "") -> None:
+        if study.protocol.unit != "task to play":
+            raise LabError(f"study {study.name}", f"is rated, not played: its unit is a {study.protocol.unit}.")
+        self.store = store
+        self.study = study
+        self.person = person
+        self.locale = locale or study.locale
+        """The language in which this person reads."""
+        self._others: list[Persona] | None = None
+        self._session: Session | None = None
+        """The run that was made here last; as long as it is not over, nobody interrupted it."""
+
+    # -- where they stand --------------------------------------------------------------------------------------
+
+    def where(self) -> PlayPosition:
+        """The exact place at which this person goes on; what is left of an interrupted run is settled first."""
+        self._check()
+        acts = sorted(self.store.labels.acts(self.study, self.person.id), key=lambda act: (act.at, act.id))
+        settled = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
+        if not settled or settled[-1] == "left":
+            return PlayPosition("refused" if settled else "consent")
+        dealt = self.store.studies.assignments(self.study, self.person.id)
+        one = self.store.studies.next_assignment(self.study, self.person.id)
+        if one is None:
+            return PlayPosition("done" if dealt else "nothing", of=len(dealt))
+        unit = self.store.studies.unit(self.study, one.unit)
+        number = 1 + sum(earlier.position < one.position for earlier in dealt)
+        here = PlayPosition("brief", one, unit, number=number, of=len(dealt))
+        return self._at_run(here) or self._before_run(here, acts)
+
+    def _check(self) -> None:
+        if self.store.labels.withdrew(self.person.id):
+            raise LabError(f"study {self.study.name}", f"{self.person.id} has withdrawn.")
+        if self.store.studies.locked(self.study):
+            raise LabError(f"study {self.study.name}", "is locked; nobody plays in it any more.")
+        if self.store.studies.left(self.study, self.person.id):
+            said = f"{self.person.id} has left it; another goes on in their place."
+            raise LabError(f"study {self.study.name}", said)
+
+    def _at_run(self, here: PlayPosition) -> PlayPosition | None:
+        """The stage where a run of this play has begun; None where none has."""
+        assert here.assignment is not None
+        run = claimed(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
+        if not run or not self.store.runs.holds(run):
+            return None
+        trace = self.store.runs.trace(run)
+        if self._was_interrupted(here.assignment, trace):
+            self._deal_again(here.assignment, trace)
+            return self.where()
+        if trace.ended is None:
+            return here._replace(stage="run", trace=run)
+        tie(self.store, self.study, self.person, here.assignment.unit, here.assignment.run, trace)
+        return here._replace(stage="questions", trace=run)
+
+    def _before_run(self, here: PlayPosition, acts: list[Act]) -> PlayPosition:
+        persona = here.play.persona
+        if persona is None or not self.study.quiz:
+            return here
+        quizzed = self.quizzed(persona, acts)
+        if quizzed.passed:
+            return here
+        return here._replace(stage="quiz" if quizzed.begun else "card")
+
+    # -- a phone that cannot be put back -------------------------------------------------------------------------
+
+    def _was_interrupted(self, one: Assignment, trace: Trace) -> bool:
+        if self._acts(one, "interrupted"):
+            return True
+        live = self._session is not None and self._session.trace_id == trace.id and not self._session.over
+        return trace.ended is None and trace.device.kind == "adb" and not live
+
+    def _deal_again(self, one: Assignment, trace: Trace) -> None:
+        """Ends a run that was cut off on a real phone, and deals its play once more; done again it changes nothing."""
+        if not self._acts(one, "interrupted"):
+            self._act("interrupted", one, {"run": trace.id})
+        if trace.ended is None:
+            why = "interrupted on a real phone, which cannot be put back"
+            self.store.runs.append_event(trace.id, Ended(seq=trace.last + 1, at=now(), status="stopped", reason=why))
+        theirs = self.store.studies.assignments(self.study, self.person.id)
+        if not any(other.unit == one.unit and other.run > one.run for other in theirs):
+            again = played_again(self.study, one, theirs)
+            self._act("dealt", one, {"run": again.run, "position": again.position})
+            self.store.studies.deal(self.study, [replace(again, at=now())])
+        self._act("commit", one, {"interrupted": trace.id})
+
+    def sat(self) -> None:
+        """Keeps that this person sat down."""
+        self._act("sat", None, {})
+
+    def rose(self, seconds: float, away: float) -> None:
+        """Keeps that they got up, after so many seconds at it and so many away."""
+        self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
+
+    def rested(self, seconds: float, *, pause: bool) -> None:
+        """Keeps a time away from it; `pause` where it was long enough to be a break."""
+        self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
+
+    def read_guide(self, here: PlayPosition) -> None:
+        """Keeps that the guide was read beside the questions."""
+        self._act("guide", here.assignment, {})
+
+    # -- consent -------------------------------------------------------------------------------------------------
+
+    @property
+    def consent(self) -> str:
+        """The text that is agreed to."""
+        return consent_text(self.study, self.locale)
+
+    def agree(self) -> None:
+        """Keeps that this person agreed, and to which text."""
+        text = self.consent
+        self._act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
+
+    def refuse(self) -> None:
+        """Keeps that this person did not agree; they may still."""
+        self._act("left", None, {"why": "did not consent", "sha": text_sha(self.consent)})
+
+    # -- quiz ----------------------------------------------------------------------------------------------------
+
+    def quizzed(self, persona: Persona, acts: list[Act] | None = None) -> QuizState:
+        """How this person's quiz on a persona stands."""
+        acts = self.store.labels.acts(self.study, self.person.id) if acts is None else acts
+        rows = [act.detail for act in acts if act.act == "quiz" and act.detail.get("persona") == persona.id]
+        if any(row.get("passed") for row in rows):
+            return QuizState(0, (), 0, begun=True, passed=True)
+        missed: float | None = None
+        last = max((int(row["round"]) for row in rows), default=1)
+        if rows and rows[-1].get("passed") is False:
+            last, missed = last + 1, float(rows[-1]["share"])
+        items = quiz(persona, self.others(), self.study.quiz, self.study.seed, last)
+        mine = [row for row in rows if row["round"] == last]
+        waiting = list(items)
+        for row in mine:
+            place = next((at for at, item in enumerate(waiting) if item.id == row["question"]), None)
+            if place is not None:
+                item = waiting.pop(place)
+                waiting += [] if row["right"] else [item]
+        return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed)
+
+    def answer_quiz(self, persona: Persona, said: int) -> bool:
+        """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""
+        stands = self.quizzed(persona)
+        if not stands.waiting or not 0 <= said < len(stands.waiting[0].options):
+            raise LabError("quiz", "nothing of that is asked now.")
+        item = stands.waiting[0]
+        right = said == item.right
+        rows = self._quiz_rows(persona, stands.round)
+        tries = 1 + sum(row["question"] == item.id for row in rows)
+        row: dict[str, Any] = {
+            "persona": persona.id, "round": stands.round, "question": item.id, "said": item.options[said],
+            "answer": item.answer, "right": right, "try": tries,
+        }  # fmt: skip
+        if right and len(stands.waiting) == 1:
+            first = sum(bool(one["right"]) for one in [*rows, row] if one["try"] == 1)
+            share = first / stands.asked
+            row |= {"share": share, "passed": share >= bar_of(self.study.bar)}
+        self._act("quiz", None, row)
+        return right
+
+    def _quiz_rows(self, persona: Persona, round: int) -> list[dict[str, Any]]:
+        rows = [act.detail for act in self.store.labels.acts(self.study, self.person.id) if act.act == "quiz"]
+        return [row for row in rows if row.get("persona") == persona.id and row.get("round") == round]
+
+    def others(self) -> list[Persona]:
+        """Whose facts are wrong answers: the built-in personas, and those of this study."""
+        if self._others is None:
+            from simulators import library
+
+            known = {name: library.persona(name, "none") for name in library.personas()}
+            for unit in self.store.studies.units(self.study):
+                if unit.play is not None and unit.play.persona is not None:
+                    known[unit.play.persona.id] = unit.play.persona
+            self._others = [known[name] for name in sorted(known)]
+        return self._others
+
+    # -- the run -------------------------------------------------------------------------------------------------
+
+    def session(self, here: PlayPosition, *, pace: float = 0.0, device: str = EMBEDDED) -> Session:
+        """The run of this place, new or as it was left; not started yet."""
+        assert here.assignment is not None
+        self._check()
+        one, condition = here.assignment, here.play.condition
+        run = claim(self.store, self.study, self.person, one.unit, one.run, condition=condition, position=one.position)
+        self._session = session_of(self.store, here.play, run, self.person.id, "human", pace=pace, device=device)
+        return self._session
+
+    def evidence(self, here: PlayPosition) -> str:
+        """The end of a play's run, as answers about it name it."""
+        return f"{here.trace}@{max(1, len(self.store.runs.trace(here.trace).steps))}"
+
+    # -- beneath -------------------------------------------------------------------------------------------------
+
+    def _acts(self, one: Assignment, kind: ActKind) -> list[Act]:
+        acts = self.store.labels.acts(self.study, self.person.id, one.unit, one.run)
+        return [act for act in acts if act.act == kind]
+
+    def _act(self, kind: ActKind, one: Assignment | None, detail: dict[str, Any]) -> None:
+        record(self.store, self.study, self.person, kind, one.unit if one else "", one.run if one else 1, detail)

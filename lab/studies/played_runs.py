@@ -1,0 +1,144 @@
+"""The runs of a study that is played: whose they are, how they are made, and which there are by task and condition.
+
+A run's id is told (`played`, status `open`) before the run begins, so that no play is begun twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.settings import EMBEDDED
+from lab.core.study import Play, Study, Unit
+from lab.core.task import Actor
+from lab.core.trace import AnyEvent, Ended, Paused, Resumed, Trace
+from lab.runs.session import Session
+from lab.runs.spec import Spec, in_world, resume_spec
+from store.store import Store
+
+SCRIPT = Actor("script", "script")
+"""Who plays where a task's own script answers."""
+
+
+class StudyPlay(NamedTuple):
+    """One run of a study: which task, under which condition, by whom. `status` is `open` while it goes on."""
+
+    task: str
+    condition: str
+    by: Actor
+    unit: str
+    trace: str
+    status: str
+
+
+def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
+    """The id of the run that belongs to a play by this person, model or script; empty where none was told yet.
+
+    Where two were told at once, the first row stands, in this file and in every file it is merged into.
+    """
+    acts = [
+        act for act in store.labels.acts(study, by.id, unit, run) if act.act == "played" and act.rater.kind == by.kind
+    ]
+    first = min(acts, key=lambda act: (act.at, act.id), default=None)
+    return str(first.detail.get("run", "")) if first is not None else ""
+
+
+def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **beside: Any) -> str:
+    """The same, told now where it was not; `beside` (its condition, its position) is kept with it."""
+    if not claimed(store, study, by, unit, run):
+        record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **beside})
+    return claimed(store, study, by, unit, run)
+
+
+def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
+    """Keeps how a play's run ended, once."""
+    acts = store.labels.acts(study, by.id, unit, run)
+    told = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
+    if trace.ended is not None and not any(act.detail.get("status") == trace.status for act in told):
+        detail = {"run": trace.id, "status": trace.status}
+        if trace.conditions.user_sha:
+            detail["config"] = trace.conditions.user_sha
+        record(store, study, by, "played", unit, run, detail)
+
+
+def record(store: Store, study: Study, by: Actor, kind: ActKind, unit: str, run: int, detail: dict[str, Any]) -> None:
+    """Keeps an act at a study, now."""
+    store.labels.record_act(Act(uuid7(), study.id, study.version, by, kind, now(), unit, run, detail))
+
+
+def session_of(
+    store: Store, play: Play, run: str, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED
+) -> Session:
+    """The run with that id: gone on with where it was begun, else made as the play says."""
+    if store.runs.holds(run):
+        trace = store.runs.trace(run)
+        return Session(store, resume_spec(trace, agent=play.agent, pace=pace), trace)
+    return Session(store, spec_of(play, person, user, pace=pace, device=device), run_id=run)
+
+
+def spec_of(play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED) -> Spec:
+    """What a play's run is made of; only a person can see the phone."""
+    spec = Spec(
+        play.task,
+        play.persona,
+        agent=play.agent,
+        user=user,
+        person=person or Spec._field_defaults["person"],
+        seat="participant",
+        mirror=play.mirror and user == "human",
+        seed=play.seed,
+        pace=pace,
+        device=device,
+    )
+    return in_world(spec, play.vary) if play.vary else spec
+
+
+def played(store: Store, study: Study) -> list[StudyPlay]:
+    """Every run of a study, by task and condition: what paired comparisons are made from.
+
+    A run that was interrupted, and dealt again, says so as its status.
+    """
+    units = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
+    by_run: dict[tuple[str, str, str, int], StudyPlay] = {}
+    for act in sorted(store.labels.acts(study), key=lambda act: (act.at, act.id)):
+        play = units.get(act.unit)
+        key = (act.rater.kind, act.rater.id, act.unit, act.run)
+        if play is None or act.act not in ("played", "interrupted"):
+            continue
+        status = "interrupted" if act.act == "interrupted" else str(act.detail.get("status", ""))
+        run = str(act.detail.get("run", ""))
+        if key not in by_run:
+            by_run[key] = StudyPlay(play.task.id, play.condition, act.rater, act.unit, run, status)
+        elif by_run[key].trace == run and by_run[key].status != "interrupted":
+            by_run[key] = by_run[key]._replace(status=status)
+    return sorted(by_run.values(), key=lambda one: (one.task, one.condition, one.by.id, one.trace))
+
+
+def pauses(events: Iterable[AnyEvent]) -> list[float]:
+    """The seconds of each time for which a person let the run stand still."""
+    spans: list[float] = []
+    since: str | None = None
+    for event in events:
+        if isinstance(event, Paused) and event.by.kind == "human":
+            since = since or event.at
+        elif since is not None and (isinstance(event, Resumed | Ended)):
+            spans.append((datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).total_seconds())
+            since = None
+    return spans
+
+
+# -- without a screen ------------------------------------------------------------------------------------------
+
+
+def headless(store: Store, study: Study, model: str = "") -> Iterator[tuple[Unit, Actor, str]]:
+    """What a script, and where one is named a model, plays: unit, who, and the user as a spec names it."""
+    for unit in store.studies.units(study):
+        if unit.play is None or unit.play.user == "person":
+            continue
+        if unit.play.user == "script":
+            yield unit, SCRIPT, "script"
+        elif model:
+            yield unit, Actor("model", f"model:{model}", model), f"model:{model}"

@@ -1,0 +1,71 @@
+"""The demonstrations of a file in a line each, as one person may see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.core.private_text import suspects
+from lab.core.proofreading import Proof, ProofreadingSheet, ProofreadPlace, Review, State, standing_of
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class WaitingDemonstration(NamedTuple):
+    """One demonstration; `mine` says how far this person is: none, begun, handed in."""
+
+    id: str
+    intent: str
+    annotator: str
+    steps: int
+    state: State
+    mine: str
+    proofreaders: int
+    differences: int
+    cleared: bool
+    proof: Proof
+    rows: tuple[Review, ...]
+
+
+class UnclearedDemonstration(NamedTuple):
+    """One demonstration that nobody has cleared, and how much in it looks private."""
+
+    id: str
+    intent: str
+    annotator: str
+    steps: int
+    suspects: int
+
+
+def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
+    """Every demonstration, the newest first."""
+    uncleared = set(store.reviews.uncleared())
+    queue = []
+    for id in store.reviews.demonstrations():
+        proof, rows = store.reviews.proof(id), store.reviews.of_run(id)
+        standing, sheet = standing_of(proof, rows), ProofreadingSheet(proof, rows, person)
+        queue.append(
+            WaitingDemonstration(
+                id=id,
+                intent=str(proof.values[ProofreadPlace(None, "intent")]),
+                annotator=proof.annotator.id,
+                steps=proof.steps,
+                state=standing.state,
+                mine="handed in" if sheet.committed else "begun" if sheet.heads else "none",
+                proofreaders=len(standing.proofreaders),
+                differences=len(standing.differences),
+                cleared=id not in uncleared,
+                proof=proof,
+                rows=tuple(rows),
+            )
+        )
+    return queue
+
+
+def privacy_queue(store: Store) -> list[UnclearedDemonstration]:
+    """Every demonstration that nobody has cleared, the newest first."""
+    traces = (store.runs.trace(id) for id in store.reviews.uncleared())
+    return [
+        UnclearedDemonstration(one.id, one.task.shown, one.agent.id, len(one.steps), len(suspects(one)))
+        for one in traces
+    ]

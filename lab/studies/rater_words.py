@@ -1,0 +1,147 @@
+"""One rater's numbers in words, for the terminal and for the screen; everything returned is plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from annotators.rater_numbers import RaterNumbers, Stretch
+from lab.core.agreement import Agreement
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import MISSING
+from lab.core.rounding import rounded
+from lab.core.text_charts import share_bar
+
+_BAR = 20
+_MARKS = "▁▂▃▄▅▆▇█"
+
+
+class NumberLine(NamedTuple):
+    """A number with its name and what stands beside it; `points` where it is a difference of shares."""
+
+    name: str
+    number: Agreement
+    points: bool = False
+    share: bool = True
+    beside: str = ""
+
+
+def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[NumberLine]:
+    """A rater's numbers, each with its name; `shown` are questions in words."""
+    halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
+    before = ""
+    if one.same_before is not None and one.chance_before is not None:
+        before = f"{rounded(one.same_before, 1, 100)} % same, chance {rounded(one.chance_before, 1, 100)} %"
+    lines = [
+        NumberLine("as the rest", one.rest),
+        NumberLine("drift", one.drift, True, beside=f"halves: {halves}" if one.drift.value is not None else ""),
+        NumberLine("as gold", one.gold),
+        NumberLine("as settled", one.settled),
+        NumberLine("as before, beyond chance", one.before, True, beside=before),
+        NumberLine("same when rated again", one.again),
+        NumberLine("missing", one.missing, beside=reason_words(one.reasons)),
+    ]
+    for number in one.fields:
+        share = number.statistic.startswith("same")
+        asked = plain(shown.get(number.field, number.field), lines=False)
+        lines.append(NumberLine(f"{asked}: {number.statistic}", number, share=share))
+    return lines
+
+
+def value_words(line: NumberLine) -> str:
+    """The value, or a dash where it is undefined."""
+    value = line.number.value
+    if value is None:
+        return "-"
+    return _figure(value, line) + (" points" if line.points else " %" if line.share else "")
+
+
+def interval_words(line: NumberLine) -> str:
+    """The interval's ends; else why there is none, or no value."""
+    one = line.number
+    if one.value is None:
+        return f"undefined: {one.undefined}"
+    if one.low is None or one.high is None:
+        return f"none: {one.no_interval}"
+    return f"{_figure(one.low, line)} to {_figure(one.high, line)}"
+
+
+def n_words(one: Agreement) -> str:
+    """The n: answers or pairs of these, and runs."""
+    if one.value is None:
+        return f"{one.places:,}"
+    return f"{one.places:,} in {one.traces:,} run{'' if one.traces == 1 else 's'}"
+
+
+def _figure(value: float, line: NumberLine) -> str:
+    said = rounded(value, 1, 100) if line.points or line.share else rounded(value, 2)
+    said = said.lstrip("-") if not said.strip("-0.,") else said
+    return f"+{said}" if line.points and said.strip("-0.,") and not said.startswith("-") else said
+
+
+def head_words(one: RaterNumbers) -> str:
+    """Who it is, and how much of theirs there is."""
+    items = f"{one.done:,} of {one.dealt:,} items handed in, " if one.dealt else ""
+    return (
+        f"{plain(one.rater, lines=False)}   {one.kind}   {items}{one.answers:,} answer{'' if one.answers == 1 else 's'}"
+    )
+
+
+def pace_words(one: RaterNumbers) -> str:
+    """Median and middle half of the seconds of an answer; or why they are not known."""
+    if one.seconds is None or one.quartiles is None:
+        return "pace: not known, no answer came by keys here" if one.answers else "pace: no answers yet"
+    low, high = (rounded(end, 1) for end in one.quartiles)
+    return f"pace: {rounded(one.seconds, 1)} s an answer, half of them {low} to {high} s (n {one.timed:,})"
+
+
+def reason_words(reasons: Mapping[str, int]) -> str:
+    """How often which reason stands in place of an answer."""
+    known: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
+    return ", ".join(
+        f"{known.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
+    )
+
+
+def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: int = _BAR) -> list[str]:
+    """Stretches of answers below one another, each with a bar, its value and its n; none where there is only one."""
+    if len(stretches) < 2:
+        return []
+    most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0)
+    places = [f"{one.first:,} to {one.last:,}" for one in stretches]
+    values = [_of_stretch(one, unit) for one in stretches]
+    wide, value = max(map(len, places)), max(map(len, values))
+    return [f"{what} over {stretches[-1].last:,} answers in their order"] + [
+        f"  {place:>{wide}}  {share_bar(one.value, width, most)} {said:>{value}}  n {one.n:,}"
+        for place, said, one in zip(places, values, stretches, strict=True)
+    ]
+
+
+def spark(what: str, stretches: tuple[Stretch, ...], unit: str) -> str:
+    """Stretches in one line, a column each, with the first and the last in words; empty where there is only one."""
+    if len(stretches) < 2:
+        return ""
+    most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0) or 1.0
+    marks = "".join(_MARKS[min(7, int((one.value or 0.0) / most * 7 + 0.5))] for one in stretches)
+    first, last = (_of_stretch(one, unit) for one in (stretches[0], stretches[-1]))
+    return f"{what:<11} {marks} {first} to {last}"
+
+
+def _of_stretch(one: Stretch, unit: str) -> str:
+    if one.value is None:
+        return "-"
+    return f"{rounded(one.value, 1, 100)} %" if unit == "%" else f"{rounded(one.value, 1)} s"
+
+
+def apart_words(one: RaterNumbers) -> list[str]:
+    """The longest row of the same answer, and how often each flag was raised."""
+    words = []
+    if one.longest is not None:
+        words.append(
+            f"longest row of the same answer: {one.longest.length:,} of {one.longest.of:,} "
+            f"({plain(one.longest.value, lines=False)} to {plain(one.longest.field, lines=False)})"
+        )
+    if one.flags:
+        raised = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
+        words.append(f"flags raised: {raised}")
+    return words

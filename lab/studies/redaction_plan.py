@@ -1,0 +1,105 @@
+"""What a person means to cover in one demonstration; nothing is done to it before they say so twice."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.private_text import Suspect, places_words, suspects
+from lab.core.run_redaction import holding
+from lab.core.step import Observation
+from lab.core.text_redaction import TextRedaction
+from lab.core.trace import Step, Trace
+from lab.core.ui_tree import Bounds, Node
+
+Kind = Literal["words", "box", "looks", "typed", "text"]
+_MOST = 4
+"""Places that a line names."""
+
+
+class RedactionLine(NamedTuple):
+    """A line to be covered or not: words all over the run, or a box of one step (from 0)."""
+
+    kind: Kind
+    text: str
+    on: bool
+    step: int = -1
+    box: Bounds | None = None
+    where: str = ""
+    """The places at which what looks private stands, in words; the first few of many."""
+    looks: str = ""
+    goes: bool = False
+    """Whether it goes anyway, because words that are covered stand in it."""
+
+
+class RedactionPlan:
+    """Words and boxes by step that are to be covered in one run."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.words: list[str] = []
+        self.boxes: dict[int, list[Bounds]] = {}
+        self.everywhere = False
+        self.suspects: list[Suspect] = suspects(trace)
+
+    @property
+    def count(self) -> int:
+        """How many words and boxes."""
+        return len(self.words) + sum(map(len, self.boxes.values()))
+
+    def toggle_words(self, words: str) -> None:
+        """Covers words, or no longer."""
+        words = " ".join(words.split())
+        if words in self.words:
+            self.words.remove(words)
+        elif words:
+            self.words.append(words)
+
+    def toggle_box(self, step: int, box: Bounds) -> None:
+        """Covers a part of a step's screen, or no longer."""
+        boxes = self.boxes.setdefault(step, [])
+        if box in boxes:
+            boxes.remove(box)
+        else:
+            boxes.append(box)
+        if not boxes:
+            del self.boxes[step]
+
+    def toggle(self, find: RedactionLine) -> None:
+        """Covers a line, or no longer."""
+        if find.box is not None:
+            self.toggle_box(find.step, find.box)
+        else:
+            self.toggle_words(find.text)
+
+    def finds(self, number: int, event: object, seen: Observation | None) -> list[RedactionLine]:
+        """Every line at one step (from 0): what is to be covered, what looks private, and what stands there."""
+        rows = [RedactionLine("words", word, on=True) for word in self.words]
+        rows += [RedactionLine("box", "", True, number, box) for box in self.boxes.get(number, ())]
+        taken = {row.box for row in rows if row.box is not None}
+        for one in self.suspects:
+            if one.box is not None:
+                if one.steps[0] == number and one.box not in taken:
+                    rows.append(RedactionLine("looks", "", False, number, one.box, looks=one.looks))
+            elif one.text not in self.words:
+                rows.append(RedactionLine("looks", one.text, False, where=self._where(one), looks=one.looks))
+        action = event.action if isinstance(event, Step) else None
+        if action is not None and action.text and action.text not in self.words:
+            rows.append(RedactionLine("typed", action.text, on=False))
+        going = {id(node) for node in self.going(seen)}
+        nodes = seen.tree.nodes() if seen is not None and seen.tree is not None else ()
+        for node in nodes:
+            if node.label.strip() and node.bounds.area and node.bounds not in taken:
+                rows.append(RedactionLine("text", node.label, False, number, node.bounds, goes=id(node) in going))
+        return rows
+
+    def _where(self, one: Suspect) -> str:
+        more = " ..." if len(one.steps) > _MOST else ""
+        return places_words(one.steps[:_MOST], len(self.trace.steps)) + more
+
+    def going(self, seen: Observation | None) -> list[Node]:
+        """The nodes of a screen that are covered because of the words in them."""
+        try:
+            return holding(seen.tree if seen is not None else None, TextRedaction(self.words))
+        except LabError:
+            return []  # words too short to be looked for: said when they are to be covered

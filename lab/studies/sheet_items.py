@@ -1,0 +1,136 @@
+"""A sheet as lines: each place that is asked, the flags beside it, and what keys may answer. No Textual here."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
+
+from lab.core.plain_text import plain
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.rating_sheet import FieldReference, Sheet, target_of
+from lab.core.study import Target
+from lab.studies.scale_entry import top
+
+Way = Literal["choice", "scale", "typed", "step", "box"]
+"""How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a box."""
+
+NOT_SEEN = object()
+"""The value of the answer that a rater could not see what is asked about; kept as `cannot_judge`."""
+_ONE_DIGIT = 9
+_LARGEST = 100
+"""A scale up to here is answered by digits at once, a larger one in a line."""
+
+
+class SheetItem(NamedTuple):
+    """A line of the sheet. `number` counts its targets from 1 (0: the unit itself), `first` where it begins one."""
+
+    spot: FieldReference
+    field: Field
+    target: Target | None
+    number: int = 0
+    first: bool = True
+    flags: tuple[Field, ...] = ()
+
+
+class AnswerChoice(NamedTuple):
+    """An option as it is shown: `key` is the digits that choose it, `letter` a letter that does, too."""
+
+    key: str
+    value: Any
+    says: str
+    means: str = ""
+    letter: str = ""
+
+
+def items_of(sheet: Sheet) -> list[SheetItem]:
+    """Every line in reading order; optional flags stand on the first line of their target."""
+    rows: list[SheetItem] = []
+    numbers = {target.id: number for number, target in enumerate(sheet.unit.targets, 1)}
+    for id, group in groupby(sheet.spots, key=lambda spot: spot.target):
+        fields = [(spot, field) for spot in group if (field := sheet.protocol.field(spot.field)) is not None]
+        flags = tuple(field for _, field in fields if field.kind == "flag" and not field.required)
+        lines = [(spot, field) for spot, field in fields if field not in flags]
+        if not lines:
+            lines, flags = fields, ()
+        target = target_of(sheet.unit, id)
+        for at, (spot, field) in enumerate(lines):
+            first = at == 0 or target is None
+            rows.append(SheetItem(spot, field, target, numbers.get(id, 0), first, flags if at == 0 else ()))
+    return rows
+
+
+def way_of(item: SheetItem) -> Way:
+    """How a place is answered by keys."""
+    match item.field.kind:
+        case "nominal" | "ordinal" | "flag":
+            return "choice"
+        case "step":
+            return "step"
+        case "box":
+            return "box"
+        case "interval" if item.field.least is not None and item.field.most is not None and item.field.least >= 0:
+            return "scale" if 1 < top(item.field) <= _LARGEST else "typed"
+    return "typed"
+
+
+def by_digits(item: SheetItem) -> bool:
+    """Whether several digits may make up an answer."""
+    return way_of(item) == "scale" or (way_of(item) == "choice" and digits_of(item) > 1)
+
+
+def digits_of(item: SheetItem) -> int:
+    """How many digits choose an option."""
+    return 1 if len(_options(item)) <= _ONE_DIGIT else 2
+
+
+def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[AnswerChoice]:
+    """The options of a place in the order in which they are shown; the sides by where they stand."""
+    if item.field.kind == "flag":
+        yes, no = (plain(protocol.sheet_said(locale, key), lines=False) for key in ("_yes", "_no"))
+        return [AnswerChoice("1", True, yes), AnswerChoice("2", False, no)]
+    options = _options(item)
+    digits = digits_of(item)
+    choices = []
+    own = [option.key for option in options]
+    keyed = digits == 1 and len(set(own)) == len(own) and all(len(key) == 1 and key in "123456789" for key in own)
+    for number, option in enumerate(options, 1):
+        says = protocol.said(locale, f"{item.field.id}.{option.id}", option.shown)
+        if item.field.sided and option.id in ("A", "B"):
+            says = protocol.sheet_said(locale, "_left" if (option.id == "B") == swap else "_right")
+        means = protocol.said(locale, f"{item.field.id}.{option.id}.means", option.means)
+        letter = option.key if option.key.isalpha() and not item.field.sided else ""
+        key = option.key if keyed else f"{number:0{digits}d}"
+        choices.append(AnswerChoice(key, option.id, plain(says, lines=False), plain(means), letter))
+    return _swapped(choices) if item.field.sided and swap else choices
+
+
+def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[AnswerChoice]:
+    """The flags beside an item that have a digit of their own."""
+    return [AnswerChoice(flag.key, flag.id, flag_said(flag, protocol, locale)) for flag in item.flags if flag.key]
+
+
+def flag_said(flag: Field, protocol: Protocol, locale: str = "en") -> str:
+    """What a flag is called, in a word or two."""
+    return plain(protocol.said(locale, f"{flag.id}.says", flag.shown), lines=False)
+
+
+def _options(item: SheetItem) -> list[Option]:
+    if item.target is not None and item.target.options and item.field.kind in ("nominal", "ordinal"):
+        return [Option(id) for id in item.target.options]
+    return [option for option in item.field.options if not option.by_rule]
+
+
+def _swapped(choices: list[AnswerChoice]) -> list[AnswerChoice]:
+    """The same keys, where A stands for what is shown right and B for what is shown left."""
+    sides = {choice.value: choice for choice in choices}
+    if not {"A", "B"} <= set(sides):
+        return choices
+    other = {"A": sides["B"].key, "B": sides["A"].key}
+    return sorted((one._replace(key=other.get(one.value, one.key)) for one in choices), key=lambda one: one.key)
+
+
+def title_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> str:
+    """What a line is about, as plain words in a line."""
+    if item.target is None or not item.first:
+        return plain(protocol.said(locale, item.field.id, item.field.ask), lines=False)
+    return plain(item.target.says or item.target.id, lines=False)

@@ -1,0 +1,100 @@
+"""A study read from a file for reports and agreement; what was computed of it before is kept in the cache folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from annotators.studied import FurtherData, StudyData
+from lab.core.agreement import Agreement, How
+from lab.core.design import Revision, Subject
+from lab.core.measured_run import MeasuredRun
+from lab.core.proofreading import Proof, Review
+from lab.core.study import Study
+from lab.studies.study_places import study_named
+from store.store import Store
+
+_CASES = 256
+"""Runs that are in memory at a time."""
+
+
+def gathered(
+    store: Store,
+    study: Study,
+    how: How = How(),  # noqa: B008  # frozen
+    beside: Sequence[str] = (),
+) -> StudyData:
+    """All that agreement and reports read of a study; `beside` names further ones that a report reads.
+
+    A run is read when it is asked for. Raises `LabError` where a study named is not there.
+    """
+    from lab.studies.played_runs import pauses, played
+
+    @lru_cache(maxsize=_CASES)
+    def case(run: str) -> MeasuredRun | None:
+        return next(iter(store.runs.measured([run])), None) if store.runs.holds(run) else None
+
+    def other(name: str) -> StudyData:
+        return gathered(store, study_named(store, name), how)
+
+    units = list(store.studies.units(study))
+    return StudyData(
+        study,
+        units,
+        store.agreement.columns(study),
+        sorted(store.labels.acts(study), key=lambda act: (act.at, act.id)),
+        case=case,
+        other=lru_cache(maxsize=None)(other),
+        played=played(store, study) if any(unit.play is not None for unit in units) else (),
+        how=how,
+        further=FurtherData(
+            beside=tuple(other(name) for name in beside),
+            runs=_once(lambda: _ended(store)),
+            reviewed=lambda run: _reviewed(store, run),
+            designed=lambda subject: _designed(store, subject),
+            pauses=lambda run: pauses(store.runs.events(run)),
+            costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
+        ),
+    )
+
+
+def agreed(
+    store: Store,
+    study: Study,
+    how: How = How(),  # noqa: B008  # frozen
+    gather: Callable[[], StudyData] | None = None,
+) -> list[Agreement]:
+    """The study's agreements; as they were computed before where nothing came in since.
+
+    Else of what `gather` gives, by one who has it for other uses, too; it is to be what the file holds now.
+    """
+    from lab.studies.agreement_cache import kept_or
+
+    def computed() -> list[Agreement]:
+        from annotators.agreement.agreements import agreements
+
+        return agreements(gather() if gather is not None else gathered(store, study, how))
+
+    return kept_or(store, study, how, computed)
+
+
+def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:
+    return lru_cache(maxsize=1)(make)
+
+
+def _ended(store: Store) -> list[MeasuredRun]:
+    """Every run of the file that has ended, by its id."""
+    return sorted((case for case in store.runs.measured() if case.status != "open"), key=lambda case: case.id)
+
+
+def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
+    """A demonstration with every word that was said of it; None where nothing was, or it is no demonstration."""
+    if not store.runs.holds(run) or not (said := store.reviews.of_run(run)):
+        return None
+    return store.reviews.proof(run), said
+
+
+def _designed(store: Store, subject: Subject) -> list[Revision]:
+    """Every act on a task's design, the oldest first."""
+    lines = sorted(store.designs.history(subject), key=lambda line: (line.at, line.id))
+    return [store.designs.revision(line.id) for line in lines]

@@ -1,0 +1,116 @@
+"""What words point at: a study by its name and version, a unit by its id or the beginning of one, the step of a run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from lab.core.errors import LabError
+from lab.core.study import Study, Unit
+from store.store import Store
+
+if TYPE_CHECKING:
+    from lab.studies.label_rows import RowAnswer
+
+
+def study_named(store: Store, name: str) -> Study:
+    """A study in its newest version, or in the one that `NAME@2` names."""
+    id, at, version = name.partition("@")
+    number = version.removeprefix("v")
+    if at and not (number.isascii() and number.isdigit()):
+        raise LabError(f"study {id}", f"version {version!r} is no number", code=2)
+    return store.studies.study(id, int(number) if at else None)
+
+
+_KEPT = 256
+"""Units that stay at hand; labels of one come together, as a rule."""
+
+
+class StudyPlaces:
+    """The units of one study and the runs that they are about."""
+
+    def __init__(self, store: Store, study: Study) -> None:
+        self.store = store
+        self.study = study
+        self._units: OrderedDict[str, Unit] = OrderedDict()
+        self._ids: dict[str, tuple[str, ...]] | None = None
+        self._steps: dict[str, int | None] = {}
+
+    def unit(self, name: str, where: str) -> Unit:
+        """The unit of this id, or that the beginning of an id names, or the only one about a run so named."""
+        unit = (
+            self._units.pop(name, None)
+            or self._exact(name)
+            or self.store.studies.unit(self.study, self._find(name, where))
+        )
+        self._units[unit.id] = unit
+        if len(self._units) > _KEPT:
+            self._units.popitem(last=False)
+        return unit
+
+    def _exact(self, id: str) -> Unit | None:
+        """The unit of that very id, without looking through all."""
+        try:
+            return self.store.studies.unit(self.study, id)
+        except LabError:
+            return None
+
+    def _find(self, name: str, where: str) -> str:
+        if not name:
+            raise LabError(where, "field unit: is empty")
+        if self._ids is None:
+            self._ids = {unit.id: unit.runs for unit in self.store.studies.units(self.study)}
+        ids = [id for id in self._ids if id.startswith(name)]
+        ids = ids or [id for id, runs in self._ids.items() if name in runs]
+        ids = ids or [id for id, runs in self._ids.items() if any(run.startswith(name) for run in runs)]
+        if len(ids) == 1:
+            return ids[0]
+        if not ids:
+            raise LabError(where, f"field unit: {name!r} is no unit of {self.study.name}, nor a run of one")
+        some = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
+        raise LabError(where, f"field unit: {name!r} fits {len(ids)} units ({some}); write more of it")
+
+    def evidence(self, unit: Unit, answer: RowAnswer, where: str) -> str | None:
+        """The place in a run that an answer points at, as RUN@STEP; None where it points nowhere."""
+        if not answer.evidence and answer.step is None:
+            if answer.region is None:
+                return None
+            if unit.step is None or not unit.runs:
+                raise LabError(where, "field region: is told without the step that it is on")
+            return f"{unit.runs[0]}@{unit.step + 1}"
+        if answer.evidence:
+            run, step = self._place(unit, answer.evidence, where)
+            if answer.step not in (None, step):
+                raise LabError(where, f"field step: {answer.step} is not that of evidence {answer.evidence}")
+        else:
+            run, step = self._only_run(unit, where), answer.step or 0
+        self._check(unit, run, step, answer, where)
+        return f"{run}@{step}"
+
+    def _place(self, unit: Unit, evidence: str, where: str) -> tuple[str, int]:
+        name, _, number = evidence.rpartition("@")
+        runs = [run for run in unit.runs if name and run.startswith(name)]
+        if len(set(runs)) != 1 or not (number.isascii() and number.isdigit()):
+            known = ", ".join(unit.runs) or "none"
+            raise LabError(where, f"field evidence: {evidence!r} is no RUN@STEP in one of the unit's runs ({known})")
+        return runs[0], int(number)
+
+    def _only_run(self, unit: Unit, where: str) -> str:
+        if self.study.protocol.unit == "pair of runs" and len(unit.runs) > 1:
+            raise LabError(where, "field step: the unit has two runs; write evidence as RUN@STEP")
+        if not unit.runs:
+            raise LabError(where, "field step: the unit is about no run")
+        return unit.runs[0]
+
+    def _check(self, unit: Unit, run: str, step: int, answer: RowAnswer, where: str) -> None:
+        name = "evidence" if answer.evidence else "step"
+        if step < 1:
+            raise LabError(where, f"field {name}: {step} is no step; they are counted from 1")
+        if run not in self._steps:
+            self._steps[run] = self.store.runs.summary(run).steps if self.store.runs.holds(run) else None
+        most = self._steps[run]
+        if most is not None and step > most:
+            raise LabError(where, f"field {name}: the run has no step {step}; it has {most}")
+        region = answer.region
+        if region is not None and (region[0] > region[2] or region[1] > region[3]):
+            raise LabError(where, "field region: is no box: left, top, right, bottom in pixels")

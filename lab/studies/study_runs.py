@@ -1,0 +1,154 @@
+"""What the commands for studies print, as shapes and for people: new, deal, status, show, replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from annotators.plan import Plan
+from annotators.units.cards import lacks_person, person_of, wordless
+from annotators.units.outcomes import failed
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.task import Persona, Task, load_persona
+from store.store import Store
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A run or task that is not in a study, and why."""
+
+    id: str
+    why: str
+
+
+_FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
+"""A word of a filter, which no id is."""
+
+
+def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredRun]:
+    """The runs that a plan names, the oldest first; those that cannot be rated are noted."""
+    words = [word for word in plan.runs if word != "all"]
+    filters = [word for word in words if _FILTER.match(word)]
+    ids = [word for word in words if not _FILTER.match(word)]
+    if ids and (filters or len(words) < len(plan.runs)):
+        raise LabError(f"study {plan.name}", "field runs: names runs and a filter; it is one or the other", code=2)
+    wanted = list(dict.fromkeys(map(store.runs.find, ids))) if ids else _fitting(store, plan, filters)
+    wanted = list(dict.fromkeys([*wanted, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
+    cases = []
+    for case in store.runs.measured(wanted):
+        why = _unfit(case, plan, named=bool(ids))
+        if why:
+            skipped.append(Skipped(case.id, why))
+        else:
+            cases.append(case)
+    return cases
+
+
+def _fitting(store: Store, plan: Plan, filters: Sequence[str]) -> list[str]:
+    if not plan.runs:
+        return []
+    from lab.runs.run_filter import read
+    from lab.runs.run_rows import cost_of, entry
+
+    try:
+        sought = read(" ".join(filters))
+    except LabError as error:
+        raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
+    entries = [entry(row) for row in reversed(store.runs.rows(-1))]
+    costs = (
+        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])} if sought.costly else {}
+    )
+    return [it.run.id for it in entries if sought.fits(it, costs)]
+
+
+def _unfit(case: MeasuredRun, plan: Plan, *, named: bool) -> str:
+    """Why a run cannot be in the study; empty where it can."""
+    if case.status == "open":
+        return "not ended"
+    if case.parent and not named:
+        return "forked from another run"
+    if plan.only in ("failed", "succeeded") and failed(case) is not (plan.only == "failed"):
+        return f"is not known to have {plan.only}"
+    if plan.only == "demonstrations" and not case.gold:
+        return "no demonstration"
+    return ""
+
+
+def references_of(store: Store, plan: Plan, cases: Sequence[MeasuredRun]) -> dict[str, str]:
+    """For each run the one beside which it is rated, where that is told; else it is its task's demonstration."""
+    if isinstance(plan.reference, dict):
+        return {store.runs.find(run): store.runs.find(beside) for run, beside in plan.reference.items()}
+    beside = store.runs.find(plan.reference) if plan.reference else ""
+    return {case.id: beside for case in cases if beside and case.id != beside}
+
+
+def past_of(
+    store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[MeasuredRun]
+) -> list[MeasuredRun]:
+    """Runs that are not asked about and yet needed: those that others are rated beside, and what people did before."""
+    asked = {case.id for case in cases}
+    if protocol.reference:
+        tasks = dict.fromkeys(case.task.id for case in cases if case.id not in references)
+        of_tasks = dict.fromkeys(id for task in tasks for id in store.runs.of_task(task))
+        demonstrations = [case for case in store.runs.measured(id for id in of_tasks if id not in asked) if case.gold]
+        there = asked | {case.id for case in demonstrations}
+        named = dict.fromkeys(id for id in references.values() if id not in there)
+        return [*demonstrations, *store.runs.measured(named)]
+    if protocol.unit != "run" or not wordless(protocol):
+        return []
+    people = {person_of(case) for case in cases} - {""}
+    return [case for case in store.runs.measured() if case.id not in asked and person_of(case) in people]
+
+
+def tasks_of(plan: Plan) -> list[Task]:
+    from simulators import library
+
+    names = list(library.tasks()) if "all" in plan.tasks else plan.tasks
+    tasks = [library.task(name) for name in dict.fromkeys(names)]
+    twice = next((task.id for task in tasks if sum(other.id == task.id for other in tasks) > 1), None)
+    if twice is not None:
+        raise LabError(f"study {plan.name}", f"field tasks: two of them are {twice!r}")
+    return tasks
+
+
+def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
+    """The built-in personas, and those in files, that tasks to play name."""
+    from simulators import library
+
+    personas: dict[str, Persona] = {}
+    for task in tasks:
+        name = task.persona
+        if name and name not in personas and (name in library.personas() or Path(name).exists()):
+            personas[name] = library.persona(name, task.log)
+    return personas
+
+
+def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
+    """Those whom runs name and do not hold: from the plan's folder of profiles, else the built-in ones of that name."""
+    from simulators import library
+
+    named = {person_of(case): case.task.log for case in cases if lacks_person(case)}
+    profiles = {name: library.persona(name, log) for name, log in named.items() if name in library.personas()}
+    if not plan.profiles:
+        return profiles
+    folder = Path(plan.profiles)
+    if not folder.is_dir():
+        raise LabError(f"study {plan.name}", f"field profiles: {folder} is no folder")
+    for name in named:
+        path = _profile(folder, name)
+        if path is not None:
+            profiles[name] = replace(load_persona(path, source=plan.log), id=name)
+    return profiles
+
+
+def _profile(folder: Path, name: str) -> Path | None:
+    """A person's profile in a folder of them, or in KnowU-Bench's beneath it; a name that leads elsewhere is none."""
+    if not name or Path(name).name != name or name in (".", ".."):
+        return None
+    ways = (f"{name}.yaml", f"{name}.yml", f"user_profile/{name}.yaml", f"{name}/profile.yaml")
+    return next((folder / way for way in ways if (folder / way).is_file()), None)

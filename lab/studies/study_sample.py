@@ -1,0 +1,261 @@
+"""What a study is made of: the runs, tasks and lines that a plan names, as units, and those that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from annotators.gold import read_gold, with_gold
+from annotators.papers.knowu.runs import split_of_case
+from annotators.plan import Plan
+from annotators.protocols import protocol as protocol_named
+from annotators.units import EarlierStudy, UnitTerms, units_for
+from annotators.units.cards import lacks_person, person_of
+from annotators.units.lines import read_lines
+from annotators.units.outcomes import failed
+from lab.core.design import Design, Subject, subject_of
+from lab.core.errors import LabError
+from lab.core.measured_run import MeasuredRun
+from lab.core.protocol import Protocol
+from lab.core.study import Unit
+from lab.core.task import Persona, Task
+from lab.studies.study_runs import Skipped, cases_of, past_of, personas_of, profiles_of, references_of, tasks_of
+from store.store import Store
+
+T = TypeVar("T")
+
+_EACH = ("run", "step", "question", "task", "task to play")
+"""Kinds of units of which each comes of one run or task, so that one with nothing to ask is left out by itself."""
+
+
+class StudySample(NamedTuple):
+    """One study's units, and the name that it has."""
+
+    name: str
+    protocol: Protocol
+    units: list[Unit]
+    told: list[str]
+
+
+def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]:
+    """The units of each study that a plan comes to: one, or one for each kind of task that it has a protocol for.
+
+    Where there are several, the kind is in their names. Raises `LabError` where none has anything to ask.
+    """
+    skipped: list[Skipped] = []
+    cases = cases_of(store, plan, skipped)
+    tasks = tasks_of(plan)
+    by_kind: dict[str, StudySample] = {}
+    for kind, protocol, some, of in _parts(plan, cases, tasks, skipped):
+        _check_source(protocol, plan, some, of, skipped)
+        made = _Units(store, plan, protocol, skipped)
+        units = made.of(some, of)
+        if units:
+            by_kind[kind] = StudySample(plan.name, protocol, units, made.told(some, units))
+    if not by_kind:
+        hint = "`hitlab runs` lists what is there."
+        if not plan.profiles and any("profile" in one.why for one in skipped):
+            hint = "--profiles FOLDER takes KnowU-Bench's user_profile."
+        raise LabError(f"study {plan.name}", f"has nothing to ask{_why(skipped)}", hint)
+    if len(by_kind) > 1:
+        by_kind = {kind: one._replace(name=f"{plan.name}-{kind}") for kind, one in by_kind.items()}
+    if not plan.gold:
+        return [*by_kind.values()], skipped
+    lines = read_gold(Path(plan.gold))
+    if len(by_kind) > 1:
+        raise LabError(f"study {plan.name}", "field gold: is of one study, and these are several", "--runs kind:...")
+    return [one._replace(units=with_gold(one.protocol, one.units, lines)) for one in by_kind.values()], skipped
+
+
+def _parts(
+    plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: list[Skipped]
+) -> list[tuple[str, Protocol, Sequence[MeasuredRun], Sequence[Task]]]:
+    """What is asked by each protocol, by the kind of task; a kind that has none is left out."""
+    if plan.protocol:
+        return [("", protocol_named(plan.protocol), cases, tasks)]
+    for case in cases:
+        if split_of_case(case) not in plan.protocols:
+            asked, kind = " and ".join(plan.protocols), split_of_case(case)
+            whose = f"of a {kind} task" if kind else "of a task whose kind nothing tells"
+            skipped.append(Skipped(case.id, f"{whose}, and {asked} ones are asked about"))
+    return [
+        (
+            kind,
+            protocol_named(name),
+            [case for case in cases if split_of_case(case) == kind],
+            [task for task in tasks if task.kind == kind],
+        )
+        for kind, name in plan.protocols.items()
+    ]
+
+
+def _check_source(
+    protocol: Protocol, plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: Sequence[Skipped]
+) -> None:
+    """Raises `LabError` where nothing is named of what a protocol is asked of."""
+    what = f"study {plan.name}"
+    if protocol.unit == "task to play" and not tasks:
+        raise LabError(what, f"field tasks: there is none to play{_why(skipped)}", "--tasks NAME... or --tasks all")
+    if protocol.unit in ("pair of instruction sets", "pair of texts") and not plan.items:
+        raise LabError(
+            what, f"field items: {protocol.id} is asked of a {protocol.unit}", "--items FILE.jsonl has them."
+        )
+    if not (plan.runs or plan.tasks or plan.items or plan.pairs or plan.earlier):
+        raise LabError(what, "field runs: there is none", "--runs all, or ids, or words as `hitlab runs` takes them.")
+
+
+class _Units:
+    """Units of one protocol; what has nothing to ask is noted by its id."""
+
+    def __init__(self, store: Store, plan: Plan, protocol: Protocol, skipped: list[Skipped]) -> None:
+        self.store = store
+        self.plan = plan
+        self.protocol = protocol
+        self.skipped = skipped
+        self.designs: dict[Subject, Design] = {}
+        self.personas: dict[str, Persona] = {}
+        self.references: dict[str, str] = {}
+        self.past: list[MeasuredRun] = []
+        self.terms = UnitTerms(
+            plan.conditions, plan.agent, plan.phone_seed, plan.vary, plan.steps, plan.seed, plan.beyond, plan.shows
+        )
+
+    def of(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
+        """Every unit that these come to."""
+        self._look_up(cases, tasks)
+        if self.protocol.only_failed:
+            cases = [case for case in cases if self._may_have_failed(case)]
+        if self.protocol.forward:
+            cases = sorted(cases, key=lambda case: case.task.time)  # a later one tells what came before
+        unit = self.protocol.unit
+        if unit == "task to play":
+            self._check_agent(tasks)
+        if unit == "task" and not tasks:
+            tasks = [*{case.task.id: case.task for case in reversed(cases)}.values()]
+        if unit not in _EACH or self.plan.items or self.plan.earlier:
+            units = self._all(cases, tasks)
+        elif unit in ("task", "task to play"):
+            units = self._each(tasks, lambda some: self._all((), some), lambda task: task.id)
+        else:
+            units = self._each(cases, lambda some: self._all(some, ()), lambda case: case.id)
+        return [unit for unit in units if self._has_owner(unit)]
+
+    def _check_agent(self, tasks: Sequence[Task]) -> None:
+        """Raises `LabError` where a task to be played has not the playbook that it is to be played by."""
+        from lab.runs.spec import is_playbook, playbook_agent
+
+        for task in tasks if is_playbook(self.plan.agent) else ():
+            playbook_agent(self.plan.agent, task)
+
+    def told(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
+        """What people are told of where these units come from."""
+        asked = {run for unit in units for run in unit.runs}
+        designed = sum(case.id in asked and subject_of(case.task) in self.designs for case in cases)
+        sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
+        sentences += self._unknown([case for case in cases if case.id in asked])
+        sentences += self._unseen([case for case in cases if case.id in asked])
+        plays = [unit.play for unit in units if unit.play is not None]
+        if plays:
+            ways = "; ".join(dict.fromkeys(play.condition for play in plays))
+            sentences.append(f"{len({play.task.id for play in plays}):,} tasks, each played by: {ways}")
+        return sentences
+
+    def _unknown(self, cases: Sequence[MeasuredRun]) -> list[str]:
+        """That a study shows people, and nothing says who those are whom its runs name."""
+        shown = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
+        lacking = [case for case in cases if shown and lacks_person(case) and person_of(case) not in self.personas]
+        if not lacking:
+            return []
+        names = ", ".join(sorted({person_of(case) for case in lacking} - {""}))
+        whose = f"; they name {names} (--profiles FOLDER has KnowU-Bench's)" if names else ""
+        what = "neither profile nor log" if len(shown) == 2 else f"no {'profile' if shown == ['persona'] else 'log'}"
+        have = "has" if len(lacking) == 1 else "have"
+        return [f"{len(lacking):,} of the runs {have} {what} to be shown beside them{whose}"]
+
+    def _unseen(self, cases: Sequence[MeasuredRun]) -> list[str]:
+        """That a study shows screens, and runs have none to be seen: neither as a picture nor as words."""
+        if "screens" not in {*self.protocol.shows, *self.plan.shows}:
+            return []
+        lacking = {case.id: sum(not step.recorded for step in case.steps) for case in cases}
+        blank = sum(bool(case.steps) and lacking[case.id] == len(case.steps) for case in cases)
+        partly = sum(0 < lacking[case.id] < len(case.steps) for case in cases)
+        unseen = []
+        if blank:
+            have = "has" if blank == 1 else "have"
+            unseen.append(
+                f"{blank:,} of the runs {have} neither pictures nor words of any screen; raters see actions alone"
+            )
+        if partly:
+            have = "lacks" if partly == 1 else "lack"
+            unseen.append(f"{partly:,} of the runs {have} some screens, as pictures and as words")
+        return unseen
+
+    def _look_up(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> None:
+        for subject in dict.fromkeys(map(subject_of, [*(case.task for case in cases), *tasks])):
+            if frozen := self.store.designs.frozen(subject):
+                self.designs[subject] = frozen.design
+        self.personas = profiles_of(self.plan, cases) | personas_of(tasks)
+        self.references = references_of(self.store, self.plan, cases)
+        self.past = past_of(self.store, self.protocol, self.references, cases)
+
+    def _may_have_failed(self, case: MeasuredRun) -> bool:
+        if failed(case) is not False:
+            return True
+        self.skipped.append(Skipped(case.id, "succeeded, and only failed runs are asked about"))
+        return False
+
+    def _has_owner(self, unit: Unit) -> bool:
+        if not unit.owner or unit.owner in self.plan.raters:
+            return True
+        self.skipped.append(Skipped(unit.id, f"its owner {unit.owner} is none of the raters"))
+        return False
+
+    def _each(
+        self, things: Sequence[T], make: Callable[[Sequence[T]], list[Unit]], id_of: Callable[[T], str]
+    ) -> list[Unit]:
+        """Units of all of these but those that are refused, which halving finds."""
+        try:
+            return make(things) if things else []
+        except LabError as error:
+            if len(things) == 1:
+                self.skipped.append(Skipped(id_of(things[0]), _without_name(things[0], error)))
+                return []
+        half = len(things) // 2
+        return [*self._each(things[:half], make, id_of), *self._each(things[half:], make, id_of)]
+
+    def _all(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
+        plan = self.plan
+        return units_for(
+            self.protocol,
+            cases,
+            tasks=tasks,
+            lines=read_lines(Path(plan.items)) if plan.items else (),
+            references=self.references,
+            designs=self.designs,
+            personas=self.personas,
+            pairs=[(self.store.runs.find(a), self.store.runs.find(b)) for a, b in plan.pairs],
+            past=self.past,
+            earlier=_earlier(self.store, plan.earlier) if plan.earlier else None,
+            terms=self.terms,
+        )
+
+
+def _without_name(thing: object, error: LabError) -> str:
+    """A reason without the run's and its task's own names, so that the same one is told once for all that share it."""
+    task = thing.task.id if isinstance(thing, MeasuredRun) else ""
+    whose = (
+        error.message if error.title.startswith(("run ", "task ", "study by ")) else f"{error.title}: {error.message}"
+    )
+    return whose.replace(f"its task {task} ", "its task ").replace(f"its task {task},", "its task,").rstrip(".")
+
+
+def _why(skipped: Sequence[Skipped]) -> str:
+    """The reasons for which all was left out."""
+    reasons = list(dict.fromkeys(one.why for one in skipped))
+    return f" ({len(skipped):,} left out: {'; '.join(reasons[:3])})" if reasons else ""
+
+
+def _earlier(store: Store, name: str) -> EarlierStudy:
+    study = store.studies.study(name)
+    return EarlierStudy(study, list(store.studies.units(study)), list(store.labels.read(study)))

@@ -1,0 +1,59 @@
+"""What is typed for an answer, as its value; and what an answer is as it was typed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.protocol import Field
+
+_BOX = re.compile(r"\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*")
+
+
+def typed_value(field: Field, words: str) -> Any:
+    """The value that a line means; `LabError` says what does not fit."""
+    words = plain(words).strip()
+    match field.kind:
+        case "interval":
+            try:
+                value = float(words.replace(",", "."))
+            except ValueError:
+                raise LabError(field.id, f"{words!r} is no number.") from None
+            return int(value) if value.is_integer() else value
+        case "step":
+            if not (words.isascii() and words.isdigit()):
+                raise LabError(field.id, f"{words!r} is no step: a whole number from 1 on.")
+            return int(words)
+        case "box":
+            match = _BOX.fullmatch(words)
+            if match is None:
+                raise LabError(field.id, f"{words!r} is no box: left, top, right, bottom in pixels.")
+            return [int(part) for part in match.groups()]
+    if not words:
+        raise LabError(field.id, "nothing was typed.")
+    return words
+
+
+def words_of(value: Any) -> str:
+    """A value as it would be typed."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def hint_of(field: Field) -> str:
+    """What is to be typed, said in the empty line."""
+    match field.kind:
+        case "interval" if field.least is not None and field.most is not None:
+            return f"a number from {field.least:g} to {field.most:g}"
+        case "interval":
+            return "a number"
+        case "step":
+            return "its number, from 1"
+        case "box":
+            return "left, top, right, bottom in pixels"
+    return "your words"

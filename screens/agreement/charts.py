@@ -1,0 +1,70 @@
+"""What is drawn beside the numbers: each two raters' own numbers, and which of their answers came together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
+
+from annotators.agreement.agreements import by_pairs, confusion
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.errors import LabError
+from lab.studies.agreement_cache import AnswerGrid, StudyOverview
+from screens.agreement.rows import raters_of
+
+MOST_GRIDS = 1_000
+"""Grids that are made before anybody asks: with many raters there are more pairs than anybody looks at."""
+
+
+def pairs_of(studied: StudyData, field: str) -> list[Agreement]:
+    """Each two people's numbers in a field; none where it has none."""
+
+    def made() -> list[Agreement]:
+        try:
+            return by_pairs(studied, field)
+        except LabError:
+            return []
+
+    found: list[Agreement] = studied.once(("pairs", field, studied.how), made)
+    return found
+
+
+def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
+    """Which answers came together, or why there is no grid of them."""
+    try:
+        grid = confusion(studied, field, one, other)
+    except LabError as error:
+        return AnswerGrid(field, one, other, None, error.said)
+    if not any(map(any, grid.counts)):
+        return AnswerGrid(field, one, other, None, "No two answers came together at an item.")
+    return AnswerGrid(field, one, other, grid)
+
+
+def beside(
+    studied: StudyData, found: Sequence[Agreement], turn: AbstractContextManager[object], wanted: Callable[[], bool]
+) -> StudyOverview:
+    """All that may be drawn beside these numbers; each piece is made in a `turn` of its own.
+
+    Raises `CancelledError` once it is no longer `wanted`.
+    """
+    fields = [field.id for field in studied.study.protocol.fields]
+    pairs: dict[str, list[Agreement]] = {}
+    grids: list[AnswerGrid] = []
+    asked = dict.fromkeys((one.field, *raters_of(one)) for one in found if one.field in fields)
+    for field in fields:
+        _check(wanted)
+        with turn:
+            pairs[field] = pairs_of(studied, field)
+        asked |= dict.fromkeys((field, *raters_of(one)) for one in pairs[field])
+    for ask in list(asked)[:MOST_GRIDS]:
+        _check(wanted)
+        with turn:
+            grids.append(drawn(studied, *ask))
+    columns = studied.columns
+    return StudyOverview(columns.size, len(studied.people), len(studied.judges), columns.open, pairs, grids)
+
+
+def _check(wanted: Callable[[], bool]) -> None:
+    if not wanted():
+        raise CancelledError

@@ -1,0 +1,304 @@
+"""Counts a study's agreement for its room, off the UI thread: all numbers, then pairs, grid and items as asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.core.agreement import Agreement, How
+from lab.core.errors import LabError
+from lab.core.rating_sheet import current
+from lab.core.report import Grid
+from lab.core.study import Study
+
+if TYPE_CHECKING:
+    from annotators.agreement.disputes import Dispute
+    from annotators.studied import StudyData
+    from lab.studies.agreement_cache import StudyOverview
+    from store.agreement_labels import Newest
+    from store.store import Store
+
+MOST = 2_000
+"""Items that are listed at once; those that split most evenly come first."""
+
+
+class Ask(NamedTuple):
+    """What is wanted of one field: pairs and grid, of all or of `one` and `other`; with `listed` its items,
+    of one `cell` of the grid or of all."""
+
+    field: str
+    one: str = ""
+    other: str = ""
+    listed: bool = False
+    cell: tuple[str, str] | None = None
+
+
+class AgreementComputation:
+    """Posts to `owner` what was counted of the study that is open; what belongs to one before is not posted on.
+
+    One thing is drawn at a time; while it is, only the newest wish for another waits.
+    """
+
+    @dataclass
+    class Counted(Message):
+        """All numbers, and how far the file went when they were computed; `last`: those of before, counted anew now."""
+
+        serial: int
+        agreements: list[Agreement]
+        newest: Newest
+        last: bool = False
+
+    @dataclass
+    class Gathered(Message):
+        """How many answers stand, of how many people and judges; `open` are not handed in."""
+
+        serial: int
+        answers: int
+        people: int
+        judges: int
+        open: int
+
+    @dataclass
+    class Drawn(Message):
+        """The pairs and the grid that were asked for."""
+
+        serial: int
+        ask: Ask
+        pairs: list[Agreement]
+        grid: Grid | None
+        why: str
+
+    @dataclass
+    class Listed(Message):
+        """The items that were asked for, of `all` that there are."""
+
+        serial: int
+        ask: Ask
+        disputes: list[Dispute]
+        all: int
+
+    @dataclass
+    class Grown(Message):
+        """Something came in since: so many labels of this study, or none and only acts."""
+
+        serial: int
+        labels: int
+
+    @dataclass
+    class Found(Message):
+        """The run, and the step (from 1), at which an item was judged."""
+
+        run: str
+        step: int
+
+    @dataclass
+    class Refused(Message):
+        """Something cannot be read or counted."""
+
+        serial: int
+        error: LabError
+        ask: Ask | None = None
+
+    def __init__(self, owner: Widget, store: Store) -> None:
+        self._owner = owner
+        self._store = store
+        self._busy = False
+        self._wish: Ask | None = None
+        self._studied: tuple[Newest, StudyData] | None = None
+        self._lock = threading.Lock()
+        self._beside: tuple[int, StudyOverview] | None = None
+        self._drawing = threading.Lock()
+        self.serial = 0
+        self.study: Study | None = None
+        self.how = How()
+        self.newest: Newest | None = None
+        """How far the file went when the numbers that are shown were computed; None before."""
+
+    def open(self, study: Study, how: How) -> None:
+        """Counts another study, or the same anew."""
+        self.serial += 1
+        self.study, self.how, self.newest = study, how, None
+        self._busy, self._wish = False, None
+        self._work(partial(self._count, self.serial, study, how))
+
+    def close(self) -> None:
+        """What is still being counted is not posted on."""
+        self.serial += 1
+        self.study = None
+
+    def ask(self, ask: Ask) -> None:
+        """Draws pairs and grid, or lists items."""
+        if self.study is None:
+            return
+        if self._busy:
+            self._wish = ask
+        else:
+            self._busy = True
+            self._work(partial(self._draw, self.serial, self.study, self.how, ask))
+
+    def done(self) -> None:
+        """To be called with what came of an ask: the wish that waited is read next."""
+        self._busy = False
+        wish, self._wish = self._wish, None
+        if wish is not None:
+            self.ask(wish)
+
+    def look(self) -> None:
+        """Looks whether anything came in since the numbers were computed."""
+        if self.study is not None and self.newest is not None:
+            self._work(partial(self._grown, self.serial, self.study, self.newest))
+
+    def find(self, dispute: Dispute, field: str) -> None:
+        """Finds where an item was judged."""
+        if self.study is not None:
+            self._work(partial(self._find, self.serial, self.study, dispute, field))
+
+    # -- off the UI thread -----------------------------------------------------------------------------------
+
+    def _work(self, work: Callable[[], None]) -> None:
+        self._owner.run_worker(work, thread=True)
+
+    def _post(self, message: Message) -> None:
+        self._owner.post_message(message)
+
+    def _count(self, serial: int, study: Study, how: How) -> None:
+        from lab.studies.agreement_cache import beside_before, beside_kept, kept_before
+        from lab.studies.study_data import agreed
+
+        try:
+            newest = self._store.agreement.newest()
+            before = kept_before(self._store, study, how)
+            if before is not None and not self._store.agreement.same_since(study, before[1]):
+                self._know(serial, beside_before(self._store, study, how, before[1]))
+                self._post(self.Counted(serial, *before, last=True))
+                self._post(self.Grown(serial, self._store.labels.newer(study, before[1].label[0])))
+            found = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
+            beside = beside_kept(self._store, study, how)
+            self._know(serial, beside)
+        except LabError as error:
+            self._post(self.Refused(serial, error))
+            return
+        self._post(self.Counted(serial, found, newest))
+        if beside is None:
+            self._count_beside(serial, study, how, found)
+
+    def _count_beside(self, serial: int, study: Study, how: How, found: Sequence[Agreement]) -> None:
+        """Pairs and grids of all, so that they are there at once the next time; what is asked for has its turn."""
+        from lab.studies.agreement_cache import beside_or
+        from screens.agreement.charts import beside
+
+        try:
+            studied = self._gathered(serial, study, how)
+            made = partial(beside, studied, found, self._drawing, lambda: serial == self.serial)
+            self._know(serial, beside_or(self._store, study, how, made))
+        except (LabError, CancelledError):
+            return
+
+    def _know(self, serial: int, beside: StudyOverview | None) -> None:
+        """Pairs and grids that are drawn from now on without reading an answer; None where there are none yet."""
+        if serial != self.serial:
+            return
+        self._beside = None if beside is None else (serial, beside)
+        if beside is not None:
+            self._post(self.Gathered(serial, beside.answers, beside.people, beside.judges, beside.open))
+
+    def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
+        if study.protocol.field(ask.field) is None:
+            why = f"{ask.field} follows from other answers; nobody is asked for it."
+            self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
+            return
+        try:
+            known = None if ask.listed else self._known(serial, ask)
+            if known is None:
+                studied = self._gathered(serial, study, how)
+                known = self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask)
+            self._post(known)
+        except LabError as error:
+            self._post(self.Refused(serial, error, ask))
+
+    def _known(self, serial: int, ask: Ask) -> Message | None:
+        """Pairs and grid as they were kept; None where they were not."""
+        kept = self._beside
+        if kept is None or kept[0] != serial:
+            return None
+        grids = (one for one in kept[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
+        found = next(grids, None)
+        pairs = kept[1].pairs.get(ask.field)
+        if found is None or pairs is None:
+            return None
+        return self.Drawn(serial, ask, pairs, found.grid, found.why)
+
+    def _gathered(self, serial: int, study: Study, how: How) -> StudyData:
+        """The study with its labels, read once for all that is made of it, and anew where something came in."""
+        from lab.studies.study_data import gathered
+
+        with self._lock:
+            kept = self._studied
+            if kept is None or kept[1].study.sha != study.sha or not self._store.agreement.same_since(study, kept[0]):
+                newest = self._store.agreement.newest()
+                kept = self._studied = (newest, gathered(self._store, study, how))
+            studied = kept[1].under(how)
+        answers, people, judges = studied.columns.size, len(studied.people), len(studied.judges)
+        self._post(self.Gathered(serial, answers, people, judges, studied.columns.open))
+        return studied
+
+    def _drawn(self, serial: int, studied: StudyData, ask: Ask) -> Drawn:
+        from screens.agreement.charts import drawn, pairs_of
+
+        with self._drawing:
+            found = drawn(studied, ask.field, ask.one, ask.other)
+            return self.Drawn(serial, ask, pairs_of(studied, ask.field), found.grid, found.why)
+
+    def _listed(self, serial: int, studied: StudyData, ask: Ask) -> Listed:
+        from annotators.agreement.agreements import disagreeing
+        from annotators.agreement.disputes import between, disputes
+        from annotators.agreement.pairs import CATEGORICAL
+
+        places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
+        asked = studied.study.protocol.field(ask.field)
+        if ask.one and ask.one != "truth" and asked is not None and asked.kind not in CATEGORICAL:
+            found = between(disputes(studied, ask.field, places), ask.one, ask.other)
+            return self.Listed(serial, ask, found[:MOST], len(found))
+        return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))
+
+    def _grown(self, serial: int, study: Study, before: Newest) -> None:
+        try:
+            if not self._store.agreement.same_since(study, before):
+                self._post(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
+        except LabError as error:
+            self._post(self.Refused(serial, error))
+
+    def _find(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
+        try:
+            run, step = place_in(self._store, study, dispute, field)
+        except LabError as error:
+            self._post(self.Refused(serial, error, Ask(field, listed=True)))
+        else:
+            self._post(self.Found(run, step))
+
+
+def place_in(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[str, int]:
+    """The run and step (from 1) that one who stood against most gave as evidence; else anybody's, else its own."""
+    unit = store.studies.unit(study, dispute.unit)
+    if not unit.runs:
+        raise LabError(f"item {dispute.unit}", "has no run to be replayed.", "Adjudicate shows it where it is settled.")
+    least_first = [said.rater for said in reversed(dispute.said)]
+    told = {
+        label.rater.id: label.evidence
+        for label in current(store.labels.read(study, unit=unit.id))
+        if (label.target, label.field, label.run) == (dispute.target, field, 1) and label.evidence
+    }
+    for rater in least_first:
+        if rater in told:
+            run, _, step = told[rater].rpartition("@")
+            return store.runs.find(run), int(step)
+    target = next((target for target in unit.targets if target.id == dispute.target), None)
+    step_in = target.step if target is not None and target.step is not None else unit.step
+    return store.runs.find(unit.runs[0]), 1 if step_in is None else step_in + 1

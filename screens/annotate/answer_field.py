@@ -1,0 +1,127 @@
+"""Where an answer in words, a number, a box or a note is typed: Enter ends it, and letters are letters here."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.studies.rating_pace import Pace
+
+TYPE = Binding.Group("Typing", compact=True)
+
+
+def composed(character: str | None) -> bool:
+    """Whether a character comes from an input method: wide ones, which no key has."""
+    return bool(character) and any(unicodedata.east_asian_width(one) in "WF" for one in character or "")
+
+
+class AnswerLine(TextArea):
+    """What is typed; it grows by a few lines. What was typed is kept when it is left."""
+
+    HELP = """\
+# Typing
+
+**{entry.keep}** keeps what you typed and goes on, **{entry.newline}** begins a new line, **{entry.leave}** leaves:
+what you typed stays there and is not yet an answer. **↑** on the first line and **↓** on the last lead back to the
+items.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "end", "Keep", id="entry.keep", tooltip="Keep what was typed and go on"),
+        Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="entry.newline", group=TYPE,
+                tooltip="Begin a new line"),
+        Binding("pagedown", "read(1)", "Read on", show=False, id="entry.read_on", group=TYPE,
+                tooltip="What is read beside it, a page on"),
+        Binding("pageup", "read(-1)", "Read back", show=False, id="entry.read_back", group=TYPE,
+                tooltip="What is read beside it, a page back"),
+        Binding("escape", "leave", "Leave", id="entry.leave", tooltip="Back to the items; it stays typed"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    AnswerLine { height: auto; max-height: 9; padding: 0 1; }
+    """
+
+    @dataclass
+    class Ended(Message):
+        """Enter was pressed."""
+
+    @dataclass
+    class Left(Message):
+        """Esc was pressed, or an arrow led out of it: `by` lines further."""
+
+        by: int = 0
+
+    @dataclass
+    class Read(Message):
+        """What stands beside it is to be read on by so many pages."""
+
+        by: int
+
+    def __init__(self, clock: Clock, pace: Pace) -> None:
+        super().__init__(id="entry", classes="pane", compact=True, show_line_numbers=False, soft_wrap=True)
+        self._clock = clock
+        self.pace = pace
+        self.first_key_at: str | None = None
+        self.begun = False
+        """Whether anything was typed since it opened."""
+        self.display = False
+
+    def open(self, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
+        """Takes the keys, after what was typed there before; where that is `selected`, typing replaces it."""
+        self.border_title = title
+        self.placeholder = hint
+        self.text = words
+        self.move_cursor(self.document.end)
+        if selected:
+            self.select_all()
+        self.first_key_at, self.begun = None, False
+        self.display = True
+        self.focus()
+
+    def close(self) -> None:
+        self.display = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        self.pace.touch()
+        if event.key == "enter":
+            event.prevent_default()  # else a new line; the binding ends
+            return
+        row, last = self.cursor_location[0], self.document.line_count - 1
+        out = {"up": -1 if row == 0 else 0, "down": 1 if row == last else 0}.get(event.key, 0)
+        if out:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Left(out))
+            return
+        if event.is_printable and not self.begun:
+            self.begin(None if composed(event.character) else self._clock.now())
+        await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        if not self.begun:
+            self.begin(None)
+        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
+        event.stop()
+
+    def begin(self, at: str | None) -> None:
+        """Typing began, at that time; None where no key tells."""
+        self.begun, self.first_key_at = True, at
+
+    def action_end(self) -> None:
+        self.post_message(self.Ended())
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+    def action_read(self, by: int) -> None:
+        self.post_message(self.Read(by))
+
+    def action_new_line(self) -> None:
+        self.insert("\n")

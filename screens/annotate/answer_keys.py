@@ -1,0 +1,150 @@
+"""How the keys of one item add up to an answer: an option's digit, a number, a step, or a line that is typed."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lab.core.rating_sheet import FieldReference
+from lab.studies import scale_entry
+from lab.studies.sheet_items import AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
+
+Says = Callable[..., str]
+"""A word that every sheet says, in its language: its key, and what it is about."""
+_ONE_DIGIT = 9
+
+Does = Literal["menu", "type", "wait", "shown", "on"] | tuple[Literal["give", "wrong"], Any]
+"""What a key comes to: the other answers, a line to type in, more keys, the step shown, going on, an answer, a word."""
+
+
+def ascii_digit(character: str | None) -> int | None:
+    """The digit that an input method wrote wide; None for anything else, and for plain digits, which are keys."""
+    if character is None or len(character) != 1 or character.isascii():
+        return None
+    digit = unicodedata.decimal(character, -1)
+    return int(digit) if digit >= 0 else None
+
+
+@dataclass
+class KeyedItem:
+    """One item while it is the current one: since when, how far away before, and the digits pressed so far."""
+
+    spot: FieldReference | None = None
+    shown_at: str | None = None
+    away: float = 0.0
+    idle_ms: float = 0.0
+    """Time away while it was the current one before."""
+    first_key_at: str | None = None
+    digits: str = ""
+    begun: bool = False
+    follows: bool = False
+    """Whether the item before it was answered by the key before: Enter then confirms that one, and does no more."""
+
+    def touch(self, at: str | None) -> None:
+        """The first key of an answer, at that time; None where no key tells (paste, composition)."""
+        if not self.begun:
+            self.begun, self.first_key_at = True, at
+
+    def way(self, item: SheetItem) -> Way:
+        return way_of(item)
+
+    # -- digits ----------------------------------------------------------------------------------------------
+
+    def take(self, item: SheetItem, choices: Sequence[AnswerChoice], digit: str) -> Does:
+        """One digit more."""
+        way = way_of(item)
+        if by_digits(item):
+            self.digits += digit
+            return "wait" if self._goes_on(item) else self._given(item, choices)
+        if digit == "0":
+            return "menu"
+        if way == "choice":
+            self.digits = digit
+            return self._given(item, choices)
+        return "type"
+
+    def _goes_on(self, item: SheetItem) -> bool:
+        """Whether a further digit may follow those pressed so far."""
+        if way_of(item) == "scale":
+            return scale_entry.goes_on(item.field, self.digits)
+        return len(self.digits) < digits_of(item)
+
+    def _given(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
+        """What the digits so far mean."""
+        typed, self.digits = self.digits, ""
+        if way_of(item) == "scale":
+            value = scale_entry.typed(item.field, typed)
+            if value is None:
+                return "wrong", f"{typed} is not on this scale."
+            return "give", value
+        found = next((one for one in choices if one.key == typed.zfill(digits_of(item))), None)
+        return ("give", found.value) if found is not None else ("wrong", f"There is no answer {typed} here.")
+
+    def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
+        """Enter on this item."""
+        if self.digits:
+            return self._given(item, choices)
+        if answered:
+            return "on"
+        match way_of(item):
+            case "typed":
+                return "type"
+            case "step":
+                return "shown"
+            case "choice" | "scale" if not item.field.required:
+                return "on"
+        return "menu"
+
+    # -- words -----------------------------------------------------------------------------------------------
+
+    def how(self, item: SheetItem, answered: bool, says: Says) -> str:
+        """How an item without options is answered; `says` has the words of every sheet."""
+        match way_of(item):
+            case "scale":
+                return f"{self.digits}_\n{scale_words(item, says)}"
+            case "choice" if self.digits:
+                return f"{self.digits}_"
+            case "step":
+                return "{answer.next}: the step shown. A digit: type its number."
+            case "box":
+                return "{answer.next}, then {other.1}: frame a box on the phone; {other.2}: type it."
+            case "typed":
+                return (
+                    "{answer.next}: type it."
+                    if not answered
+                    else "{answer.type}, or {answer.0} and {other.1}: type it anew."
+                )
+        return ""
+
+    def enter_words(self, item: SheetItem, answered: bool, stepped: bool) -> str:
+        """What Enter does on this item."""
+        if self.digits:
+            value = scale_entry.typed(item.field, self.digits) if way_of(item) == "scale" else int(self.digits)
+            return "One more digit." if value is None else f"{{answer.next}}: {value:g} it is; or one more digit."
+        if answered:
+            return "{answer.next}: the next open item."
+        match way_of(item):
+            case "typed" if not item.field.required:
+                return "{answer.next}: type it; it may stay open ({list.down}). {answer.other}: other answers."
+            case "typed":
+                return "{answer.next}: type it. {answer.other}: other answers."
+            case "step" if stepped:
+                return "{answer.next}: the step shown. {answer.other}: other answers."
+            case "step":
+                return "{answer.next}: type the step. {answer.other}: other answers."
+            case "choice" | "scale" if not item.field.required:
+                return "{answer.next}: leave it open. {answer.other}: other answers."
+        return "A digit answers. {answer.other}: other answers."
+
+
+def scale_words(item: SheetItem, says: Says) -> str:
+    """From where to where a scale goes, and how a number of it is typed."""
+    field = item.field
+    by, (least, *_, most) = scale_entry.factor(field), [*scale_entry.numbers(field)]
+    step = round((field.step or 1) * by)
+    span = f"{least}-{most}{says('_in_steps', step) if step > 1 else ''}"
+    if most <= _ONE_DIGIT:
+        return says("_digit", span)
+    return says("_hundredths" if by > 1 else "_number", span)

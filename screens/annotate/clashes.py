@@ -1,0 +1,61 @@
+"""Two answers of one rater at one place, from copies that were merged: what each says, and a line to settle on it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from textual.content import Content
+
+from lab.core.label import Label
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import Sheet
+from lab.runs.descriptions import one_line
+from lab.studies.sheet_items import SheetItem
+from lab.studies.sheet_wording import SURES, Wording
+from screens.annotate.menu import MenuEntry
+from screens.annotate.sheet_text import clash_at, place_words, value_words
+from screens.theme import WARNING
+
+
+def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
+    """One of the answers that clash: what it says, what it rests on, what goes with it, and when it was given."""
+    flag = next((flag for flag in item.flags if flag.id == word.field), None)
+    if word.reason_missing:
+        said = way.reason(word.reason_missing)
+    elif word.cleared:
+        said = way.sheet("_nothing")
+    elif flag is not None:
+        said = f"{way.flag(flag)}: {way.sheet('_yes' if word.value else '_no')}"
+    else:
+        text = item.field.kind == "text" and isinstance(word.value, str)
+        said = plain(word.value, lines=False) if text else value_words(way, item, word.value)
+    parts = [said]
+    if word.evidence and sheet.unit.runs:
+        parts.append(f"{place_words(way, sheet.unit, word.evidence)}{', a region' if word.region else ''}")
+    if word.confidence is not None:
+        parts.append(way.sures()[min(SURES - 1, round(word.confidence * (SURES - 1)))])
+    parts += [one_line(word.cites, 40)] if word.cites else []
+    parts += [f"✎ {plain(word.note, lines=False)}"] if word.note else []
+    return "   ".join([*parts, _moment(word.at)])
+
+
+def entries_of(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry]:
+    """A line for each of the answers that clash, in the order in which they were given."""
+    return [MenuEntry(f"settle {word.id}", word_of(way, sheet, item, word)) for word in clash_at(sheet, item)]
+
+
+def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
+    """Both answers beneath what is asked; empty where none clash."""
+    words = clash_at(sheet, item)
+    if not words:
+        return Content("")
+    lines = [f"\n≠ {word_of(way, sheet, item, word)}" for word in words]
+    return Content.styled(f"\n{way.sheet('_two_words', len(words))}{''.join(lines)}", WARNING)
+
+
+def _moment(at: str) -> str:
+    """When an answer was given, by this person's clock; what is no time stays as it is."""
+    try:
+        return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError, OSError):
+        return one_line(at, 20)

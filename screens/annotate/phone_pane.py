@@ -1,0 +1,144 @@
+"""The phone of one run beside the sheet, in the room that its words leave; regions that answers rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from lab.runs.recorded_run import PlaceView
+from screens.annotate.region import RegionFrame, framed
+from screens.mirror.fit import room
+from screens.mirror.marks import PhoneMark
+from screens.replay.phone_pane import StillPhone
+
+Region = tuple[int, int, int, int]
+
+_WORDS = 36
+"""Columns that words get before the phone may be wider than its shape asks."""
+_FRAME = Binding.Group("Region", compact=True)
+_WAYS = {"left": (-1, 0, "h"), "right": (1, 0, "l"), "up": (0, -1, "k"), "down": (0, 1, "j")}
+
+
+class Evidence(NamedTuple):
+    """A place that an answer rests on (`ID@7`), with a region of its screen where one was drawn."""
+
+    place: str
+    region: Region | None = None
+    label: str = ""
+
+
+def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
+    """A verb in four ways, by arrows behind a modifier; where there is none, or Shift, by letters too."""
+    made: list[BindingType] = []
+    for way, (across, down, letter) in _WAYS.items():
+        letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
+        made.append(
+            Binding(
+                f"{before}{way}{letters}", f"move('{verb}',{across},{down})", f"{name} {way}", show=False,
+                id=f"region.{verb}_{way}", group=_FRAME, tooltip=f"{says} {way}",
+            )
+        )  # fmt: skip
+    return made
+
+
+class PhonePane(StillPhone):
+    """The phone of one side, as wide as the words beside it allow; with all the room where it stands alone."""
+
+    HELP = """\
+# A region
+
+What on the screen an answer rests on. Arrows take the frame from thing to thing, **{region.next}** goes through all of
+them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with an arrow moves it as it is;
+**{region.take}** takes it. A drag on the phone, or a click on a thing, does the same. **{annotate.back}** leaves it.
+"""
+    BINDING_GROUP_TITLE = "Region"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_ways("go", "", "Thing", "The nearest thing"),
+        *_ways("grow", "shift+", "Size", "The frame's lower right corner"),
+        *_ways("nudge", "ctrl+", "Move", "The frame as it is"),
+        Binding("tab", "turn(1)", "Next thing", show=False, id="region.next", group=_FRAME, tooltip="The next thing"),
+        Binding("shift+tab", "turn(-1)", "Thing before", show=False, id="region.previous", group=_FRAME,
+                tooltip="The thing before"),
+        Binding("enter,space", "take", "Take it", id="region.take", tooltip="The answer rests on what is framed"),
+    ]  # fmt: skip
+
+    @dataclass
+    class Framed(Message):
+        """What is framed was taken."""
+
+        phone: PhonePane
+        region: Region
+
+    alone = False
+    area = (80, 24)
+    """Columns and rows of the whole side."""
+    frame: RegionFrame | None = None
+    """What the keys move, while a region is drawn."""
+
+    # -- regions ---------------------------------------------------------------------------------------------
+
+    def draw_region(self, on: bool) -> None:
+        """Says that the next drag is a region, or what the keys frame; or no longer."""
+        if on is not (self.frame is not None):
+            self.can_focus = on
+            self.set_class(on, "-drawing")
+            self._frame(self._first() if on else None)
+            self.entitle()
+
+    def show(self, view: PlaceView, *, after: bool) -> None:
+        """Of another screen the first thing is framed."""
+        before = self._last
+        super().show(view, after=after)
+        if self.frame is not None and self._last != before:
+            self._frame(self._first())
+
+    def _first(self) -> RegionFrame:
+        if self._last is None:
+            return framed(None, self._shape)
+        view, after = self._last
+        return framed(view.after if after else view.before, self._shape)
+
+    def _frame(self, frame: RegionFrame | None) -> None:
+        self.frame = frame
+        if frame is not None and self.mirror.zoom == "2x":
+            self.mirror.enlarge(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
+        self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
+
+    def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
+        """The frame to the nearest thing that way; its lower right corner, or all of it, a little that way."""
+        if self.frame is not None:
+            self._frame(getattr(self.frame, verb)(across, down))
+
+    def action_turn(self, by: int) -> None:
+        """The next thing, or the one before."""
+        if self.frame is not None:
+            self._frame(self.frame.turn(by))
+
+    def action_take(self) -> None:
+        """The answer rests on what is framed."""
+        if self.frame is not None:
+            left, top, right, bottom = self.frame.box
+            self.post_message(self.Framed(self, (left, top, right, bottom)))
+
+    def entitle(self) -> None:
+        self.mirror.border_title = self.moment if self.frame is None else "Which part?"
+
+    # -- layout ----------------------------------------------------------------------------------------------
+
+    def take_room(self) -> None:
+        width, height = self.area
+        if self.alone:
+            self._fit("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
+            return
+        columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
+        self._fit(zoom, columns + 2)
+
+    def _fit(self, zoom: Literal["fit", "wide", "2x"], width: int | str) -> None:
+        if self.mirror.zoom != "2x":
+            self.mirror.zoom = zoom
+        wanted = str(width)
+        if self.styles.width is None or str(self.styles.width) != wanted:
+            self.styles.width = width

@@ -1,0 +1,197 @@
+"""What the sheet says: its lines, the item under the cursor, the title; plain characters, with spans of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from lab.core.label import Label
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import MISSING, FieldReference, Sheet
+from lab.core.screen_clock import span
+from lab.core.study import Study, Unit
+from lab.runs.descriptions import one_line
+from lab.studies.rating_pace import Pace
+from lab.studies.rating_session import Drafts, HandedIn
+from lab.studies.sheet_items import SheetItem, items_of
+from lab.studies.sheet_wording import SURES, Wording
+from screens.theme import ACCENT, ERROR, MUTED, PLAIN, SUCCESS, WARNING
+
+# -- a line ----------------------------------------------------------------------------------------------------
+
+
+def value_words(way: Wording, item: SheetItem, value: Any) -> str:
+    """A value as a rater reads it."""
+    match item.field.kind:
+        case "nominal" | "ordinal" | "flag":
+            found = [choice.says for choice in way.choices(item) if choice.value == value]
+            return found[0] if found else one_line(str(value), 40)
+        case "step":
+            return way.sheet("_step", value)
+        case "interval":
+            return f"{value:g}"
+        case "box":
+            return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return one_line(str(value), 60)
+
+
+def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:
+    """The answers that clash at a line, at its own place or else at a flag of it; none where none do."""
+    spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
+    return next((sheet.clashes[spot] for spot in spots if spot in sheet.clashes), [])
+
+
+def answer_words(way: Wording, sheet: Sheet, item: SheetItem) -> str:
+    """What stands at a line, in words: the answer or the reason for none, its step, its flags, a note's sign."""
+    head = sheet.head(item.spot)
+    if clash_at(sheet, item):
+        return way.sheet("_clash")
+    words = []
+    if head is not None:
+        words.append(way.reason(head.reason_missing) if head.reason_missing else value_words(way, item, head.value))
+        if head.evidence and sheet.unit.runs:  # of a run that was played nothing is seen beside the sheet
+            words.append(place_words(way, sheet.unit, head.evidence))
+    words += [f"+{way.flag(flag)}" for flag in item.flags if sheet.value(FieldReference(item.spot.target, flag.id))]
+    if head is not None and head.confidence is not None:
+        words.append(f"{round(head.confidence * 4) + 1}/5")
+    if head is not None and head.note:
+        words.append("✎")
+    return " ".join(words)
+
+
+def place_words(way: Wording, unit: Unit, place: str) -> str:
+    """A place in a run as raters see it: `@7`, with its side where there are two."""
+    run, _, step = place.rpartition("@")
+    if not step.isdecimal():
+        return "@"
+    if len(unit.runs) < 2 or run not in unit.runs:
+        return f"@{step}"
+    return f"{way.sheet('_left' if (unit.runs.index(run) == 1) == way.swap else '_right')} @{step}"
+
+
+def line_words(way: Wording, sheet: Sheet, item: SheetItem, width: int, digits: int) -> Content:
+    """A line: its sign, its number, what it is about, and at the right what stands there."""
+    head = sheet.head(item.spot)
+    sign, style = ("·", MUTED)
+    if clash_at(sheet, item):
+        sign, style = ("≠", WARNING)
+    elif head is not None:
+        sign, style = ("–", WARNING) if head.reason_missing else ("✓", SUCCESS)
+    number = f"{item.number if item.first and item.number else '':>{digits}} " if digits else ""
+    right = answer_words(way, sheet, item)
+    right = one_line(right, max(8, width // 2)) if right else ""
+    room = max(1, width - 2 - len(number) - Content(right).cell_length - 2 - (0 if item.first else 2))
+    words = one_line(way.title(item), 300)
+    left = Content(words).truncate(room, ellipsis=True, pad=True)
+    return Content.assemble(
+        (f"{sign} ", style), (number, MUTED), "" if item.first else "  ", left, "  ", (right, "bold")
+    )
+
+
+# -- the item under the cursor ---------------------------------------------------------------------------------
+
+
+def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> Content:
+    """All that is said of the current item: the item in full, what is asked, and what was added to the answer."""
+    parts: list[Content | tuple[str, str]] = []
+    target = item.target
+    if target is not None:
+        parts.append((plain(target.says or target.id), "bold"))
+        if target.detail:
+            parts.append((f"\n{plain(target.detail)}", PLAIN))
+        parts.append(("\n", ""))
+    parts.append((way.ask(item), ACCENT if target is not None else "bold"))
+    if hint := plain(way.protocol.hinted(way.locale, item.field)):
+        parts.append((f"\n{hint}", MUTED))
+    head = sheet.head(item.spot) if item.spot not in sheet.clashes else None
+    text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
+    waiting = {kind: words for (spot, kind), words in drafts.items() if spot == item.spot}
+    if text:
+        parts.append((f"\n“{plain(text)}”", ""))
+    if "answer" in waiting:
+        parts.append((f"\nnot yet given: “{plain(waiting['answer'])}”", WARNING))
+    parts.append((_said_beside(way, sheet, head, waiting), MUTED))
+    return Content.assemble(*parts)
+
+
+def _said_beside(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
+    """What goes with an answer: its note, what it cites, how sure, where; `waiting` goes with it once it is given."""
+    note = waiting.get("note") or (head.note if head is not None else "")
+    cites = waiting.get("cites") or (head.cites if head is not None else "")
+    sure = waiting.get("confidence") or (head.confidence if head is not None else None)
+    place = waiting.get("evidence") or (head.evidence if head is not None else "")
+    region = waiting.get("region") or (head.region if head is not None else None)
+    said = []
+    if sure not in (None, ""):
+        said.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
+    if place and sheet.unit.runs:
+        said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
+    if cites:
+        said.append(one_line(str(cites), 40))
+    if note:
+        said.append(f"✎ {plain(note, lines=False)}")
+    return "\n" + "   ".join(said) if said else ""
+
+
+# -- around it -------------------------------------------------------------------------------------------------
+
+
+class RaterProgress(NamedTuple):
+    """How far a rater is: this unit is the `at`-th of `dealt`; `done` are handed in, `today` of them today."""
+
+    at: int
+    dealt: int
+    done: int
+    today: int
+
+
+def title_words(study: Study, stage: str, count: RaterProgress, person: str, seat: str, pace: Pace, width: int) -> str:
+    """The line above, in so many columns: the study, where in it, at what pace, and who sits here.
+
+    Where there is less room the study's title is cut, and nothing else.
+    """
+    each, worked = pace.median, pace.worked
+    parts = [f"{count.at} of {count.dealt}"]
+    if stage == "pilot":
+        parts.append("pilot")
+    elif stage == "settle":
+        parts.append("to settle")
+    elif stage == "repeat":
+        parts.append("once more")
+    parts.append(f"{count.today} done today" if count.today else "")
+    parts.append(f"{span(each)} each" if each is not None else "")
+    parts.append(f"{int(worked // 60)} min")
+    parts.append(f"{person}, {seat}")
+    rest = "   ".join(part for part in parts if part)
+    room = max(8, min(40, width - cell_len(rest) - 3))
+    name = Content(one_line(study.title or study.id, 40)).truncate(room, ellipsis=True).plain
+    return f"{name}   {rest}"
+
+
+def told_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
+    """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
+    parts: list[Content | tuple[str, str] | str] = []
+    items = {item.spot: item for item in items_of(sheet)}
+    for one in handed.compared:
+        item = items.get(one.spot)
+        name = way.title(item) if item is not None else one.spot.field
+        gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
+        said = "nothing" if one.said is None else str(one.said) if item is None else _said(way, item, one.said)
+        sign = ("✓ ", SUCCESS) if one.right else ("✗ ", ERROR)
+        answers = f"   {said}\n" if one.right else f"   you: {said}\n   right: {gold}\n"
+        parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
+        if one.gold.reason:
+            parts.append((f"   {plain(one.gold.reason)}\n", MUTED))
+    if handed.share is not None:
+        parts.append(f"\n{handed.share:.0%} right in the pilot so far.\n\n")
+    for named, words in derived:
+        parts += [(f"{plain(named)}  ", MUTED), f"{plain(words)}\n"]
+    return Content.assemble(*parts)
+
+
+def _said(way: Wording, item: SheetItem, said: Any) -> str:
+    reason = next((reason for reason, words in MISSING.items() if words == said), None)
+    return way.reason(reason) if reason is not None else value_words(way, item, said)

@@ -1,0 +1,450 @@
+"""Where a sheet stands: its lines, the item under the cursor, and what waits there for an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.rating_sheet import FieldReference, Sheet
+from lab.core.screen_clock import Clock, seconds_between
+from lab.studies.rating_pace import Pace
+from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
+from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits
+from lab.studies.sheet_wording import Wording
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.answer_keys import KeyedItem
+from screens.annotate.clashes import clash_words
+from screens.annotate.keys import SHEET_KEYS, paging_key
+from screens.annotate.menu import Menu
+from screens.annotate.phone_pane import Evidence
+from screens.annotate.rows import AnswerOptions, SheetItems
+from screens.annotate.sheet_text import clash_at, item_words
+from screens.key_names import with_keys
+from screens.theme import ERROR
+from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
+
+SEARCH = "search"
+"""What the line is for where words are looked for beside the sheet: they are no answer, and not kept."""
+_ITEM, _LEAST = 0.6, 3
+"""The part of the sheet that an item takes at most, and the rows that the list and what is asked keep."""
+_SETTLES = 1.0
+"""Seconds of rest after which it is kept where the rater is, and what they have typed."""
+
+
+class SheetView(Vertical):
+    """A rater's sheet as it stands, and where on it they are; what answers it is beside it in `SheetPane`."""
+
+    BINDING_GROUP_TITLE = "Sheet"
+    BINDINGS: ClassVar[list[BindingType]] = SHEET_KEYS
+
+    @dataclass
+    class Answered(Message):
+        """Something was kept; `label` is it."""
+
+        label: Label
+
+    @dataclass
+    class HandedIn(Message):
+        """The unit is handed in."""
+
+        handed: HandedIn
+
+    @dataclass
+    class Settled(Message):
+        """Of a unit that is handed in, the clashes are settled, or left for later."""
+
+    @dataclass
+    class At(Message):
+        """Another line is the current one; `item` is None on the last."""
+
+        item: SheetItem | None
+
+    @dataclass
+    class Turned(Message):
+        """The keys lead elsewhere: a menu or a line was opened, or left."""
+
+    @dataclass
+    class Wanted(Message):
+        """Something that only the room has: `guide`, `region`, `undo` (nothing is left on this sheet), or a place."""
+
+        what: str
+        place: str = ""
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+        items: SheetItems | None = None,
+        title: str = "Sheet",
+    ) -> None:
+        super().__init__(id="answer-sheet")
+        self.session: RatingSession | None = None
+        self.title = title
+        """What stands above the lines."""
+        self.unseen: frozenset[str] = frozenset()
+        """The fields that are not asked here."""
+        self.clock = clock or Clock()
+        self.pace = pace or Pace(self.clock)
+        self.place = ""
+        """What is shown beside the sheet, as evidence names it; empty where nothing is."""
+        self.drafts: Drafts = {}
+        self.times: dict[FieldReference, Times] = {}
+        self.seen: set[FieldReference] = set()
+        """The places that were the current one since this sheet was opened."""
+        self.typing = ""
+        """What the line that is open is for: `answer`, `note`; empty while it is not."""
+        self.keying = KeyedItem()
+        self.drawing = ""
+        """What the next region that is drawn beside the sheet is: `answer`, `region`; empty where none is wanted."""
+        self.items = items or SheetItems()
+        self.ask = StatusLine("ask")
+        self.options = AnswerOptions()
+        self.wrong = StatusLine("wrong")
+        self.line = AnswerLine(self.clock, self.pace)
+        self.menu = Menu()
+        self._kept: tuple[FieldReference | None, str, Drafts] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.items
+        with Vertical(id="item", classes="pane"):
+            with VerticalScroll(id="asked", can_focus=False):
+                yield self.ask
+            with VerticalScroll(id="choices", can_focus=False):
+                yield self.options
+            yield self.wrong
+        yield self.line
+        yield self.menu
+
+    def on_mount(self) -> None:
+        self.asked, self.choices = self.query_one("#asked"), self.query_one("#choices")
+        for part in (self.asked, self.choices):
+            for changed in ("virtual_size", "scroll_y", "size"):
+                self.watch(part, changed, self.tell_keys, init=False)
+        self._rest = self.set_interval(_SETTLES, self.keep, pause=True)  # a timer that rests between
+
+    # -- which unit ------------------------------------------------------------------------------------------
+
+    @property
+    def item(self) -> SheetItem | None:
+        """The current item; None on the line that hands in."""
+        return self.items.item
+
+    @property
+    def clash(self) -> list[Label]:
+        """The answers that clash at the current item."""
+        return clash_at(self.sheet, self.item) if self.item is not None else []
+
+    @property
+    def way(self) -> Wording:
+        """The words in which this unit is asked about."""
+        session = self.rating
+        swap = session.assignment.swap if session.assignment is not None else False
+        return Wording(session.study.protocol, session.locale, swap, self.unseen)
+
+    @property
+    def rating(self) -> RatingSession:
+        """The rating session whose unit is open."""
+        assert self.session is not None
+        return self.session
+
+    @property
+    def sheet(self) -> Sheet:
+        """What this rater has said of the unit so far."""
+        found = self.rating.sheet
+        assert found is not None
+        return found
+
+    def open(self, session: RatingSession) -> str:
+        """Shows the unit that a session has open, where its rater left it; gives the place in the run they were at."""
+        self.session = session
+        rest = self.rating.rest()
+        self.drafts, self.times, self.seen = dict(rest.drafts), dict(rest.times), set()
+        self.close_line()
+        self.items.show(self.sheet, self.way)
+        self.items.changed()
+        spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
+        self._kept = (spot, rest.place, dict(self.drafts))
+        self.keying = KeyedItem()
+        self.go(spot)
+        self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
+        self.items.focus()
+        return rest.place
+
+    def go(self, spot: FieldReference | None) -> None:
+        """Makes a place the current one; None is the line that hands in."""
+        self.items.go(self.items.index_of(spot))
+        self.begin_item()
+
+    @on(LineList.Highlighted, "#items")
+    def _moved(self, message: LineList.Highlighted) -> None:
+        message.stop()
+        self.begin_item()
+
+    def begin_item(self) -> None:
+        """The line under the cursor is the current one from now on."""
+        item = self.item
+        spot = item.spot if item is not None else None
+        if spot is not None:
+            self.seen.add(spot)
+        if spot != self.keying.spot:
+            self.close_line()
+        if spot == self.keying.spot and self.keying.shown_at is not None:
+            return
+        self.drafts |= self._digits
+        self._hold_times()
+        self.keying = self._begun(spot)
+        if item is not None and self.drafts.get((item.spot, "answer"), "").isdecimal() and by_digits(item):
+            self.keying.digits = self.drafts.pop((item.spot, "answer"))
+        self.drawing = ""
+        for part in (self.asked, self.choices):
+            part.scroll_home(animate=False)
+        self.post_message(self.At(item))
+        self.say("")
+        self.keep_soon()
+
+    def _begun(self, spot: FieldReference | None) -> KeyedItem:
+        """A place is the current one from now on; with what was typed there before goes since when."""
+        now = self.clock.now()
+        was = self.times.pop(spot, None) if spot is not None else None
+        if was is None:
+            return KeyedItem(spot, now, self.pace.away)
+        idle = was.idle_ms + 1000 * seconds_between(was.left_at, now)
+        return KeyedItem(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
+
+    def _hold_times(self) -> None:
+        """Since when the item that is left was shown and typed at stays known as long as its answer is a draft."""
+        spot = self.keying.spot
+        if spot is not None and any(at == spot for at, _ in self.drafts):
+            self.times |= self._times
+
+    @property
+    def _times(self) -> dict[FieldReference, Times]:
+        """Since when the current item is shown and typed at."""
+        keying, spot = self.keying, self.keying.spot
+        if spot is None or keying.shown_at is None:
+            return {}
+        at = (keying.first_key_at, keying.begun)
+        if self.typing == "answer" and self.line.begun and not keying.begun:
+            at = (self.line.first_key_at, True)
+        return {spot: Times(keying.shown_at, *at, round(self.idle_ms), self.clock.now())}
+
+    @property
+    def idle_ms(self) -> float:
+        """Time away since the current item was shown first."""
+        return self.keying.idle_ms + max(0.0, self.pace.away - self.keying.away) * 1000
+
+    @property
+    def _digits(self) -> Drafts:
+        """The digits that wait at the current item for another, or for Enter."""
+        spot, digits = self.keying.spot, self.keying.digits
+        return {(spot, "answer"): digits} if spot is not None and digits else {}
+
+    # -- keeping where one is --------------------------------------------------------------------------------
+
+    def keep_soon(self) -> None:
+        """Something is another: it is kept after a rest."""
+        self._rest.reset()
+        self._rest.resume()
+
+    def looked(self, place: str) -> None:
+        """Another place is shown beside the sheet."""
+        if place != self.place:
+            turned, self.place = bool(place) is not bool(self.place), place
+            self.keep_soon()
+            if turned:
+                self.refresh_bindings()
+
+    def keep(self, *, leaving: bool = False) -> None:
+        """Keeps where the rater is and what they typed, where that is not kept yet; who is `leaving`, until when."""
+        self._rest.pause()
+        session = self.session
+        if session is None or session.sheet is None or session.sheet.committed:
+            return
+        self._hold()
+        state = (self.keying.spot, self.place, self.drafts | self._digits)
+        if state == self._kept and not (leaving and self.keying.spot):
+            return
+        try:
+            session.look(*state, self.times | self._times)
+        except LabError as error:
+            self.say(error.said)
+            return
+        self._kept = state
+
+    def _hold(self) -> None:
+        """What stands in the open line is held as a draft."""
+        line, spot = self.line, self.keying.spot
+        if self.typing in ("", SEARCH) or spot is None or not line.begun:
+            return
+        self.drafts.pop((spot, self.typing), None)
+        if line.text.strip():
+            self.drafts[spot, self.typing] = line.text
+
+    def close_line(self) -> None:
+        """Leaves the line that is open; what was typed there stays a draft."""
+        if self.typing:
+            self._hold()
+            if self.typing == "answer" and self.line.begun:
+                self.keying.touch(self.line.first_key_at)
+            self.typing = ""
+            self.line.close()
+            self.refresh_bindings()
+
+    def take_pace(self, pace: Pace) -> None:
+        """Another sitting begins."""
+        self.pace = pace
+        self.line.pace = pace
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Paints the sheet as it stands."""
+        self.items.show(self.sheet, self.way)
+        self.say("")
+
+    def say(self, wrong: str) -> None:
+        """Paints the current item, and what was refused of it."""
+        item = self.item
+        answered = len([one for one in self.items.items if self.sheet.head(one.spot) is not None])
+        self.items.entitle(self.title, f"{answered} of {len(self.items.items)}")
+        self.wrong.say(Content.styled(wrong, ERROR))
+        self.wrong.display = bool(wrong)
+        if item is None:
+            said = self._all_said()
+            self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
+            self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else said)
+            self.take_room()
+            return
+        two = clash_words(self.way, self.sheet, item)
+        self.ask.say(Content.assemble(item_words(self.way, self.sheet, item, self.drafts), two))
+        head = self.sheet.head(item.spot)
+        choices = self.way.choices(item) if self.keying.way(item) == "choice" else []
+        stand = [one.value for one in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
+        if head is not None and head.reason_missing == "cannot_judge":
+            stand.append(NOT_SEEN)
+        standing = {one.key for one in choices if one.value in stand}
+        flags = self.way.flags(item)
+        raised = {one.key for one in flags if self.sheet.value(FieldReference(item.spot.target, one.value))}
+        how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
+        if flags and head is None:
+            how = f"{how} {self.way.sheet('_flag_first')}".strip()
+        self.options.show(choices, flags, standing | raised, how)
+        self.take_room()
+
+    def pending(self) -> list[Evidence]:
+        """What answers that are not given yet will rest on."""
+        found = []
+        for item in self.items.items:
+            place = self.drafts.get((item.spot, "evidence"))
+            region = self.drafts.get((item.spot, "region"))
+            if place:
+                box = tuple(int(part) for part in region.split(",")) if region else None
+                found.append(Evidence(place, box, str(item.number or "")))  # type: ignore[arg-type]
+        return found
+
+    def _all_said(self) -> str:
+        """Whether all is answered, or what is still open."""
+        if left := len(self.sheet.unanswered):
+            return self.way.sheet("_some_open", left)
+        unsaid = {*may_stay_open(self.sheet)}
+        asks = [self.way.ask(item) for item in self.items.items if item.spot in unsaid]
+        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
+
+    def go_on(self, spot: FieldReference) -> None:
+        """Goes to what is to be answered after a place: all that must be, and once by what may stay open."""
+        self.go(next_open(self.sheet, spot, self.seen))
+
+    # -- room ------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: Resize) -> None:
+        self.take_room()
+
+    def take_room(self) -> None:
+        """The answers stay in sight, and what is asked is read above them in the room that is left."""
+        height, width = self.size.height, self.size.width - 4
+        if height <= 0 or width <= 0:
+            return
+        below = max(_LEAST, height - 2 * _LEAST)
+        self.menu.styles.max_height, self.line.styles.max_height = min(11, below), min(9, below)
+        opened = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
+        room = max(1, min(round(height * _ITEM), height - _LEAST - opened) - 2 - (1 if self.wrong.said else 0))
+        asks = len(self.ask.said.wrap(width))
+        gives = self.options.rows(width) if self.options.display else 0
+        chosen = min(gives, max(2, room - min(asks, max(2, room // 3))))
+        self.choices.styles.max_height = max(1, chosen)
+        self.asked.styles.max_height = max(1, room - chosen)
+        self.call_after_refresh(self.tell_keys)
+
+    def reading(self, by: int = 1) -> Widget | None:
+        """What of the current item is read on (1) or back (-1) next; None where all of it was."""
+        for part in (self.asked, self.choices) if by > 0 else (self.choices, self.asked):
+            if (part.scroll_offset.y < part.max_scroll_y) if by > 0 else part.scroll_offset.y > 0:
+                return part
+        return None
+
+    @property
+    def reads(self) -> bool:
+        """Whether the current item holds more than is seen."""
+        return any(part.max_scroll_y for part in (self.asked, self.choices))
+
+    def read_on(self, by: int) -> bool:
+        """Reads the current item on by a page or back; False where there is no more of it."""
+        part = self.reading(by)
+        if part is not None:
+            step = max(1, part.scrollable_content_region.height - 1)
+            part.scroll_to(y=part.scroll_offset.y + by * step, animate=False)
+        return part is not None
+
+    def tell_keys(self) -> None:
+        """Says on the border of the item which key reads it on."""
+        self.query_one("#item").border_subtitle = f"{paging_key(self.screen)}: read on" if self.reading() else ""
+
+    # -- what the keys do --------------------------------------------------------------------------------------
+
+    @property
+    def saved(self) -> str:
+        """What is kept, and when."""
+        sheet = self.session.sheet if self.session is not None else None
+        rows = sheet.rows if sheet is not None else []
+        return f"✓ saved {self.clock.shown(rows[-1].at)}" if rows else "Every answer is saved as you give it."
+
+    @property
+    def next_words(self) -> str:
+        """What Enter does now."""
+        return with_keys(self, self._next_words())
+
+    def _next_words(self) -> str:
+        item = self.item
+        if self.menu.display:
+            return "A digit or {other.choose} chooses, {other.leave} leaves."
+        if self.typing:
+            return "{entry.keep} keeps what you typed, {entry.leave} leaves it for later."
+        if self.session is None or self.session.sheet is None:
+            return ""
+        if item is None and self.sheet.committed:
+            return "{answer.next} goes on."
+        if item is None:
+            if self.sheet.unanswered:
+                return "{answer.next} goes to the first that is open."
+            return "{answer.next} hands in" + ("; there is no going back." if self.way.protocol.forward else ".")
+        if self.clash and not self.keying.digits:
+            return "{answer.next}: settle which answer stands."
+        return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
+
+    def turned(self) -> None:
+        """The keys lead elsewhere now."""
+        self.refresh_bindings()
+        self.take_room()
+        self.post_message(self.Turned())

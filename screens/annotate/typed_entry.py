@@ -1,0 +1,123 @@
+"""The line in which answers, notes and numbers of clauses are typed, and words that are looked for."""
+
+from __future__ import annotations
+
+from lab.core.errors import LabError
+from lab.core.guideline import clause_of, clauses
+from lab.studies.typed_answers import hint_of, typed_value, words_of
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.answering import AnswerEditor
+from screens.annotate.sheet_view import SEARCH, SheetView
+
+
+class TypedEntry:
+    """Opens a sheet's line for one thing at a time, and gives what was typed there as the answer or beside it."""
+
+    def __init__(self, view: SheetView, answering: AnswerEditor) -> None:
+        self.view = view
+        self.answering = answering
+
+    def type_answer(self, begun: str = "") -> None:
+        """Opens the line for the answer, after what was typed there before; `begun` is its first character."""
+        item = self.view.item
+        if item is None:
+            return
+        keying, draft = self.view.keying, self.view.drafts.get((item.spot, "answer"))
+        words = begun or keying.digits or draft or words_of(self.view.sheet.value(item.spot))
+        keying.digits = ""
+        self._open("answer", "Your answer", words, hint_of(item.field), fresh=not begun)
+
+    def type_note(self) -> None:
+        """Opens the line for a note."""
+        item = self.view.item
+        if item is None:
+            return
+        head = self.view.sheet.head(item.spot)
+        words = self.view.drafts.get((item.spot, "note")) or (head.note if head is not None else "")
+        self._open("note", "Note", words, "a note with this answer")
+
+    def type_cite(self) -> None:
+        """Opens the line for the number of a line of the guide."""
+        item = self.view.item
+        if item is None:
+            return
+        known = len(clauses(self.guide))
+        if not known:
+            self.view.say("This study has no guideline.")
+            return
+        head = self.view.sheet.head(item.spot)
+        words = self.view.drafts.get((item.spot, "cites")) or (head.cites if head is not None else "")
+        hint = f"its number, 1 to {known}, as the guide (t) has it; nothing takes it back"
+        self._open("cites", "Line of the guide", words.removeprefix("§"), hint)
+
+    @property
+    def guide(self) -> str:
+        """The study's guideline in this rater's language."""
+        return self.view.way.protocol.guided(self.view.way.locale)
+
+    def search(self) -> None:
+        """Opens the line for words that are looked for beside the sheet; Enter goes to the next place that has them."""
+        self._open(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
+
+    def _open(self, what: str, title: str, words: str, hint: str, *, fresh: bool = True) -> None:
+        self.view.typing = what
+        line = self.view.line
+        line.open(title, words, hint)
+        if not fresh:
+            line.begin(self.view.keying.first_key_at)
+        self.view.turned()
+
+    def enter(self) -> None:
+        """Gives what was typed; where it is no answer, the line stays open and says why."""
+        line, item = self.view.line, self.view.item
+        if self.view.typing == SEARCH and line.text.strip():
+            self.view.post_message(self.view.Wanted(SEARCH, line.text.strip()))
+            return
+        if item is None or self.view.typing == SEARCH:
+            self.leave()
+            return
+        if self.view.typing == "note":
+            self.view.close_line()
+            self.view.drafts.pop((item.spot, "note"), None)
+            self.answering.again(note=line.text.strip())
+        elif self.view.typing == "cites":
+            words = line.text.strip().removeprefix("§")
+            if words and clause_of(f"§{words}", self.guide) is None:
+                self.view.say(f"The guide has lines 1 to {len(clauses(self.guide))}.")
+                return
+            self.view.close_line()
+            self.view.drafts.pop((item.spot, "cites"), None)
+            self.answering.again(cites=f"§{words}" if words else "")
+        elif not line.text.strip() and not item.field.required:
+            self.view.drafts.pop((item.spot, "answer"), None)
+            self.view.close_line()
+            self.view.go_on(item.spot)
+        elif not self._give(line):
+            return
+        self.view.items.focus()
+        self.view.turned()
+
+    def _give(self, line: AnswerLine) -> bool:
+        assert self.view.item is not None
+        try:
+            value = typed_value(self.view.item.field, line.text)
+        except LabError as error:
+            self.view.say(error.message)
+            return False
+        if line.begun:
+            self.view.keying.touch(line.first_key_at)
+        if not self.answering.give(value):
+            return False
+        self.view.typing = ""
+        line.close()
+        return True
+
+    def leave(self, by: int = 0) -> None:
+        """Leaves the line; what was typed there stays a draft. `by` is how many items on the rater goes."""
+        self.view.close_line()
+        self.view.items.focus()
+        if by:
+            self.view.items.action_move(by)
+        self.view.say("")
+        self.view.keep_soon()
+        self.view.turned()

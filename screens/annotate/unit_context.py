@@ -1,0 +1,213 @@
+"""What is told of a unit beside its steps: what was asked, where, of whom, by which policy, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from textual.content import Content
+
+from lab.core.blinding import NOBODY, blinded
+from lab.core.plain_text import plain
+from lab.core.protocol import Show
+from lab.core.step import Observation
+from lab.core.study import Given
+from lab.core.task import Persona, Task
+from lab.core.trace import Asked, Ended, Started, Step
+from lab.runs.descriptions import one_line, score_words, status_words
+from lab.runs.recorded_run import PlaceView
+from lab.studies.design_drafts import texts
+from screens.persona_facts import moment_words, outline
+from screens.replay import step_pane
+from screens.replay.step_pane import Part
+from screens.theme import HEADING, MUTED
+
+PROACTIVE = "None: in this run nothing was asked for. The agent saw the time, the place and what was done before."
+"""Stands for the instruction of a proactive run; its title does not, because it may say what the right offer is."""
+
+
+_LINE = 160
+"""Characters up to which a text stays in sight above longer ones."""
+_SHORT = 40
+"""Characters of an item up to which a list needs no blank lines between its items."""
+
+
+class ContextSection(NamedTuple):
+    """A heading, what stands under it, and the same in a few words for a line in which it is folded."""
+
+    title: str
+    body: tuple[Part, ...]
+    brief: str = ""
+
+
+def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
+    """A task as far as it is shown: instruction, time and place, policy, rubric, golden steps."""
+    task = _blinded(task, shows)
+    found: list[ContextSection] = []
+    if "instruction" in shows:
+        said = plain(task.instruction.strip())
+        proactive = task.kind == "proactive" and not said
+        found.append(_text("Instruction", PROACTIVE if proactive else said or "None was recorded."))
+    where = ", ".join(plain(part, lines=False) for part in (moment_words(task.time), task.place) if part)
+    if where:
+        found.append(_text("When and where", where))
+    if task.policy:
+        found.append(_text("How this person decides", plain(task.policy)))
+    if task.rubric.criteria:
+        lines = [f"{plain(one.ask, lines=False)}  (weight {one.weight:g})" for one in task.rubric.criteria]
+        found.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
+    if task.golden:
+        lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
+        found.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
+    elif task.golden_steps is not None:
+        found.append(_text("Shortest known way", f"{task.golden_steps} steps"))
+    return found
+
+
+def _blinded(task: Task, shows: Collection[Show]) -> Task:
+    """A task that came without a run goes through the same door."""
+    event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
+    assert isinstance(event, Started)
+    return event.task
+
+
+def persona_sections(persona: Persona | None) -> list[ContextSection]:
+    """Who the person is and what was done before, where a blinded run still says so."""
+    if persona is None:
+        return []
+    found: list[ContextSection] = []
+    if persona.facts:
+        rows = list(outline(persona.facts))
+        body = [
+            (f"{'  ' * depth}{name}{': ' if value else ''}", MUTED if depth else "bold") for depth, name, value in rows
+        ]
+        parts = [part for (_, _, value), name in zip(rows, body, strict=True) for part in (name, (f"{value}\n", ""))]
+        facts = sum(bool(value) for _, _, value in rows)
+        name = f"{one_line(persona.name, 40)}, " if persona.name else ""
+        found.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
+    if persona.log:
+        lines = [plain(entry.exposed, lines=False) for entry in persona.log]
+        found.append(_lines("What was done before", lines, f"{len(lines)} lines"))
+    return found
+
+
+def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "") -> list[ContextSection]:
+    """How a run ended, as far as that is shown; a run without an end is open."""
+    found: list[ContextSection] = []
+    title = f"Outcome, {side}" if side else "Outcome"
+    if "outcome" in shows:
+        score = ended.score if ended is not None else None
+        said = status_words(ended.status if ended is not None else "open")
+        found.append(_text(title, said if score is None else f"{said}, score {score_words(score)}"))
+    if "reason" in shows and ended is not None and ended.reason:
+        found.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
+    return found
+
+
+def given_section(given: Given, title: str = "") -> ContextSection:
+    """A text or a list that the unit itself lays out."""
+    parts: list[Part] = [(f"{plain(given.text)}\n", "")] if given.text else []
+    gap = "\n\n" if any(len(item) > _SHORT for item in given.items) else "\n"
+    parts += [
+        part for n, item in enumerate(given.items, 1) for part in ((f"{n:>2}  ", MUTED), (f"{plain(item)}{gap}", ""))
+    ]
+    brief = " ".join(plain(given.text).split()) or f"{len(given.items)} items"
+    return ContextSection(plain(title or given.title, lines=False), tuple(parts), brief)
+
+
+def read(sections: Sequence[ContextSection]) -> Content:
+    """All of them to be read, one below the other."""
+    parts: list[Part] = []
+    for section in sections:
+        parts += [("\n" if parts else "", ""), (f"{section.title}\n", HEADING), *section.body]
+    return Content.assemble(*parts).rstrip("\n")
+
+
+def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) -> list[Content]:
+    """The first of them whole where it fits in so many rows of `width` columns; in one more row what else there is.
+
+    That row begins with the `key` that unfolds all of it.
+    """
+    if not sections:
+        return []
+    first, *others = sections
+    lines = headed(first, width)
+    more = len(lines) - rows
+    said = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
+    said += [f"{one.title}: {one.brief}" for one in others]
+    if said:
+        rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(said), MUTED))
+        return [*lines[:rows], rest.truncate(width, ellipsis=True)]
+    return lines
+
+
+def headed(section: ContextSection, width: int) -> list[Content]:
+    """A section's few words after its title, wrapped."""
+    words = Content.assemble((f"{section.title}  ", HEADING), (section.brief, ""))
+    lines = words.wrap(max(1, width)) if width > 0 else [words]
+    if len(lines) > 1 and lines[0].plain.strip() == section.title:
+        return list(words.fold(width))  # a script without blanks is broken anywhere, not after its heading
+    return lines
+
+
+def in_a_line(section: ContextSection) -> bool:
+    """Whether a section is so short that it may stand above what is read, and stay there."""
+    return section.brief == "".join(text for text, _ in section.body).strip() and len(section.brief) <= _LINE
+
+
+# -- one place of a run --------------------------------------------------------------------------------------
+
+
+def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Content:
+    """All that is shown of a place in words: what was thought, done and said, and what the screen says."""
+    if isinstance(view.event, Ended):
+        told = outcome_sections(view.event, shows)
+        over = Content.assemble(("The run is over here.\n\n", "bold"), read(told), "\n\n" if told else "")
+        return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
+    after = after and view.after is not None
+    seen = view.after if after and view.after is not None else view.before
+    title = "On the screen after it" if after else "On the screen before it"
+    return Content.assemble(_event_words(view.event, shows), _screen(seen, shows, title))
+
+
+def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
+    if "actions" in shows:
+        return step_pane.step_sheet(event, thought_last=True)
+    said = [part for title, text in _said(event) if text for part in ((f"{title}\n", HEADING), (f"{text}\n\n", ""))]
+    return Content.assemble(*said, ("" if said else "What was done is not shown.\n\n", MUTED))
+
+
+def _said(event: Step | Asked) -> Iterator[tuple[str, str]]:
+    """What is left to be told of a step whose action is hidden."""
+    yield "Instruction", plain(event.proposed.instruction.strip())
+    yield "Thought", plain(event.proposed.thought.strip())
+    if event.question is not None:
+        yield "Question", plain(event.question.text)
+    reply = None if isinstance(event, Asked) else event.reply
+    if reply is not None:
+        decision = {"accept": "✓ accepted  ", "reject": "✗ rejected  ", None: ""}[reply.decision]
+        yield "Reply", decision + plain(reply.text)
+
+
+def _screen(seen: Observation, shows: Collection[Show], title: str) -> Content:
+    """The words on a screen in reading order; where its tree is not there, that it is not."""
+    if "screens" not in shows:
+        return Content("")
+    lines = texts(seen)
+    if lines:
+        return Content.assemble((f"{title}\n", HEADING), ("\n".join(lines), ""))
+    if seen.tree is not None:
+        said = "No words stand on it."
+    else:
+        said = (
+            "Only its picture was recorded." if seen.image is not None else "Neither picture nor words were recorded."
+        )
+    return Content.assemble((f"{title}\n", HEADING), (said, MUTED))
+
+
+def _text(title: str, text: str) -> ContextSection:
+    return ContextSection(title, ((f"{text}\n", ""),), " ".join(text.split()))
+
+
+def _lines(title: str, lines: Sequence[str], brief: str) -> ContextSection:
+    return ContextSection(title, (("\n".join(lines) + "\n", ""),), brief)

@@ -1,0 +1,122 @@
+"""How a unit is laid out: which runs stand where and what they are called, which texts, what is pinned above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.content import Content
+
+from lab.core.plain_text import plain
+from lab.core.protocol import Show
+from lab.core.study import Given, Study, Unit
+from lab.core.trace import Ended, Started
+from screens.annotate.unit_context import (
+    ContextSection,
+    given_section,
+    in_a_line,
+    outcome_sections,
+    persona_sections,
+    read,
+    task_sections,
+)
+
+_OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
+"""What is shown of a run's single steps."""
+
+
+def sides_of(study: Study) -> tuple[str, str]:
+    """What stands left, and what right, is called."""
+    left, right = (study.protocol.sheet_said(study.locale, key) for key in ("_left", "_right"))
+    return plain(left.capitalize(), lines=False), plain(right.capitalize(), lines=False)
+
+
+def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
+    """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
+    if unit.given and not _OF_STEPS & set(study.shown):
+        return []  # the unit says all that is shown; how many steps there were would tell more
+    runs = list(unit.runs[:2])
+    if study.protocol.unit == "pair of runs":
+        return list(zip(reversed(runs) if swap else runs, sides_of(study), strict=False))
+    if len(runs) == 2:
+        return list(zip(runs, ("The run", "Reference"), strict=True))
+    return [(run, "Steps") for run in runs]
+
+
+def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
+    """A unit without runs as columns of text: its two sides, or all that it says in one."""
+    if names_of(study, unit, swap=swap):
+        return []
+    sides = _sides(unit, swap=swap)
+    if not sides:
+        sections = pinned(study, unit, {}, {}, swap=swap)
+        above = above_texts(study, unit, swap=swap)
+        return [("To be judged", read([section for section in sections if section not in above]))]
+    return [(title, Content.assemble(*given_section(given).body)) for title, given in _titled(study, sides)]
+
+
+def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]:
+    """What stands above the texts of a unit without runs and stays in sight: of one column its short sections.
+
+    None where all of them are short.
+    """
+    sections = pinned(study, unit, {}, {}, swap=swap)
+    if _sides(unit, swap=swap):
+        return sections
+    short = [section for section in sections if in_a_line(section)]
+    return short if len(short) < len(sections) else []
+
+
+def pinned(
+    study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
+) -> list[ContextSection]:
+    """All that stands above the runs or texts, what was asked first."""
+    shows, names = study.shown, names_of(study, unit, swap=swap)
+    found: list[ContextSection] = []
+    for run, name in names:
+        begun = started.get(run)
+        asked = task_sections(begun.task, shows) if begun is not None else []
+        who = persona_sections(begun.persona) if begun is not None else []
+        # A reply is checked against the person's facts: they come first there.
+        told = who + asked if study.protocol.unit == "question" else asked + who
+        _add(found, told, name if len(names) == 2 else "")
+    if unit.task is not None:
+        _add(found, task_sections(unit.task, shows), "the task")
+    found += [given_section(given) for given in unit.given if not given.side]
+    if names:
+        found += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
+    for run, name in names:
+        if run in started:
+            found += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
+    return found
+
+
+def _add(found: list[ContextSection], more: list[ContextSection], whose: str) -> None:
+    """Adds what is not said yet; what is said otherwise of the second run is named after it."""
+    for section in more:
+        if any((section.title, section.body) == (one.title, one.body) for one in found):
+            continue
+        said = any(section.title == one.title for one in found)
+        found.append(section._replace(title=f"{section.title}, {whose.lower()}") if said else section)
+
+
+def _sides(unit: Unit, *, swap: bool) -> list[Given]:
+    """The sided texts in the order in which they are shown."""
+    return sorted((given for given in unit.given if given.side), key=lambda given: given.side, reverse=swap)
+
+
+def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
+    """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
+    compared = any(field.sided for field in study.protocol.fields)
+    if not compared or len(sides) != 2:
+        return [(_called(study, given), given) for given in sides]
+    same = _what(sides[0]) if sides[0].title == sides[1].title else ""
+    return [(f"{name}: {same}" if same else name, given) for name, given in zip(sides_of(study), sides, strict=True)]
+
+
+def _called(study: Study, given: Given) -> str:
+    """A text's title, in the study's language where its protocol says what it is called."""
+    return plain(study.protocol.said(study.locale, f"sides.{given.side}", given.title), lines=False)
+
+
+def _what(given: Given) -> str:
+    return given_section(given).title

@@ -1,0 +1,376 @@
+"""A design as it is looked at: the run at the left, its items at the right; nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from lab.core.design import SECTIONS, Section
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings
+from lab.core.task import Actor, Task
+from lab.runs.descriptions import one_line
+from lab.runs.recorded_run import RecordedRun
+from lab.studies.design_editing import entries, section_of
+from lab.studies.design_graph import drawn
+from lab.studies.design_session import DesignSession
+from screens.author.fields import about
+from screens.author.form import ItemForm
+from screens.author.keys import KEYS
+from screens.author.outline import TITLES, Outline
+from screens.author.steps import StepApps, Steps
+from screens.author.texts import StepTexts
+from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
+from screens.key_names import keys_of, with_keys
+from screens.lab import tried
+from screens.replay.phone_pane import StillPhone
+from screens.replay.run_player import RunPlayer, StepPage
+from screens.theme import MUTED
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.search_field import SearchRow
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import Notice, TextPage
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+NO_RUN = "No run of this task is in the file, so there is no phone to look at. `hitlab live TASK` makes one."
+_BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
+"""Columns that the steps and the design need beside the phone, by the width of the terminal."""
+
+
+class DesignView(Screen[None]):
+    """One task's design beside one of its runs. `session` is None until a task is opened."""
+
+    BINDING_GROUP_TITLE = "Author"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    AUTO_FOCUS = "#outline"
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+        self.session: DesignSession | None = None
+        phone = StillPhone("phone", overlay=settings.overlay, interactive=True, beside=_BESIDE)
+        no_run = Static(NO_RUN, id="no-run", markup=False)
+        self.footage = RunPlayer(Steps(id="steps"), phone, no_run, steps_page=StepPage())
+        self.apps = StepApps(self, self.footage)
+        self.outline = Outline(id="outline")
+        self.form = ItemForm(id="form")
+        self.texts = StepTexts(id="texts")
+        self._wanted: tuple[Task, str | None] | None = None
+        self._allowed: tuple[object, ...] = ()
+
+    @property
+    def person(self) -> Actor:
+        """Who signs what is done here."""
+        return Actor("human", self.settings.person)
+
+    @property
+    def opened(self) -> DesignSession:
+        """The session; a `LabError` where no task is open."""
+        if self.session is None:
+            hint = with_keys(self, "{home.author:a} on a run or a task in Home ({app.home}) opens its design.")
+            raise LabError("Author", "no design is open.", hint)
+        return self.session
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine("author-title")
+        with Horizontal(id="bench"):
+            yield self.footage
+            with Vertical(id="design"):
+                yield TextPage(id="asked-for")
+                yield StatusLine("sections")
+                yield self.outline
+                yield TextPage(id="drawing", classes="pane")
+                yield self.texts
+                yield self.form
+                yield TextPage(id="about")
+                yield StatusLine("here")
+        yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
+        yield Notice(id="author-state")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.footage.timeline.entitle("Steps")
+        self.query_one("#drawing", TextPage).border_title = "Graph, drawn   v: the list"
+        if self._wanted is not None:
+            self._begin(*self._wanted)
+        else:
+            nothing = "No design is open. {home.author:a} on a run or a task in Home ({app.home}) opens it."
+            self.query_one("#author-state", Notice).show(Content(with_keys(self, nothing)))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._take_room)
+
+    def _take_room(self) -> None:
+        self.footage.stage.take_room()
+        self._draw()
+
+    # -- opening ---------------------------------------------------------------------------------------------
+
+    def open(self, task: Task, run: str | None) -> None:
+        """Shows a task's design, and a run of it where there is one."""
+        self._wanted = task, run
+        if self.is_mounted:
+            self._begin(task, run)
+
+    def _begin(self, task: Task, run: str | None) -> None:
+        self.form.close()
+        self.session = DesignSession(self.store, task, self.person)
+        self.query_one("#author-title", StatusLine).say(Content(one_line(f"Author   {task.id}   {task.title}", 400)))
+        asked = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
+        self.query_one("#asked-for", TextPage).show(Content(plain(asked)))
+        reel = RecordedRun(self.store.runs, run) if run is not None else None
+        self.footage.open(reel)
+        self.apps.read(reel)
+        self.outline.section = "tdg"
+        tried(self, self._load)
+        self.outline.focus()
+
+    def _load(self) -> None:
+        if self.session is not None and self.session.unkept is None:
+            self.session.load()
+        self.renew()
+
+    def on_screen_resume(self) -> None:
+        """Another person may have done something while another room was looked at."""
+        tried(self, self._load)
+
+    def on_screen_suspend(self) -> None:
+        """Nobody looks: nothing plays, and what is typed is kept."""
+        self.footage.player.stop()
+        self.form.commit()
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Paints everything that hangs on the design anew."""
+        session = self.session
+        if session is None:
+            return
+        self.outline.show(session, self.footage.run is not None)
+        parts: list[tuple[str, str]] = []
+        wrong = {problem.key.partition("/")[0] for problem in session.problems} if session.writable else set()
+        for number, section in enumerate(SECTIONS, 1):
+            count = len(entries(session.design, section))
+            style = "bold reverse" if section == self.outline.section else MUTED
+            sign = "!" if section in wrong else " "
+            parts.append((f" {number} {TITLES[section]} {count}{sign}", style))
+        self.query_one("#sections", StatusLine).say(Content.assemble(*parts))
+        self.outline.border_title = TITLES[self.outline.section]
+        self.tell()
+        self._draw()
+        self.allow()
+
+    def allow(self) -> None:
+        """Has the keys above the footer looked at again where others may now be pressed."""
+        session = self.session
+        if session is not None:
+            drafts = (session.head is None, len(session.others), session.unkept is None)
+            now = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
+            if now != self._allowed:
+                self._allowed = now
+                self.refresh_bindings()
+
+    def tell(self) -> None:
+        """The line about the step shown, and the one above the keys."""
+        self.query_one("#here", StatusLine).say(Content(self.apps.place_words))
+        session = self.session
+        if session is None:
+            return
+        column = self.query_one("#design")
+        column.set_class(self.form.is_open, "-busy")
+        column.set_class(self.texts.is_open, "-choosing")
+        shown = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
+        self._show("#about", shown)
+        self.footage.cover(session.design.evidence.get(self.outline.key, ()))
+        words = FORM_WORDS if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
+        words = with_keys(self, words) or state_words(session, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
+        wrong = item_words(session, self.outline.key)
+        self._show("#author-state", "   ".join(filter(None, (words, wrong))))
+
+    def _show(self, place: str, words: str) -> None:
+        """Other words begin at their top; the same stay where they were read."""
+        page, content = self.query_one(place, TextPage), Content(words)
+        if content != page.content:
+            page.show(content)
+
+    def _draw(self) -> None:
+        if self.session is not None and self.drawing:
+            page = self.query_one("#drawing", TextPage)
+            lines = drawn(self.session.design.tdg, max(20, page.scrollable_content_region.width - 2))
+            words = "\n".join(lines) or "Nothing to draw: no nodes, no room, or edges that make a circle."
+            page.show(Content(words), from_top=False)
+
+    @property
+    def drawing(self) -> bool:
+        """Whether the graph is shown drawn instead of as a list."""
+        return self.has_class("-drawn")
+
+    def show_item(self, key: str) -> None:
+        """Goes to an item, in whichever section it is, and to the step that it was seen in."""
+        section = section_of(key)
+        if section != self.outline.section:
+            self.action_section(section)
+        self.outline.go_to(key)
+        links = self.session.design.evidence.get(key, ()) if self.session is not None else ()
+        if links:
+            self.footage.go_to(links[0])
+
+    def change(self, act: Callable[[], None]) -> None:
+        """Does something to the design as a whole, and paints what became of it, even where it was refused."""
+        try:
+            act()
+        finally:
+            self.renew()
+
+    # -- looking about ---------------------------------------------------------------------------------------
+
+    def action_section(self, section: Section) -> None:
+        """The graph, the branches, the units or the rubric."""
+        self.close_texts()
+        if self.drawing:
+            self.action_draw()
+        self.outline.section = section
+        self.outline.go(0)
+        self.renew()
+        self.outline.focus()
+
+    def action_draw(self) -> None:
+        """The graph as a drawing, or as a list."""
+        self.toggle_class("-drawn")
+        if self.drawing:
+            self.call_after_refresh(self._draw)
+            self.query_one("#drawing").focus()
+        else:
+            self.outline.focus()
+
+    def offer_texts(self) -> None:
+        """Lists the texts of the screen that is shown, and gives them the keys."""
+        self.fill_texts()
+        self.texts.cursor = 0
+        self.texts.add_class("-open")
+        self.texts.display = True
+        self.texts.focus()
+        self.allow()
+        self.tell()
+
+    def close_texts(self) -> None:
+        """Takes the list of texts away."""
+        self.texts.remove_class("-open")
+        self.texts.display = False
+        self.allow()
+        self.tell()
+
+    @on(LineList.Highlighted, "#outline")
+    @on(LineList.Highlighted, "#texts")
+    def _highlighted(self, message: LineList.Highlighted) -> None:
+        message.stop()
+        self.tell()
+
+    @on(RunPlayer.Looked)
+    def _looked(self) -> None:
+        footage = self.footage
+        if footage.view is not None:
+            footage.timeline.entitle(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
+        self._tell_step()
+
+    @on(StepApps.Named)
+    def _named(self, message: StepApps.Named) -> None:
+        self.apps.take(message)
+        self._tell_step()
+
+    def _tell_step(self) -> None:
+        if self.texts.is_open:
+            self.fill_texts()
+        self.tell()
+
+    def fill_texts(self) -> None:
+        """Lists the texts of the screen that is shown."""
+        self.texts.fill(self.footage.step, self.footage.seen)
+
+    def action_step(self, by: int) -> None:
+        """One step on or back."""
+        self.footage.move(by)
+
+    def action_question(self, by: int) -> None:
+        """The next or previous step with a question."""
+        if not self.footage.question(by):
+            self.notify("No further question." if by > 0 else "No question before this.", markup=False)
+
+    def action_play(self) -> None:
+        """Plays on from here, or stands still."""
+        self.footage.play()
+
+    def action_pace(self) -> None:
+        """The recorded pace, each step at most three seconds, or one step a second."""
+        player = self.footage.player
+        player.recorded = not player.recorded
+        self.notify(player.words, markup=False)
+
+    def action_after(self) -> None:
+        """The screen before the step, or after it."""
+        self.footage.turn()
+
+    def action_words(self) -> None:
+        """What was thought, done and said in the step, or the phone."""
+        self.footage.turn_words()
+
+    def action_overlay(self) -> None:
+        """The screen's words as characters over the phone, or its pixels alone."""
+        mirror = self.footage.stage.mirror
+        mirror.overlay = not mirror.overlay
+
+    def action_copy(self) -> None:
+        """Copies the step that is shown, as `hitlab replay` takes it."""
+        if self.footage.link:
+            self.app.copy_to_clipboard(self.footage.link)
+            self.notify(f"Copied {self.footage.link}", markup=False)
+
+    def action_search(self) -> None:
+        """Opens the search."""
+        self.query_one(SearchRow).open()
+
+    @on(SearchRow.Sought)
+    def _sought(self, message: SearchRow.Sought) -> None:
+        timeline, row = self.footage.timeline, self.query_one(SearchRow)
+        timeline.seek(message.needle)
+        if not message.needle:
+            return
+        found = timeline.next_holding(message.needle, here=not message.on)
+        if found is None:
+            row.say(" no step holds it")
+        else:
+            row.say(with_keys(self, f" {timeline.holding(message.needle)} steps; Enter: next, {{author.back}}: close"))
+            timeline.go(found)
+
+    def action_back(self) -> None:
+        """Out of what was opened last; with nothing open, to Home."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.query_one(SearchRow).is_open:
+            self.query_one(SearchRow).close()
+            self.outline.focus()
+        elif self.form.is_open:
+            self.form.close()
+        elif self.texts.is_open:
+            self.close_texts()
+            self.outline.focus()
+        elif self.footage.player.playing:
+            self.footage.player.stop()
+        elif self.drawing:
+            self.action_draw()
+        else:
+            raise SkipAction  # the app's own: to Home

@@ -1,0 +1,76 @@
+"""Verifying: another person accepts a design item by item, objects, sends it back or freezes it."""
+
+from __future__ import annotations
+
+from screens.author.design_view import DesignView
+from screens.author.fields import FormField
+from screens.dialogs import AskScreen
+from screens.key_names import with_keys
+from screens.lab import tried
+
+_OBJECT = "object "
+_SEND_BACK = "send back"
+
+
+class Verification:
+    """Judges the design of a view; `subjects` says what each opening of its form is about, by its serial."""
+
+    def __init__(self, view: DesignView, subjects: dict[int, str]) -> None:
+        self.view = view
+        self._subjects = subjects
+
+    def accept(self) -> None:
+        """Accepts the item under the cursor and goes on to the next that was not looked at."""
+        key = self.view.outline.key
+        if key:
+            self.view.change(lambda: self.view.opened.mark(key, ""))
+            self._go_on()
+
+    async def object(self) -> None:
+        """Asks what is wrong with the item under the cursor."""
+        key = self.view.outline.key
+        if key:
+            marked = self.view.opened.marks.get(key, "")
+            hint = with_keys(self.view, "what is wrong with it; {form.on} keeps it")
+            serial = await self.view.form.open(f"Object to {key}", [FormField("words", "wrong", marked, hint)])
+            self._subjects[serial] = _OBJECT + key
+
+    async def send_back(self) -> None:
+        """Asks for a word about the whole, and gives it back to its authors."""
+        hint = with_keys(self.view, "a word about the whole, if you like; {form.on} sends it back")
+        serial = await self.view.form.open("Send it back", [FormField("words", "about it", "", hint)])
+        self._subjects[serial] = _SEND_BACK
+
+    def freeze(self) -> None:
+        """Asks, and verifies the design: this version never changes again."""
+        session = self.view.opened
+        session.check_verify()
+        if session.objections:
+            self.view.change(session.verify)  # which refuses it, in its own words
+            return
+        assert session.head is not None
+        about = f"Version {session.head.version} of this design is frozen for good; what comes after is a new version."
+
+        def freeze(sure: bool | None) -> None:
+            if sure and self.view.session is session:
+                tried(self.view, lambda: self.view.change(session.verify))
+                self.view.notify("Verified and frozen.", markup=False)
+
+        self.view.app.push_screen(AskScreen("Freeze it?", about, "Freeze it"), freeze)
+
+    def take_words(self, subject: str, *, entered: bool) -> None:
+        """Keeps what was typed about an item, or, where Enter was pressed, about the whole."""
+        words = self.view.form.rows[0].kept if self.view.form.rows else ""
+        if subject == _SEND_BACK and entered:
+            tried(self.view, lambda: self.view.change(lambda: self.view.opened.send_back(words)))
+        elif subject.startswith(_OBJECT) and words.strip():
+            key = subject.removeprefix(_OBJECT)
+            tried(self.view, lambda: self.view.change(lambda: self.view.opened.mark(key, words)))
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """To the next item that was not looked at, in this section or the next that has one."""
+        unseen, outline = self.view.opened.unseen, self.view.outline
+        if unseen:
+            here = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
+            self.view.show_item(next(iter(here or unseen)))

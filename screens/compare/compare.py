@@ -1,0 +1,339 @@
+"""Compare: two runs side by side, step beside step, from the first in which they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings
+from lab.core.trace import Ended
+from lab.runs.comparison import RunComparison, Side, compare
+from lab.runs.recorded_run import PlaceView
+from screens.compare.keys import KEYS
+from screens.compare.phone_pane import StepPhone
+from screens.compare.step_pairs import StepPairs
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.replay import step_pane
+from screens.replay.phone_pane import PHONE
+from screens.replay.run_reader import Projector
+from screens.theme import MUTED
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import TextPage
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+WIDE = 120
+"""Columns from which the phones stand beside the list."""
+NAMES = ("left", "right")
+_JOINTS = 24
+"""Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
+
+
+class CompareScreen(Screen[None]):
+    """Two runs. `compared` is None until both are read."""
+
+    BINDING_GROUP_TITLE = "Compare"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    @dataclass
+    class Laid(Message):
+        """The two were read and laid side by side."""
+
+        wanted: tuple[str, str]
+        compared: RunComparison
+
+    @dataclass
+    class Refused(Message):
+        """One of them cannot be read."""
+
+        wanted: tuple[str, str]
+        error: LabError
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.compared: RunComparison | None = None
+        self.pairs = StepPairs("pairs")
+        self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay) for name in NAMES]
+        self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
+        self._wanted: tuple[str, str] | None = None
+        self._after = False
+        self._eyes = [Projector(self), Projector(self)]
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine("compare-title")
+        yield StatusLine("left-run")
+        yield StatusLine("right-run")
+        with Horizontal(id="compare-bench"):
+            yield self.phones[0]
+            with Vertical(id="compare-middle"):
+                yield self.pairs
+                with Horizontal(id="compare-words"):
+                    yield from self.pages
+            yield self.phones[1]
+        yield StatusLine("compare-state")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.pairs.border_title = "Steps"
+        self.pairs.focus()
+        self._take_room()
+        if self._wanted is not None:
+            self._begin(self._wanted)
+        else:
+            self._empty(
+                with_keys(self, "No two runs are open: {runs.compare:c} on two runs in Runs ({app.runs}) opens them.")
+            )
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._take_room)
+        if self.compared is not None and self.compared.pairs:
+            self._tell()
+
+    def _take_room(self) -> None:
+        phoneless = self.size.width < WIDE
+        if phoneless is not self.has_class("-phoneless"):
+            self.set_class(phoneless, "-phoneless")
+            self._blank()
+            self._look()
+        for phone in self.phones:
+            phone.take_room()
+
+    # -- opening ---------------------------------------------------------------------------------------------
+
+    def open(self, left: str, right: str) -> None:
+        """Lays two other runs side by side, or the same two anew."""
+        self._wanted = left, right
+        if self.is_mounted:
+            self._begin(self._wanted)
+
+    def _begin(self, wanted: tuple[str, str]) -> None:
+        self._empty("Reading the two runs ...")
+        self._read(wanted)
+
+    def _empty(self, words: str) -> None:
+        self.compared = self.pairs.compared = None
+        self.pairs.empty = words
+        self.pairs.changed()
+        self._say("compare-title", "Compare")
+        for name, page in zip(NAMES, self.pages, strict=True):
+            self._say(f"{name}-run", "")
+            page.show(Content(""))
+        self._say("compare-state", "")
+        self._blank()
+
+    def _blank(self) -> None:
+        """Takes the pictures away: what was looked at before may be gone for good."""
+        for phone in () if self.has_class("-phoneless") else self.phones:
+            phone.mirror.mark([])
+            phone.mirror.show_still(None, None, None)
+
+    @work(thread=True, exclusive=True, group="compare")
+    def _read(self, wanted: tuple[str, str]) -> None:
+        try:
+            self.post_message(self.Laid(wanted, compare(self.store, *wanted)))
+        except LabError as error:
+            self.post_message(self.Refused(wanted, error))
+
+    @on(Laid)
+    def _laid(self, message: Laid) -> None:
+        if message.wanted == self._wanted:
+            self._show(message.compared, message.compared.first or 0)
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        if message.wanted == self._wanted:
+            self._empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
+
+    def on_screen_resume(self) -> None:
+        """What was redacted or withdrawn meanwhile is not shown any more."""
+        if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
+            self._wanted = None
+            gone = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
+            self._empty(with_keys(self, gone))
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    @property
+    def _sides(self) -> tuple[Side, ...]:
+        return () if self.compared is None else (self.compared.left, self.compared.right)
+
+    def _show(self, compared: RunComparison, place: int) -> None:
+        self.compared = self.pairs.compared = compared
+        tasks = compared.left.task
+        if not compared.same_task:
+            tasks = f"two tasks: {tasks} │ {compared.right.task}"
+        self._say("compare-title", f"Compare   {tasks}")
+        for name, side, eye, phone in zip(NAMES, self._sides, self._eyes, self.phones, strict=True):
+            self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.reel.id}")
+            eye.reel = side.reel
+            phone.phone = side.started.device.size or PHONE
+        for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
+            if not side.places:
+                page.border_title = f"{name.title()}  no step"
+                page.show(Content.assemble(("This run has no step.", MUTED)))
+        self.pairs.empty = "Neither run has a step."
+        self.pairs.changed()
+        self.pairs.go(place)
+        self._look()
+
+    def _say(self, id: str, words: str) -> None:
+        self.query_one(f"#{id}", StatusLine).say(Content(plain(words, lines=False)))
+
+    @on(LineList.Highlighted)
+    def _look(self) -> None:
+        """Has the screens and words of the pair under the cursor read, and says what it is."""
+        if self.compared is None or not self.compared.pairs:
+            return
+        for which, eye in enumerate(self._eyes):
+            number, alone = self._place(which)
+            eye.look(number, after=self._after and not alone)
+        self._tell()
+
+    def _place(self, which: int) -> tuple[int, bool]:
+        """Where a run stands at this pair; and whether it has no step there, but stands before its next one."""
+        assert self.compared is not None
+        here = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
+        number = next((int(place) for place in here if place is not None), None)
+        last = max(0, len(self._sides[which].places) - 1)
+        return last if number is None else number, here[0] is None
+
+    @on(Projector.Looked)
+    def _looked(self, message: Projector.Looked) -> None:
+        for which, eye in enumerate(self._eyes):
+            if message.reel is eye.reel:
+                eye.done(message)
+                self._draw(which, message.view, after=message.after)
+
+    @on(Projector.Refused)
+    def _unread(self, message: Projector.Refused) -> None:
+        for eye in self._eyes:
+            if message.reel is eye.reel:
+                eye.done(message)
+        lab_of(self).report(message.error)
+
+    def _draw(self, which: int, view: PlaceView, *, after: bool) -> None:
+        number, alone = self._place(which)
+        if number != view.number:
+            return  # the cursor went on while this was read
+        side, page = self._sides[which], self.pages[which]
+        ended = isinstance(view.event, Ended)
+        place = "no step here" if alone else "the end" if ended else f"step {number + 1}"
+        page.border_title = f"{NAMES[which].title()}  {place}"
+        page.show(self._words(side, view, alone=alone))
+        if not self.has_class("-phoneless"):
+            shown = f"{place}, after" if after and not alone else place
+            self.phones[which].put(view, f"{NAMES[which].title()}  {shown}", after=after, alone=alone)
+
+    def _words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
+        if alone:
+            return Content.assemble(("Only the other run has this step.", MUTED))
+        if isinstance(view.event, Ended):
+            return step_pane.end_sheet(view.event, *side.head, outcomes=True)
+        return step_pane.step_sheet(view.event)
+
+    def _tell(self) -> None:
+        """The line above the keys: which difference this is, and what it is in words."""
+        compared = self.compared
+        assert compared is not None
+        place, starts = self.pairs.cursor, compared.starts
+        count = sum(start <= place for start in starts)
+        if not starts:
+            words = "Both did the same"
+        elif compared.pairs[place].same:
+            words = f"the same in both   n: the next of {len(starts)} differences"
+        else:
+            which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
+            room = 2 * (self.size.width - 2) - len(which) - _JOINTS
+            words = f"{which}:  {'  /  '.join(shared(compared.words(place), room))}"
+        self._say("compare-state", words)
+        self.pairs.border_title = f"Steps  {place + 1}/{len(compared.pairs)}"
+        self.pairs.border_subtitle = with_keys(
+            self, f"{{list.open}}: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
+        )
+
+    # -- verbs -----------------------------------------------------------------------------------------------
+
+    def action_difference(self, by: int) -> None:
+        """The next stretch in which they differ, or the one before."""
+        starts = self.compared.starts if self.compared is not None else []
+        here = self.pairs.cursor
+        found = [start for start in starts if (start > here if by > 0 else start < here)]
+        if found:
+            self.pairs.go(found[0] if by > 0 else found[-1])
+        else:
+            self.notify("No further difference." if by > 0 else "No difference before this.", markup=False)
+
+    def action_first(self) -> None:
+        """Where they first differ."""
+        if self.compared is not None and self.compared.first is not None:
+            self.pairs.go(self.compared.first)
+
+    @on(LineList.Chosen)
+    def _chosen(self) -> None:
+        self.call_later(self.run_action, "replay(0)")
+
+    def action_replay(self, which: int) -> None:
+        """Plays one of the runs back at this step; Esc comes back here from there."""
+        if self.compared is not None and self.compared.pairs:
+            number, _ = self._place(which)
+            lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
+
+    def action_after(self) -> None:
+        """The screens before the step, or after it."""
+        self._after = not self._after
+        self._look()
+
+    def action_swap(self) -> None:
+        """Left becomes right."""
+        if self.compared is not None and self._wanted is not None:
+            self._wanted = self._wanted[1], self._wanted[0]
+            self._show(self.compared.swapped(), self.pairs.cursor)
+
+    def action_overlay(self) -> None:
+        """The screens' words as characters over the phones, or their pixels alone."""
+        overlay = not self.phones[0].mirror.overlay
+        for phone in self.phones:
+            phone.mirror.overlay = overlay
+
+    def action_copy(self) -> None:
+        """Copies both ids."""
+        ids = " ".join(side.reel.id for side in self._sides)
+        if ids:
+            self.app.copy_to_clipboard(ids)
+            self.notify(f"Copied {ids}", markup=False)
+
+    def action_move(self, by: int) -> None:
+        """The next pair or the one before."""
+        self.pairs.action_move(by)
+
+    def action_back(self) -> None:
+        """Back to Runs."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            raise SkipAction  # the app's own: to where one came from
+
+
+def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
+    """Both sides' words in so many columns: what one leaves the other has, and what is too long is cut."""
+    left, right = (Content(side).cell_length for side in words)
+    half = room // 2
+    most = max(half, room - right), max(half, room - left)
+    cut = [Content(side).truncate(max(8, width), ellipsis=True).plain for side, width in zip(words, most, strict=True)]
+    return cut[0], cut[1]

@@ -1,0 +1,37 @@
+"""One of the two phones: as wide as the list between them allows."""
+
+from __future__ import annotations
+
+from lab.runs.recorded_run import PlaceView
+from screens.mirror.fit import room
+from screens.replay.phone_pane import StillPhone
+
+_ROWS = 8
+"""Rows that titles, the line above the keys and borders take."""
+_BETWEEN = 64
+"""Columns that the list needs before the phones may be wider than their shape asks."""
+_SHARE = 0.25
+_BARE = 0.6
+
+
+class StepPhone(StillPhone):
+    """The screen of one run's step; without a step, the one that the run stands at."""
+
+    def put(self, view: PlaceView, title: str, *, after: bool, alone: bool) -> None:
+        """Draws a step's screen; with `alone`, without its action, which has not come yet."""
+        self.show(view, after=after)
+        if alone:
+            self.mirror.mark([])
+        self.mirror.border_title = title
+
+    def take_room(self) -> None:
+        width, rows = self.screen.size.width, max(1, self.screen.size.height - _ROWS)
+        widened = 0 if self._bare else (width - _BETWEEN) // 2
+        columns, zoom = room(self._shape, rows, round(width * _SHARE), widened)
+        if self._bare:
+            columns = max(12, round(columns * _BARE))
+        if self.mirror.zoom != "2x":
+            self.mirror.zoom = zoom
+        wanted = columns + 2
+        if self.styles.width is None or self.styles.width.value != wanted:
+            self.styles.width = wanted

@@ -1,0 +1,119 @@
+"""The phones that runs can be made on: the embedded one, and those that adb knows, with their state and its age."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from lab.core.screen_clock import span
+from lab.core.settings import EMBEDDED
+from lab.runs.descriptions import one_line
+from screens.key_names import with_keys
+from screens.theme import MUTED, SUCCESS, WARNING
+from screens.widgets.table import RowList
+
+READY = "device"
+"""adb's own word for a phone that answers."""
+
+
+class DeviceRow(NamedTuple):
+    """A phone in the list: what adb calls it, its state in adb's words, and since when (monotonic seconds)."""
+
+    serial: str
+    state: str = READY
+    model: str = ""
+    since: float = 0.0
+    screen: str = ""
+    """The state of its screen in a few words: on, asleep, locked, folded; empty where it is not known."""
+
+    @property
+    def ready(self) -> bool:
+        return self.state == READY
+
+
+HERE = DeviceRow(EMBEDDED)
+
+
+class DeviceList(RowList[DeviceRow]):
+    """The phones a run can be made on; one of them is chosen."""
+
+    HELP = """\
+# Devices
+
+The embedded phone is always there: it is drawn by hitlab itself and starts with each run. Phones that adb knows stand
+below it, with their state and how long it has been so. **{list.open}** chooses the phone that runs are made on from
+now on.
+"""
+
+    def __init__(self, id: str, chosen: str = EMBEDDED) -> None:
+        super().__init__(id)
+        self.chosen = chosen
+        """The phone that runs are made on."""
+        self.busy = ""
+        """The phone that a live run holds; empty where none does."""
+        self.rows = [HERE]
+
+    @property
+    def current(self) -> DeviceRow:
+        return self.rows[min(self.cursor, len(self.rows) - 1)]
+
+    def found(self, phones: Sequence[tuple[str, str, str]], screens: Mapping[str, str] | None = None) -> None:
+        """Shows what adb knows now: serial, state and model of each phone. One that went is shown as gone.
+
+        `screens` is the state of each screen, by serial, where it is known.
+        """
+        now, before = time.monotonic(), {row.serial: row for row in self.rows[1:]}
+        lit = screens or {}
+        there = {serial: DeviceRow(serial, state, model, now, lit.get(serial, "")) for serial, state, model in phones}
+        for serial, row in before.items():
+            if serial in there and there[serial].state == row.state:
+                there[serial] = there[serial]._replace(since=row.since)
+            elif serial not in there and serial in (self.chosen, self.busy):
+                there[serial] = row if row.state == "gone" else row._replace(state="gone", since=now)
+        if self.chosen != EMBEDDED and self.chosen not in there:
+            there[self.chosen] = DeviceRow(self.chosen, "gone", "", now)
+        rows = [HERE, *sorted(there.values())]
+        if rows != self.rows or any(row.since for row in rows):
+            self.rows = rows
+            self.changed()
+
+    def next_words(self) -> str:
+        """What Enter does on this line."""
+        row = self.current
+        if row.serial == self.busy:
+            return with_keys(self, "{list.open}: go to the live run on it")
+        if row.serial == self.chosen:
+            return with_keys(self, "{list.open} on a task starts a run on this phone")
+        if not row.ready:
+            return f"this phone is {one_line(row.state)}"
+        return with_keys(self, "{list.open}: make runs on this phone")
+
+    def paint(self, index: int, width: int) -> Content:
+        row = self.rows[index]
+        mark = "▸ " if row.serial == self.chosen and len(self.rows) > 1 else ""
+        if row.serial == self.busy:
+            state, style = "● live", SUCCESS
+        elif row.ready:
+            plain_screen = row.screen in ("", "on")
+            state, style = ("○ ready", MUTED) if plain_screen else (f"○ {one_line(row.screen)}", WARNING)
+        else:
+            state, style = f"✗ {one_line(row.state)}", WARNING
+        age = f" {span(time.monotonic() - row.since)}" if row.since else ""
+        room = width - len(mark) - len(state) - 2
+        if len(one_line(row.serial)) > room - len(age):
+            age = ""
+        name = "embedded phone" if row is HERE else _named(row, max(6, room - len(age)))
+        return Content.assemble((mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
+
+
+def _named(row: DeviceRow, room: int) -> str:
+    """What tells a phone from others of its model, in so many cells: its serial's end stands longest."""
+    serial = one_line(row.serial)
+    whole = one_line(f"{row.model} {row.serial}".strip())
+    if cell_len(whole) <= room:
+        return whole
+    return serial if len(serial) <= room else "…" + serial[1 - room :]

@@ -1,0 +1,467 @@
+"""Home: what there is, and what Enter does next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from lab.core.design import subject_of
+from lab.core.errors import LabError
+from lab.core.run_records import Summary
+from lab.core.settings import Settings
+from lab.runs.descriptions import one_line
+from lab.studies.seats import may_author, may_debug, may_run
+from screens.home.devices import DeviceList
+from screens.home.keys import KEYS
+from screens.home.lists import RunList, TaskRow, Tasks
+from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_LOOK = 2.0
+"""Seconds between two looks for phones."""
+_STUDIES = 5
+"""Lines of studies that Home shows at once, above the runs."""
+PAGE = 200
+"""Runs read at once; more are read as the cursor nears the end of those."""
+
+NONE_YET = (
+    "No runs yet: {list.open} on a task below starts one; `hitlab demo` shows one; `hitlab import PATH` brings yours."
+)
+
+
+class HomeScreen(Screen[None]):
+    """Runs, tasks and phones; everything is read after the first paint, off the UI thread."""
+
+    BINDING_GROUP_TITLE = "Home"
+
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    @dataclass
+    class RunsRead(Message):
+        """A page of runs came from the file; `more` where it holds others after them."""
+
+        runs: list[Summary]
+        needle: str
+        first: bool
+        more: bool
+        intents: dict[str, str]
+        """What each demonstration among them shows, by its task."""
+
+    @dataclass
+    class RunRead(Message):
+        """The run that is live, or has just ended, as the file has it now; None where it is not in it yet."""
+
+        run: Summary | None
+
+    @dataclass
+    class TasksRead(Message):
+        """The built-in tasks were read."""
+
+        tasks: list[TaskRow]
+
+    @dataclass
+    class PhonesRead(Message):
+        """What adb knows: serial, state and model of each phone; and the state of each one's screen, by serial."""
+
+        phones: list[tuple[str, str, str]]
+        screens: dict[str, str]
+
+    @dataclass
+    class StudiesRead(Message):
+        """What studies there are, and how far each is."""
+
+        rows: list[StudyRow]
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+        self._needle = ""
+        self._more = False
+        self._reading = False
+        self._following = self._behind = False
+        """Whether the live run's line is being read, and whether it went on since that began."""
+        self._begun = False
+        """Whether the runs were read once."""
+        self._tasks: list[TaskRow] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static("hitlab", id="home-title", markup=False)
+        yield StudyTable(id="studies")
+        with Horizontal(id="shelves"):
+            yield RunList(self.settings, id="runs")
+            if may_run(self.settings.seat):
+                with Vertical(id="side"):
+                    yield Tasks(id="tasks")
+                    yield DeviceList(id="devices", chosen=self.settings.device)
+        with Horizontal(id="filter-row"):
+            yield Static("Filter:", id="filter-word")
+            yield Input(placeholder="task, agent, persona, status or id", id="filter", compact=True)
+        yield Static("", id="next", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#home-title", Static).update(f"hitlab   {one_line(str(self.store.path), 500)}")
+        self.query_one(RunList).border_title = "Runs"
+        self.query_one(StudyTable).border_title = "Studies"
+        for tasks in self.query(Tasks):
+            tasks.border_title = "Tasks"
+        for devices in self.query(DeviceList):
+            devices.border_title = "Devices"
+        self.set_focus(self.query_one(RunList))
+        self.watch(self, "maximized", self._fit_studies, init=False)
+        if self.query(DeviceList):
+            self.set_interval(_LOOK, self._look_for_phones)
+
+    def on_screen_resume(self) -> None:
+        """What is shown may have grown while another room was looked at."""
+        self._mark_live()
+        if self.query(DeviceList):
+            self._look_for_phones()
+        self.call_after_refresh(self._read_first)
+
+    def _mark_live(self) -> None:
+        """Says which run and which phone are live, and what that run waits for."""
+        app, runs = lab_of(self), self.query_one(RunList)
+        session = app.session if app.run_is_live else None
+        runs.live, runs.asked = (session.trace_id if session is not None else None), app.run_waits
+        for devices in self.query(DeviceList):
+            devices.busy = session.spec.device if session is not None else ""
+            devices.changed()
+
+    def follow_run(self) -> None:
+        """To be called when the run that is live went on, waits for somebody, or is over."""
+        session = lab_of(self).session
+        if session is None:
+            return
+        self._mark_live()
+        self.query_one(RunList).refresh()
+        self._say_next()
+        self._behind = self._following
+        if not self._following:
+            self._following = True
+            self._read_run(session.trace_id)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read_first(self) -> None:
+        if not self._tasks and self.query(Tasks):
+            self._read_tasks()
+        self._read_studies()
+        self._reading = True
+        shown = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
+        self._read_runs(self._needle, None, shown)
+
+    @work(thread=True, exclusive=True, group="runs")
+    def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
+        """Reads pages until `limit` runs fit the filter, or there are no more."""
+        first, found, more = before is None, list[Summary](), True
+        while more and len(found) < limit and needle == self._needle:
+            page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before)
+            more = len(page) >= (limit if not needle else PAGE * 5)
+            before = page[-1].id if page else before
+            found += [run for run in page if not needle or _fits(run, needle)]
+        asked = [self.store.runs.task(run.id) for run in found if run.task.startswith("demo-")]
+        intents = {task.id: task.title or task.instruction for task in asked}
+        self.post_message(self.RunsRead(found, needle, first, more, intents))
+
+    @work(thread=True, group="run")
+    def _read_run(self, run: str) -> None:
+        self.post_message(self.RunRead(self.store.runs.summary(run) if self.store.runs.holds(run) else None))
+
+    @work(thread=True, exclusive=True, group="studies")
+    def _read_studies(self) -> None:
+        rows = study_rows(self.store, self.settings.person, others=may_run(self.settings.seat))
+        self.post_message(self.StudiesRead(rows))
+
+    @work(thread=True, exclusive=True, group="tasks")
+    def _read_tasks(self) -> None:
+        from simulators import library
+
+        found = []
+        for name in library.tasks():
+            try:
+                task = library.task(name)
+            except LabError as error:
+                found.append(TaskRow(name, "", "", one_line(error.sentence)))
+            else:
+                found.append(TaskRow(name, task.kind, task.shown))
+        self.post_message(self.TasksRead(found))
+
+    def on_home_screen_runs_read(self, message: RunsRead) -> None:
+        if message.needle != self._needle:
+            return
+        self._reading = False
+        runs = self.query_one(RunList)
+        kept = runs.current.id if runs.current and message.first else None
+        runs.rows = message.runs if message.first else runs.rows + message.runs
+        runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
+        self._more = message.more
+        runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else NONE_YET
+        runs.border_title = f"Runs  {runs.count}{'+' if self._more else ''}"
+        runs.changed()
+        if kept is not None:
+            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == kept), 0))
+        if not self._begun:
+            self._begun = True
+            self.call_after_refresh(self._begin)  # the first focus is given only then
+        self._say_next()
+
+    def _begin(self) -> None:
+        """Gives the keys to the tasks where there is no run to begin with."""
+        if not self.query_one(RunList).count and not self._needle and isinstance(self.focused, RunList | None):
+            for tasks in self.query(Tasks):
+                self.set_focus(tasks)
+        self._say_next()
+
+    def on_home_screen_run_read(self, message: RunRead) -> None:
+        """Puts the run's line in the place of the one before; what happened meanwhile is read next."""
+        self._following = False
+        runs, run = self.query_one(RunList), message.run
+        at = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
+        if run is not None and at is not None:
+            runs.rows[at] = run
+            runs.changed_at(at)
+            self._say_next()
+        elif run is not None and not self._reading and (not self._needle or _fits(run, self._needle)):
+            self._read_first()
+        if self._behind:
+            self.follow_run()
+
+    def on_home_screen_studies_read(self, message: StudiesRead) -> None:
+        studies = self.query_one(StudyTable)
+        first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
+        studies.rows = message.rows
+        studies.set_class(bool(message.rows), "-any")
+        studies.border_title = f"Studies  {studies.count}"
+        self._fit_studies()
+        studies.changed()
+        if first:
+            studies.focus()
+        self._say_next()
+
+    def _fit_studies(self) -> None:
+        """As many lines as there are studies, up to a few; all of the screen where this pane is shown alone."""
+        studies = self.query_one(StudyTable)
+        lines = min(studies.count, _STUDIES if self.has_class("-tall") else 2) + 3
+        studies.styles.height = "1fr" if self.maximized is studies else lines
+
+    def on_home_screen_tasks_read(self, message: TasksRead) -> None:
+        self._tasks = message.tasks
+        self.query_one(RunList).titles |= {task.name: task.title for task in message.tasks if task.title}
+        self._show_tasks()
+        self.query_one(RunList).refresh()
+        self._say_next()
+
+    @property
+    def tasks(self) -> list[TaskRow]:
+        """The built-in tasks that can be run from here."""
+        return [task for task in self._tasks if not task.broken]
+
+    def _show_tasks(self) -> None:
+        for tasks in self.query(Tasks):
+            tasks.rows = [
+                t for t in self._tasks if self._needle.casefold() in f"{t.name} {t.kind} {t.title}".casefold()
+            ]
+            tasks.empty = "No task fits." if self._needle else "No tasks found."
+            tasks.border_title = f"Tasks  {tasks.count}"
+            tasks.changed()
+
+    def _look_for_phones(self) -> None:
+        if self.is_current:
+            self._read_phones()
+
+    @work(thread=True, exclusive=True, group="phones")
+    def _read_phones(self) -> None:
+        """What adb knows, where it runs; to look is no reason to start it."""
+        from lab.devices.adb_server import Server
+        from lab.devices.device_list import screens
+
+        try:
+            server = Server.named()
+            listed = server.phones() if server.running() else []
+            lit = screens(server, listed)
+        except LabError:
+            listed, lit = [], {}  # `hitlab doctor` says what is wrong with adb
+        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in listed]
+        self.post_message(self.PhonesRead(phones, lit))
+
+    def on_home_screen_phones_read(self, message: PhonesRead) -> None:
+        for devices in self.query(DeviceList):
+            devices.found(message.phones, message.screens)
+            if self.focused is devices:
+                self._say_next()
+
+    # -- what Enter does -------------------------------------------------------------------------------------
+
+    @on(LineList.Highlighted)
+    def _near_the_end(self, message: LineList.Highlighted) -> None:
+        runs = self.query_one(RunList)
+        near = message.lines is runs and message.index > runs.count - PAGE // 4
+        if near and self._more and not self._reading and runs.rows:
+            self._reading = True
+            self._read_runs(self._needle, runs.rows[-1].id, PAGE)
+        self._say_next()
+
+    def on_descendant_focus(self) -> None:
+        self._say_next()
+
+    def _say_next(self) -> None:
+        match self.focused:
+            case RunList() | Tasks() | DeviceList() | StudyTable() as lines:
+                words = lines.next_words()
+            case Input():
+                words = with_keys(self, "Enter: keep this filter   {home.back}: show all")
+            case _:
+                words = ""
+        self.query_one("#next", Static).update(words)
+
+    @on(LineList.Chosen)
+    def _chosen(self, message: LineList.Chosen) -> None:
+        self.call_later(self.run_action, "choose")
+
+    def action_choose(self) -> None:
+        """Does what the line above the keys says."""
+        app = lab_of(self)
+        match self.focused:
+            case RunList() as runs if runs.current is not None:
+                if runs.current.id == runs.live:
+                    app.action_show("live")
+                elif runs.resumes(runs.current):
+                    app.open_resume(runs.current.id)
+                else:
+                    app.open_replay(runs.current.id)
+            case StudyTable() as studies if studies.reads:
+                studies.action_agreement()
+            case StudyTable() as studies if studies.current is not None:
+                app.open_study(self.store.studies.study(studies.current.line.id, studies.current.line.version))
+            case Tasks() as tasks if tasks.current is not None:
+                app.open_task(tasks.current.checked)
+            case DeviceList() as devices if devices.current.serial == devices.busy:
+                app.action_show("live")
+            case DeviceList() as devices if devices.current.serial != devices.chosen:
+                self._choose_phone(devices)
+
+    def _choose_phone(self, devices: DeviceList) -> None:
+        row = devices.current
+        if not row.ready:
+            raise LabError(f"phone {row.serial}", f"is {row.state}", "`hitlab doctor` says what to do.")
+        devices.chosen = row.serial
+        lab_of(self).choose_phone(row.serial)
+        devices.changed()
+        self._say_next()
+
+    @property
+    def _run_here(self) -> Summary:
+        """The run under the cursor; a `LabError` where there is none."""
+        run = self.query_one(RunList).current
+        if run is None:
+            raise LabError("Runs", "no run is here.", with_keys(self, "{list.open} on a task makes one."))
+        return run
+
+    def action_replay(self) -> None:
+        """Plays the run under the cursor back, open or not."""
+        lab_of(self).open_replay(self._run_here.id)
+
+    def action_record(self) -> None:
+        """Records how a person does the task under the cursor; elsewhere than at the tasks, what they intend."""
+        match self.focused:
+            case Tasks() as tasks if tasks.current is not None:
+                self._record(tasks.current.checked)
+            case _:
+                self._record(None)
+
+    def action_record_own(self) -> None:
+        """Records how a person does what they intend."""
+        self._record(None)
+
+    def _record(self, task: str | None) -> None:
+        from screens.launcher import demonstration
+
+        app = lab_of(self)
+        app.check_no_run()
+        app.open_record(demonstration(task, app.settings))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not for this seat does not exist."""
+        if action in ("record", "record_own"):
+            return may_run(self.settings.seat)
+        if action == "family":
+            return may_debug(self.settings.seat)
+        return action != "author" or may_author(self.settings.seat)
+
+    def action_author(self) -> None:
+        """The design of the task under the cursor, or of the one that this run is of, beside its newest run."""
+        app = lab_of(self)
+        match self.focused:
+            case Tasks() as tasks if tasks.current is not None:
+                from simulators import library
+
+                task = library.task(tasks.current.name)
+                app.open_author(task, self.store.runs.latest(subject_of(task)))
+            case _:
+                run = self._run_here
+                app.open_author(self.store.runs.task(run.id), run.id)
+
+    def action_family(self) -> None:
+        """The runs that share a beginning with the one under the cursor."""
+        from screens.replay.debugging import show_family
+
+        show_family(self, self._run_here.id)
+
+    def action_copy(self) -> None:
+        """Copies the id of the run under the cursor."""
+        run = self.query_one(RunList).current
+        if run is not None:
+            self.app.copy_to_clipboard(run.id)
+            self.notify(f"Copied {run.id}", markup=False)
+
+    def action_move(self, by: int) -> None:
+        """The next or the previous line of the pane in use."""
+        if isinstance(self.focused, LineList):
+            self.focused.action_move(by)
+
+    # -- filter ----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Opens the filter."""
+        self.add_class("-filtering")
+        self.query_one("#filter", Input).focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, message: Input.Changed) -> None:
+        self._needle = message.value.strip()
+        self._show_tasks()
+        self._read_first()
+
+    @on(Input.Submitted, "#filter")
+    def _keep_filter(self) -> None:
+        self.query_one(RunList).focus()
+
+    def action_back(self) -> None:
+        """Shows all runs again."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+            return
+        self.query_one("#filter", Input).value = ""
+        self.remove_class("-filtering")
+        self.query_one(RunList).focus()
+
+
+def _fits(run: Summary, needle: str) -> bool:
+    text = " ".join((run.id, run.task, run.agent, run.persona or "", run.status, run.source or ""))
+    return all(word in text.casefold() for word in needle.casefold().split())

@@ -1,0 +1,146 @@
+"""What Home lists: runs and tasks; each list knows what Enter does on its line."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from textual.content import Content
+
+from lab.core.errors import LabError
+from lab.core.run_records import Summary
+from lab.core.settings import Settings
+from lab.runs.descriptions import one_line, score_words, status_words, waits, when
+from lab.studies.seats import may_run, sees_outcomes
+from screens.key_names import with_keys
+from screens.theme import ERROR, LOUD_WARNING, MUTED
+from screens.widgets.table import RowList, Table, TableColumn
+
+
+class TaskRow(NamedTuple):
+    """A built-in task; `broken` says why it cannot be read, else it is empty."""
+
+    name: str
+    kind: str
+    title: str
+    broken: str = ""
+
+    @property
+    def checked(self) -> str:
+        """Its name; raises `LabError` where it cannot be read."""
+        if self.broken:
+            raise LabError(f"task {self.name}", self.broken)
+        return self.name
+
+
+_LIVE = {"": "● live", "answer": "● asks you", "decision": "● decide"}
+"""The status of the run that is live, by what it waits for."""
+_COLUMNS = {
+    "task": TableColumn("task", 0, rest=8),
+    "when": TableColumn("started", 16, 98, style=MUTED),
+    "agent": TableColumn("agent", 12, 66, share=6),
+    "persona": TableColumn("persona", 8, 84, style=MUTED),
+    "steps": TableColumn("steps", 5, right=True),
+    "questions": TableColumn("asks", 4, right=True),
+    "status": TableColumn("status", 12, style=MUTED),
+    "score": TableColumn("score", 5, 46, right=True),
+}
+_OUTCOMES = frozenset({"agent", "score"})
+"""What a rater is not to see."""
+
+
+class RunList(Table[Summary]):
+    """Stored runs, the newest first."""
+
+    HELP = """\
+# Runs
+
+Every stored run, the newest first. **{list.open}** plays it back, or goes on with it where it is marked *resume*.
+**{home.replay}** plays back an open run too, **{home.filter}** finds runs by task, agent, persona, status or id,
+**{home.copy}** copies the id; **{home.author}** opens the design of its task beside it, to be drafted or verified.
+**{home.runs}** shows all runs as a table, to be sorted, grouped and laid side by side.
+"""
+
+    def __init__(self, settings: Settings, id: str) -> None:
+        outcomes = sees_outcomes(settings.seat)
+        super().__init__(id, {name: one for name, one in _COLUMNS.items() if outcomes or name not in _OUTCOMES})
+        self.titles: dict[str, str] = {}
+        """Titles of the tasks that are known by name."""
+        self.live: str | None = None
+        """The run that is under way in this app."""
+        self.asked: Literal["", "answer", "decision"] = ""
+        """What that run waits for of the person here."""
+        self.may_run = may_run(settings.seat)
+
+    def resumes(self, run: Summary) -> bool:
+        """Whether Enter goes on with this run."""
+        return self.may_run and run.status == "open" and run.source is None
+
+    def next_words(self) -> str:
+        """What Enter does on this line."""
+        run = self.current
+        if run is None:
+            return ""
+        if run.id == self.live:
+            waiting = f", which waits for your {self.asked}" if self.asked else ""
+            return with_keys(self, f"{{list.open}}: go to this live run{waiting}")
+        if not self.resumes(run):
+            return with_keys(self, "{list.open}: replay this run")
+        where = "at its question" if waits(run) else f"after step {run.steps}"
+        return with_keys(self, f"{{list.open}}: resume this run {where}   {{home.replay}}: replay it")
+
+    def words(self, name: str, row: Summary, width: int) -> str:
+        match name:
+            case "task":
+                return one_line(self.titles.get(row.task, row.task))
+            case "when":
+                return when(row.started) or "-"
+            case "agent":
+                return one_line(row.agent)
+            case "persona":
+                return one_line(row.persona or "-")
+            case "steps":
+                return str(row.steps)
+            case "questions":
+                return str(row.questions) if row.questions else "-"
+            case "status":
+                return self._status(row)
+            case "score":
+                return score_words(row.score)
+        return ""
+
+    def style_of(self, name: str, row: Summary) -> str:
+        return LOUD_WARNING if name == "status" and row.status == "open" else super().style_of(name, row)
+
+    def _status(self, run: Summary) -> str:
+        if run.id == self.live:
+            return _LIVE[self.asked]
+        if self.resumes(run):
+            return "resume ?" if waits(run) else "resume"
+        return status_words(run.status, waits(run))
+
+
+class Tasks(RowList[TaskRow]):
+    """The tasks that come with hitlab."""
+
+    HELP = """\
+# Tasks
+
+Tasks that come with hitlab, and their kind. **{list.open}** runs one by its playbook, on the phone that is marked
+under Devices; its questions come to you; **{home.record}** records how you do it yourself, **{home.record_own}** what
+you intend without a task; **{home.author}** opens its design. Your own task: `hitlab live FILE.yaml`.
+"""
+    empty = "Reading the tasks ..."
+
+    def next_words(self) -> str:
+        """What Enter does on this line."""
+        task = self.current
+        if task is None:
+            return ""
+        does = "{list.open}: run this task; you answer   {home.record}: record yourself"
+        return task.broken or with_keys(self, does)
+
+    def paint(self, index: int, width: int) -> Content:
+        task = self.rows[index]
+        if task.broken:
+            return Content.assemble((f"{task.name}  ", ""), ("cannot be read", ERROR))
+        return Content.assemble((f"{task.kind:<13}", MUTED), (one_line(task.title), ""))

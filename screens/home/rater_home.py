@@ -1,0 +1,82 @@
+"""Home for somebody who rates: the studies that something of is dealt to them, and nothing else of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from lab.core.settings import Settings
+from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.lab import lab_of
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class RatingHome(Screen[None]):
+    """No run, task or agent is named here: what a rater may see of them, their study shows them."""
+
+    BINDING_GROUP_TITLE = "Home"
+
+    @dataclass
+    class StudiesRead(Message):
+        """What is dealt to this person, and how far they are."""
+
+        rows: list[StudyRow]
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"hitlab   {self.settings.person}, rater", id="home-title", markup=False)
+        yield StudyTable(id="studies")
+        yield Static("", id="next", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        studies = self.query_one(StudyTable)
+        studies.border_title = "Studies"
+        studies.empty = f"Nothing is dealt to {self.settings.person} in this file."
+        studies.add_class("-any")
+        studies.styles.height = "1fr"
+        studies.focus()
+
+    def on_screen_resume(self) -> None:
+        """Something may have been handed in meanwhile."""
+        self._read()
+
+    @work(thread=True, exclusive=True, group="studies")
+    def _read(self) -> None:
+        self.post_message(self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
+
+    def on_rating_home_studies_read(self, message: StudiesRead) -> None:
+        studies = self.query_one(StudyTable)
+        studies.rows = message.rows
+        studies.border_title = f"Studies  {studies.count}"
+        studies.changed()
+        self._say_next()
+
+    @on(LineList.Highlighted)
+    def _say_next(self) -> None:
+        studies = self.query_one(StudyTable)
+        self.query_one("#next", Static).update(studies.next_words() if studies.rows else "")
+
+    @on(LineList.Chosen)
+    def _chosen(self, message: LineList.Chosen) -> None:
+        self.call_later(self.run_action, "choose")
+
+    def action_choose(self) -> None:
+        """Opens the study under the cursor."""
+        row = self.query_one(StudyTable).current
+        if row is not None:
+            lab_of(self).open_study(self.store.studies.study(row.line.id, row.line.version))

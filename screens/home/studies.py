@@ -1,0 +1,153 @@
+"""The studies that Home lists: how far each is, and what Enter does on its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from lab.core.study import Progress, StudyLine
+from lab.runs.descriptions import one_line
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.theme import MUTED
+from screens.widgets.table import RowList, TableColumn, cell
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class StudyRow(NamedTuple):
+    """A study, and how far the person of this seat is in it; `mine` is None where nothing was dealt to them.
+
+    `everybody` says whether how far all are together is told: who rates does not learn how far the others are.
+    """
+
+    line: StudyLine
+    mine: Progress | None
+    everybody: bool = True
+    unsettled: int = 0
+    """How many items they handed in hold two answers of theirs at one place, since copies were merged."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands, in a word or two."""
+        if self.line.locked:
+            return "locked"
+        if not self.line.dealt:
+            return "not dealt"
+        if self.mine is None:
+            return "not yours"
+        if self.mine.held:
+            return "held"
+        if self.unsettled:
+            return f"settle {self.unsettled}"
+        return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
+
+
+def study_rows(store: Store, person: str, *, others: bool) -> list[StudyRow]:
+    """Every study, the newest first; without `others` only those in which something was dealt to this person."""
+    rows = []
+    for line in store.studies.lines(archived=False):
+        study = store.studies.study(line.id, line.version)
+        mine = store.studies.progress(study, person)
+        if others or mine.dealt:
+            rated = mine.dealt and not line.locked and line.unit != "task to play"
+            unsettled = len(store.labels.to_settle(study, person)) if rated else 0
+            rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled))
+    return rows
+
+
+class StudyTable(RowList[StudyRow]):
+    """Studies, the newest first; as many lines as there are, up to a few."""
+
+    HELP = """\
+# Studies
+
+Every study in this file, with what is done and what is left of it. **{list.open}** opens it at the exact item where
+you left it, as the person that this seat is (`--as CODE`).
+
+**{studies.agreement}** shows how far its raters agree, for those who design or analyse it; **{list.open}** does so too
+where nothing is left for you to answer.
+"""
+    heading_rows = 1
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "agreement", "Agreement", id="studies.agreement", tooltip="How far this study's raters agree"),
+    ]
+
+    def next_words(self) -> str:
+        """What Enter does on this line."""
+        row = self.current
+        if row is None:
+            return ""
+        if row.mine is None or row.line.locked:
+            agreement = with_keys(self, "{list.open}: its agreement   ") if self.may_read else ""
+            return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
+        verb = "play" if row.line.unit == "task to play" else "rate"
+        agreement = "   {studies.agreement}: its agreement" if self.may_read else ""
+        if row.unsettled:
+            items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
+            return with_keys(self, f"{{list.open}}: settle which of your two answers stands in {items}{agreement}")
+        did = f"{row.mine.done} of {row.mine.dealt} done"
+        return with_keys(self, f"{{list.open}}: {verb} in this study, {did}{agreement}")
+
+    @property
+    def may_read(self) -> bool:
+        """Whether whoever sits here has the rooms of those who read a study's answers."""
+        return lab_of(self).has_room("agreement")
+
+    @property
+    def reads(self) -> bool:
+        """Whether Enter reads what was answered in the study under the cursor, in place of answering in it."""
+        row = self.current
+        return row is not None and self.may_read and (row.mine is None or row.line.locked)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not for this seat does not exist."""
+        return self.may_read if action == "agreement" else super().check_action(action, parameters)
+
+    def action_agreement(self) -> None:
+        """Shows how far the raters of the study under the cursor agree."""
+        row = self.current
+        if row is not None:
+            app = lab_of(self)
+            app.open_numbers(app.store.studies.study(row.line.id, row.line.version))
+
+    def heading(self, width: int) -> Content:
+        return Content.styled(self._cells(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)
+
+    def paint(self, index: int, width: int) -> Content:
+        row = self.rows[index]
+        line, mine = row.line, row.mine
+        values = {
+            "asks": line.protocol,
+            "yours": f"{mine.done}/{mine.dealt}" if mine is not None else "-",
+            "all": f"{line.done}/{line.dealt}" if row.everybody else "",
+            "state": row.state,
+        }
+        return Content(self._cells(width, line.name, one_line(line.title, 200), values))
+
+    def _cells(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
+        """A line: the name, by which commands take it and studies of one protocol differ; the title in the rest."""
+        everybody = any(row.everybody for row in self.rows)
+        shown = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
+        room = max(8, width - sum(column.width + 2 for column in shown.values()))
+        named = min(max([12, *(cell_len(row.line.name) for row in self.rows)]), room)
+        parts = [cell(name, TableColumn("", named, 0))]
+        if room - named > _LEAST_TITLE:
+            parts.append(cell(title, TableColumn("", room - named - 2, 0)))
+        else:
+            parts = [cell(name, TableColumn("", room, 0))]
+        return "  ".join([*parts, *(cell(one_line(values[name]), column) for name, column in shown.items())])
+
+
+_LEAST_TITLE = 12
+"""Cells below which a title would say nothing."""
+_COLUMNS = {
+    "asks": TableColumn("asks", 24, 90),
+    "yours": TableColumn("yours", 9, 0, right=True),
+    "all": TableColumn("all", 13, 60, right=True),
+    "state": TableColumn("state", 9, 0),
+}

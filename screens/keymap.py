@@ -1,0 +1,191 @@
+"""Bindings by id, and what a person's keymap makes of them: which ids and keys there are, and what each means.
+
+Textual takes a keymap as it is: an unknown id or key is passed over, and what stood on the same key as a binding that
+is moved is lost. Here such a keymap is refused with a sentence, and what stood there stays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import NamedTuple
+
+import msgspec
+from textual.binding import Binding, BindingsMap
+from textual.dom import DOMNode
+from textual.keys import Keys
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import folder
+from screens.key_names import character
+
+FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}
+"""Bindings that go where another goes: the second press of one key, the same deed in another room."""
+_HELD = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
+
+
+class NamedBinding(NamedTuple):
+    """A binding by its id, as the program comes: its keys, its word in the footer, what it does."""
+
+    id: str
+    keys: str
+    word: str
+    tooltip: str
+
+
+class Keymap(NamedTuple):
+    """A person's keymap with all that follows from it.
+
+    `keys` is given to Textual: keys by binding id. `lost` says, a sentence each, which bindings have no key any more.
+    """
+
+    keys: dict[str, str]
+    lost: tuple[str, ...]
+
+
+class _Bindings(NamedTuple):
+    """Every named binding by its id, and which of them stand on each key, once for each way widgets have them."""
+
+    named: dict[str, NamedBinding]
+    by_key: list[dict[str, list[str]]]
+
+
+def named_bindings() -> dict[str, NamedBinding]:
+    """Every binding of every screen by its id, sorted."""
+    return _bindings().named
+
+
+def _bindings() -> _Bindings:
+    """What the screens bind, of which the cache keeps a copy: to import them all takes most of a second.
+
+    The copy is of these very files and of Textual's version; where it cannot be read or written, it is done without.
+    """
+    path = folder("cache") / f"bindings-{_stamp()}.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Bindings)
+    except (OSError, msgspec.MsgspecError):
+        found = _read_bindings()
+    part = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in path.parent.glob("bindings-*"):
+            old.unlink(missing_ok=True)
+        part.write_bytes(msgspec.json.encode(found))
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return found
+
+
+def _stamp() -> str:
+    """Another one as soon as a file of the screens is another."""
+    root = Path(__file__).parent
+    files = ((str(path), path.stat()) for path in sorted(root.rglob("*.py")))
+    known = [version("textual"), *(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in files)]
+    return sha256("\n".join(known).encode()).hexdigest()[:16]
+
+
+def _read_bindings() -> _Bindings:
+    """Imports all screens."""
+    found: dict[str, NamedBinding] = {}
+    for kind in _kinds():
+        for binding in kind.__dict__.get("BINDINGS", ()):
+            if isinstance(binding, Binding) and binding.id:
+                one = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
+                found.setdefault(binding.id, one)
+    by_key: list[dict[str, list[str]]] = []
+    for bindings in _maps():
+        stand = {key: [one.id for one in ones if one.id] for key, ones in bindings.key_to_bindings.items()}
+        stand = {key: ids for key, ids in stand.items() if ids}
+        if stand and stand not in by_key:
+            by_key.append(stand)
+    return _Bindings(dict(sorted(found.items())), by_key)
+
+
+def keymap_of(keymap: Mapping[str, str]) -> Keymap:
+    """What a keymap of the settings comes to; a `LabError` where it names a binding or a key that is none."""
+    if not keymap:
+        return Keymap({}, ())
+    known, maps = _bindings()
+    for id, keys in keymap.items():
+        _check(id, keys, known)
+    moved = {id: _spelled(keys) for id, keys in keymap.items()}
+    moved |= {id: moved[other] for id, other in FOLLOWS.items() if other in moved and id not in moved}
+    kept: dict[str, str] = {}
+    lost: dict[str, str] = {}
+    for by_key in maps:
+        for others in by_key.values():
+            if not moved.keys().isdisjoint(others):
+                kept |= {other: known[other].keys for other in others if other not in moved}
+        lost |= _lost(by_key, moved, known)
+    return Keymap(moved | kept, tuple(lost.values()))
+
+
+def _check(id: str, keys: str, known: Mapping[str, NamedBinding]) -> None:
+    if id not in known:
+        near = get_close_matches(id, known, 1)
+        hint = f"Do you mean {near[0]}? " if near else ""
+        raise LabError("settings", f"field keymap: {plain(id)!r} is no binding", f"{hint}`hitlab keys` lists them.")
+    for key in keys.split(","):
+        if not _is_key(key.strip()):
+            said = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"
+            raise LabError("settings", said, "Keys are written as ctrl+x, f12, enter, A or question_mark.")
+
+
+def _is_key(key: str) -> bool:
+    *held, last = key.split("+") if len(key) > 1 else [key]
+    return last != "" and set(held) <= _HELD and (len(last) == 1 or last in _named_keys() or bool(character(last)))
+
+
+def _named_keys() -> frozenset[str]:
+    return frozenset(key.value for key in Keys)
+
+
+def _spelled(keys: str) -> str:
+    return ",".join(key.strip() for key in keys.split(","))
+
+
+def _lost(
+    by_key: Mapping[str, list[str]], moved: Mapping[str, str], known: Mapping[str, NamedBinding]
+) -> dict[str, str]:
+    """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
+    taken = {key: id for id, keys in moved.items() for key in keys.split(",") if key in by_key}
+    here = {id for ids in by_key.values() for id in ids}
+    found = {}
+    for key, id in taken.items():
+        for other in by_key[key]:
+            if id in here and other not in moved and set(known[other].keys.split(",")) <= set(taken):
+                found[other] = f"{known[other].word} ({other}) has no key: {id} stands on {key}."
+    return found
+
+
+def _maps() -> Iterator[BindingsMap]:
+    for kind in _kinds():
+        merged = getattr(kind, "_merged_bindings", None)
+        if merged is not None:
+            yield merged
+
+
+def _kinds() -> Iterator[type[DOMNode]]:
+    """Every widget and screen of ours, and the app."""
+    import screens
+
+    for module in walk_packages(screens.__path__, "screens."):
+        if not module.name.endswith(".__main__"):
+            import_module(module.name)
+    left, seen = [DOMNode], set[type[DOMNode]]()
+    while left:
+        for kind in left.pop().__subclasses__():
+            if kind not in seen:
+                seen.add(kind)
+                left.append(kind)
+    yield from sorted((kind for kind in seen if kind.__module__.startswith("screens.")), key=str)

@@ -1,0 +1,98 @@
+"""What a screen may ask of the app around it: a Protocol, so that no screen imports the app that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+from textual.message import Message
+
+from lab.core.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message_pump import MessagePump
+    from textual.screen import Screen
+
+    from lab.core.settings import Settings
+    from lab.core.study import Study
+    from lab.core.task import Task
+    from lab.runs.fork import ForkChange
+    from lab.runs.session import Session
+    from screens.picture_window import PictureWindow
+    from screens.record.intent import Asking
+    from store.store import Store
+
+ScreenName = Literal[
+    "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
+    "agreement", "adjudicate", "raters",
+]  # fmt: skip
+"""The rooms of the app."""
+
+
+@dataclass
+class Failed(Message):
+    """What was read or done off the UI thread was refused; the app says so in a sentence."""
+
+    error: LabError
+
+
+class Lab(Protocol):
+    """The app as its screens know it: one file, one seat, at most one run under way, and the way to other rooms."""
+
+    store: Store
+    settings: Settings
+    session: Session | None
+    """The run under way, or the last one; None before the first."""
+    came_from: dict[str, ScreenName]
+    """Where one step back leads from a room, where that is not Home."""
+    leaving: tuple[str, str]
+    """What is said before a run that is live is left, and what the keys do."""
+    run_locale: str
+    """The language in which the run that is live speaks to whoever answers in it."""
+    after_run: str
+    """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+
+    @property
+    def run_is_live(self) -> bool: ...
+    @property
+    def run_waits(self) -> Literal["", "answer", "decision"]: ...
+    def fit(self) -> None: ...
+    def report(self, error: LabError) -> None: ...
+    def has_room(self, name: str) -> bool: ...
+    def entered(self, name: ScreenName) -> Screen[None] | None: ...
+    def check_no_run(self) -> None: ...
+    def choose_phone(self, serial: str) -> None: ...
+    def action_show(self, name: ScreenName) -> None: ...
+    def open_home(self) -> None: ...
+    def open_task(self, name: str) -> None: ...
+    def open_record(self, asking: Asking) -> None: ...
+    def open_session(self, make: Callable[[], Session]) -> None: ...
+    def open_resume(self, trace_id: str) -> None: ...
+    def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None: ...
+    def open_compare(self, left: str, right: str) -> None: ...
+    def open_author(self, task: Task, trace_id: str | None) -> None: ...
+    def open_study(self, study: Study) -> None: ...
+    def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None: ...
+    def forked(self, trace_id: str, index: int, change: ForkChange) -> Session: ...
+    def enter_live(self, session: Session) -> None: ...
+
+
+def lab_of(node: MessagePump) -> Lab:
+    """The app that a screen or widget is shown in."""
+    return cast("Lab", node.app)
+
+
+def tried(node: MessagePump, work: Callable[[], None]) -> None:
+    """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
+    try:
+        work()
+    except LabError as error:
+        lab_of(node).report(error)
+
+
+def window_of(node: MessagePump) -> PictureWindow | None:
+    """The page of pictures beside the terminal, where one is wanted."""
+    window: PictureWindow | None = getattr(node.app, "window", None)
+    return window

@@ -1,0 +1,118 @@
+"""The room of live runs: a phone is started here, and what failed in starting it is said here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Static
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.widgets.footer import Footer
+
+if TYPE_CHECKING:
+    from lab.core.settings import Settings
+    from lab.runs.session import Session
+    from lab.runs.spec import Spec
+    from screens.record.intent import Asking
+
+
+def task_spec(name: str, settings: Settings) -> Spec:
+    """A built-in task with its persona, worked by its playbook while the person of this seat answers."""
+    from lab.runs.spec import Spec
+    from simulators import library
+
+    task = library.task(name)
+    persona = library.persona(task.persona, task.log) if task.persona else None
+    return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device)
+
+
+def demonstration(name: str | None, settings: Settings) -> Asking:
+    """A recording by the person of this seat: of a task (a name or a file), or of what they then say they intend."""
+    from lab.core.demonstration import to_demonstrate
+    from lab.runs.spec import PERSON, Spec
+    from screens.record.intent import Asking
+    from simulators import library
+
+    task = library.task(name) if name is not None else None
+    persona = library.persona(task.persona, task.log) if task is not None and task.persona else None
+    spec = Spec(
+        task or to_demonstrate(None, "", ""),
+        persona,
+        agent=PERSON,
+        person=settings.person,
+        seat=settings.seat,
+        device=settings.device,
+    )
+    return Asking(spec, own=task is None)
+
+
+class LiveLauncher(Screen[None]):
+    """Stands beneath the Live screen: seen while a session is built, and where it could not be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = ""
+
+    def compose(self) -> ComposeResult:
+        nothing = with_keys(self, "No run is live. {list.open} on a task in Home ({app.home}) starts one.")
+        yield Static(self._said or nothing, id="door", markup=False)
+        yield Footer()
+
+    def build(self, make: Callable[[], Session]) -> None:
+        """Makes a session off the UI thread and shows it."""
+        self._say("Starting the phone ...")
+        self._build(make)
+
+    @work(thread=True, exclusive=True, group="build")
+    def _build(self, make: Callable[[], Session]) -> None:
+        try:
+            session = make()
+        except LabError as error:
+            self.app.call_from_thread(
+                self._say, f"{error.sentence}\n\n" + with_keys(self, "{app.back} goes back to Home.")
+            )
+        else:
+            self.app.call_from_thread(self.enter, session)
+
+    def enter(self, session: Session) -> None:
+        """Shows a session that is built."""
+        from lab.runs.spec import PERSON
+        from screens.live.live import LiveScreen
+        from screens.record.record import RecordScreen
+
+        try:
+            if session.spec.agent == PERSON:
+                screen: Screen[None] = RecordScreen(session)
+            else:
+                screen = LiveScreen(session, reads=self._reads_first(session))
+        except LabError as error:
+            self._say(f"{error.sentence}\n\n" + with_keys(self, "{app.back} goes back to Home."))
+            return
+        self._say(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
+        app = lab_of(self)
+        app.session = session
+        self.app.push_screen(screen)
+        self.app.call_after_refresh(app.fit)
+
+    def _reads_first(self, session: Session) -> bool:
+        """Whether a participant has still to read who they are; in a study that is played they did so before."""
+        played = lab_of(self).came_from.get("live") == "play"
+        human = session.spec.user == "human"
+        return (
+            session.spec.seat == "participant"
+            and human
+            and not played
+            and not session.store.runs.holds(session.trace_id)
+        )
+
+    def _say(self, text: str) -> None:
+        self._said = plain(text)
+        for shown in self.query("#door").results(Static):
+            shown.update(self._said)

@@ -1,0 +1,38 @@
+"""What a screen has done for it off the UI thread, one thing after another: writes that may wait for a disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from lab.core.errors import LabError
+
+Errand = Callable[[], object]
+
+
+class Errands:
+    """One daemon thread with a queue. `refused` is called, on that thread, with the `LabError` of an errand."""
+
+    def __init__(self, name: str, refused: Callable[[LabError], None]) -> None:
+        self._refused = refused
+        self._queue: SimpleQueue[Errand | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def do(self, errand: Errand) -> None:
+        """Does it after all that was asked for before; returns at once."""
+        self._queue.put(errand)
+
+    def finish(self, seconds: float) -> bool:
+        """Waits at most so long until all is done; True when it is. Nothing may be asked for afterwards."""
+        self._queue.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (errand := self._queue.get()) is not None:
+            try:
+                errand()
+            except LabError as error:
+                self._refused(error)

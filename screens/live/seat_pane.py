@@ -1,0 +1,152 @@
+"""What is pinned beside a run: whom the person plays, what they were asked, how they decide; more for a developer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+
+from lab.core.codec import encode
+from lab.core.plain_text import plain
+from lab.core.step import Proposed
+from lab.core.task import Actor
+from lab.runs.descriptions import usage_words
+from lab.runs.spec import Spec, brief_of
+from screens.key_names import with_keys
+from screens.persona_facts import moment_words, name_words, outline
+from screens.widgets.fold import Fold
+
+_PROACTIVE = (
+    "Nothing was asked for. The agent looks at the time, the place and what was done before, and may offer help."
+)
+"""Shown in place of an instruction; the task's title is not, because it may say what the right offer is."""
+
+
+class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """The persona's facts, the context and the decision policy, each folded or open.
+
+    `knows` adds what only a developer may see: the task's name, the agent's, what was done before, and what the agent
+    was sent last. Who plays the user is told what a model in that chair is.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "part(1)", "Below", show=False, id="seat.below", tooltip="The part below, or its next line"),
+        Binding("up,k", "part(-1)", "Above", show=False, id="seat.above", tooltip="The part above, or its line before"),
+        Binding("pagedown", "page_down", "Read on", show=False, id="seat.page_down", tooltip="Further down"),
+        Binding("pageup", "page_up", "Read back", show=False, id="seat.page_up", tooltip="Further up"),
+    ]
+    DEFAULT_CSS = """
+    Seat { height: auto; scrollbar-size-vertical: 1; }
+    Seat > .facts { display: none; padding-left: 2; }
+    Seat.-persona > .facts { display: block; }
+    """
+    ALLOW_MAXIMIZE = True
+
+    def __init__(self, spec: Spec, agent: Actor, *, knows: bool) -> None:
+        super().__init__(id="seat", classes="pane")
+        self._spec = spec
+        self._agent = agent
+        self._knows = knows
+        self.border_title = "Your part" if not knows else "Seat"
+
+    def compose(self) -> ComposeResult:
+        self.border_subtitle = "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part")
+        task, persona = self._spec.task, self._spec.persona
+        asked = plain(task.instruction) or _PROACTIVE
+        yield Fold("Task", asked, self._asked(asked), id="seat-task")
+        if task.policy:
+            yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
+        if persona is not None:
+            yield Fold("Who you are", plain(persona.name), id="seat-persona")
+            for name, held in persona.facts.items():
+                summary = ", ".join(value for _, _, value in outline({name: held}, 0) if value)
+                inside = held if isinstance(held, dict) else {name: held}
+                yield Fold(name_words(name), summary, facts(inside), classes="facts")
+        where = ", ".join(plain(part) for part in (moment_words(task.time), task.place) if part)
+        yield Fold("When and where", where, self._surroundings(where), id="seat-context")
+        if self._knows:
+            yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
+
+    def _asked(self, asked: str) -> Text:
+        text = Text(asked)
+        if self._knows:
+            task, agent = self._spec.task, self._agent
+            named = f"\n{task.id}: {task.title}" if task.title else f"\n{task.id}"
+            text.append(plain(f"{named}\n{task.kind}, worked by {agent.shown} ({agent.kind})"), style="dim")
+        return text
+
+    def action_part(self, by: int) -> None:
+        """To the next part; a part that goes on out of sight is read first, line by line."""
+        parts = [fold for fold in self.query(Fold) if fold.display]
+        here = next((at for at, fold in enumerate(parts) if fold.has_focus), None)
+        if here is None:
+            return
+        part, view = parts[here].region, self.scrollable_content_region
+        if (part.bottom > view.bottom) if by > 0 else (part.y < view.y):
+            self.scroll_relative(y=by, animate=False)
+        elif 0 <= here + by < len(parts):
+            parts[here + by].focus()
+
+    def unfold(self, *names: str) -> None:
+        """Opens these parts; `facts` are the persona's, all of them."""
+        for name in names:
+            for fold in self.query(".facts" if name == "facts" else f"#seat-{name}").results(Fold):
+                fold.folded = False
+
+    @on(Fold.Turned)
+    def _turned(self, message: Fold.Turned) -> None:
+        """The facts come and go with the heading above them."""
+        if message.fold.id == "seat-persona":
+            self.set_class(not message.fold.folded, "-persona")
+
+    def sent(self, index: int, proposed: Proposed) -> None:
+        """Shows exactly what the agent was sent before it proposed this."""
+        for fold in self.query("#seat-sent").results(Fold):
+            head = f"for step {index + 1}"
+            usage = f"  {usage_words(proposed.usage)}" if proposed.usage else ""
+            fold.set_body(head + usage, self._prompt(head + usage, proposed))
+
+    def _prompt(self, head: str, proposed: Proposed) -> Text:
+        text = Text(head + "\n", style="dim")
+        if proposed.prompt is not None:
+            text.append(plain(proposed.prompt.text), style="not dim")
+            for sha in proposed.prompt.images:
+                text.append(f"\n[picture {sha[:12]}]")
+        else:
+            text.append(self.brief_words(), style="not dim")
+        if proposed.raw is not None:
+            text.append("\nIt answered:\n")
+            text.append(plain(proposed.raw), style="not dim")
+        return text
+
+    def brief_words(self) -> str:
+        """What an agent that is no model was told."""
+        brief = msgspec.json.format(encode(brief_of(self._spec.task, self._spec.persona)), indent=2).decode()
+        return f"No model: the agent read the screen's tree, what was done so far, and this brief:\n{plain(brief)}"
+
+    def _surroundings(self, where: str) -> Text:
+        text = Text(where or "Not said.")
+        persona = self._spec.persona
+        if self._knows and persona is not None and persona.log:
+            text.append("\nWhat was done before, as the phone kept it:", style="dim")
+            for entry in persona.log:
+                text.append("\n" + plain(entry.exposed, lines=False))
+        return text
+
+
+def facts(profile: dict[str, Any]) -> Group:
+    """A persona's facts as an indented outline; long values wrap under their own beginning."""
+    lines: list[Padding] = []
+    for depth, name, value in outline(profile, 0):
+        text = Text()
+        text.append(f"{name}: " if value else name, style="dim" if depth else "bold")
+        text.append(value)
+        lines.append(Padding(text, (0, 0, 0, depth * 2)))
+    return Group(*lines)

@@ -1,0 +1,167 @@
+"""Acting in the agent's place: the keys of the phone, and a line to type into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from lab.core.screen_clock import Clock
+from lab.core.step import Action
+from lab.core.ui_tree import UiTree
+from screens.key_names import with_keys
+from screens.live.choices import Choice, Choices, picks
+from screens.record.nodes import NodePicker
+
+
+class HandsRow(Choices):
+    """The keys of a phone."""
+
+    HELP = """
+    You act in the agent's place: tap, hold, drag and scroll on the phone with the mouse, or find by **{run.nodes}**
+    what can be tapped. The keys before the choices, or the letters underlined in them, are the phone's own; **tab**
+    goes to the line that is typed into it, and so does every letter over the phone. **{run.back}** comes back here;
+    **{hands.give:t}** gives back.
+    """
+    GROUP = "hands"
+    CHOICES = (
+        Choice("navigate_back", "b", "back"),
+        Choice("navigate_home", "h", "home"),
+        Choice("press_recent", "r", "recent"),
+        Choice("keyboard_enter", "e", "enter"),
+        Choice("give", "t", "give back", "The agent goes on"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+
+
+class HandsPanel(Vertical):
+    """What a person who took over can do beside touching the mirror."""
+
+    DEFAULT_CSS = """
+    HandsPanel { height: auto; display: none; }
+    HandsPanel > Static { height: auto; width: 1fr; }
+    """
+
+    @dataclass
+    class Acted(Message):
+        """The person does this."""
+
+        action: Action
+
+    @dataclass
+    class GaveBack(Message):
+        """The agent may go on."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(id="hands")
+        self._ready = False
+        self._awaited = ""
+        self._state = Static(id="hands-state", markup=False)
+        self._row = HandsRow(clock, id="hands-row")
+        self._field = Input(
+            id="hands-text", compact=True, select_on_focus=False, placeholder="text to type into the phone"
+        )
+        self._picker = NodePicker()
+        self.border_title = "You act in the agent's place"
+
+    def compose(self) -> ComposeResult:
+        yield self._state
+        yield self._row
+        yield self._field
+        yield self._picker
+
+    def open(self, ready: bool, awaited: str) -> None:
+        """Shows the keys; `ready` is whether the phone waits for the person now, `awaited` what comes before that."""
+        self._ready, self._awaited = ready, awaited
+        if not ready:
+            self._picker.close()
+        self._tell()
+        first = not self.has_class("-open")
+        self.add_class("-open")
+        self.display = True
+        if first:
+            self._row.cursor = -1
+            self._row.focus()
+
+    def close(self) -> None:
+        self._picker.close()
+        self.remove_class("-open")
+        self.display = False
+
+    def focus_keys(self) -> None:
+        """Puts the keys where nothing is typed."""
+        self._row.focus()
+
+    def back(self) -> bool:
+        """One step back: from the line, or the list of what can be tapped, to the keys; False where there is none."""
+        if not (self._field.has_focus or self._picker.display):
+            return False
+        self._picker.close()
+        self.focus_keys()
+        return True
+
+    def list_nodes(self, tree: UiTree) -> None:
+        """Lists what can be tapped."""
+        self._picker.open(tree)
+        self._tell()
+
+    def on_descendant_focus(self) -> None:
+        self._tell()
+
+    def _tell(self) -> None:
+        """What the next key does."""
+        if not self._ready:
+            line = f"The phone will be yours as soon as {self._awaited}"
+        elif self._picker.display:
+            line = "Enter taps it; {run.back} goes back."
+        elif self._field.has_focus:
+            line = "Enter types it into the phone; {run.back} goes back to the keys."
+        else:
+            line = "Tap the phone, {run.nodes} finds what to tap, tab: text to type, or:"
+        self._state.update(Text(with_keys(self, line)))
+
+    @on(NodePicker.Aimed)
+    def _aimed(self, message: NodePicker.Aimed) -> None:
+        message.stop()
+
+    @on(NodePicker.Taken)
+    def _taken(self, message: NodePicker.Taken) -> None:
+        message.stop()
+        self._picker.close()
+        self.focus_keys()
+        self.post_message(self.Acted(Action("click", at=message.node.bounds.center)))
+
+    def key(self, name: str) -> None:
+        """Enter over the phone is the keyboard's, Backspace takes a letter back from the line."""
+        if name == "enter":
+            self.post_message(self.Acted(Action("keyboard_enter")))
+        else:
+            self.type("")
+
+    def type(self, text: str) -> None:
+        """A letter typed over the mirror begins the line."""
+        self._field.focus()
+        self._field.insert_text_at_cursor(text)
+
+    @on(Choices.Picked)
+    def _picked(self, event: Choices.Picked) -> None:
+        event.stop()
+        if event.choice == "give":
+            self.post_message(self.GaveBack())
+        else:
+            self.post_message(self.Acted(msgspec.convert({"kind": event.choice}, Action)))
+
+    @on(Input.Submitted, "#hands-text")
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value:
+            self.post_message(self.Acted(Action("input_text", text=event.value)))
+            event.input.clear()

@@ -1,0 +1,68 @@
+"""What a live run says to the person who answers in it, by locale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_EN = {
+    "asks": "The agent asks",
+    "says": "The agent says",
+    "accept": "accept it",
+    "reject": "reject it",
+    "question": "no offer: answer",
+    "remark": "a remark, if you like (tab)",
+    "answer": "your answer",
+    "undecided": "! Nothing is decided yet: {keys}.",
+    "untyped": "! Nothing is typed yet: write your answer, then {reply.enter}.",
+    "sending": "sending ...",
+    "sends answer": "{reply.enter} sends your answer",
+    "in words": "No offer: write your answer here, {reply.enter} sends it",
+    "a remark": "A remark. {reply.enter} goes back to the choices; nothing is sent yet",
+    "one key": "One key sends · {remark}",
+    "with remark": "your remark goes too",
+    "to remark": "tab: a remark first",
+    "waits": "The agent waits for your answer.",
+    "early": "That key came before this was read, and did nothing: press it again.",
+    "before": "Before it begins",
+    "read first": "Read your part above; arrows and {fold.toggle} open it. Nothing goes on until you begin.",
+    "begins": "{run.next} begins; tab: what stands above",
+}
+_ZH = {
+    "asks": "助手提问",
+    "says": "助手说",
+    "accept": "接受提议",
+    "reject": "拒绝提议",
+    "question": "没有提议：我来回答",
+    "remark": "想说的话（可不写，tab）",
+    "answer": "您的回答",
+    "undecided": "! 还没有决定：{keys}。",
+    "untyped": "! 还没有写：请写下回答，再按 {reply.enter}。",
+    "sending": "正在发送……",
+    "sends answer": "按 {reply.enter} 发送回答",
+    "in words": "没有提议：请在这里写回答，按 {reply.enter} 发送",
+    "a remark": "附言。按 {reply.enter} 回到选项；还没有发送",
+    "one key": "按一个键就发送 · {remark}",
+    "with remark": "附言一起发送",
+    "to remark": "tab：先写附言",
+    "waits": "助手在等您的回答。",
+    "early": "这一键按得太早，没有生效：请再按一次。",
+    "before": "开始之前",
+    "read first": "请先读上面您的部分，用方向键和 {fold.toggle} 打开。您开始之前什么都不会进行。",
+    "begins": "按 {run.next} 开始；tab：上面的内容",
+}
+_BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
+
+
+def said(locale: str, key: str, **values: object) -> str:
+    """A sentence of Live in that locale."""
+    return phrase(_BY_LOCALE, locale, key, **values)
+
+
+def phrase(tables: Mapping[str, Mapping[str, str]], locale: str, key: str, **values: object) -> str:
+    """A sentence by its key from tables by locale, English where it has none; `values` stand in it as they are."""
+    english = tables["en"]
+    words = tables.get(locale) or tables.get(locale.partition("-")[0]) or english
+    text = words.get(key, english[key])
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text

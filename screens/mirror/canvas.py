@@ -1,0 +1,103 @@
+"""Cells on the terminal: one strip a row, and only rows that differ are drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from screens.mirror.glyphs import Codes
+from screens.mirror.marks import PhoneMark, draw_marks
+from screens.mirror.strips import CellStrip, strips
+
+if TYPE_CHECKING:
+    from screens.mirror.paint import Cells
+    from screens.mirror.painter import PaintedPhone
+
+
+class Canvas(Widget):
+    """What was painted of a phone, its marks over it; before that, a notice."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "Canvas { width: 1fr; height: 1fr; }"
+
+    class Sized(Message):
+        """It has other cells now: what was painted for those before is to be painted for these."""
+
+    def __init__(self, notice: str) -> None:
+        super().__init__()
+        self.codes = Codes()
+        self.notice = notice
+        self.rows_drawn = 0
+        """Rows drawn again so far: what pictures cost."""
+        self.faded = False
+        """Whether it is drawn without its colours, as what was true a while ago."""
+        self._cells: Cells | None = None
+        self._strips: list[CellStrip] = []
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self.post_message(self.Sized())
+
+    def draw(self, painted: PaintedPhone, marks: Sequence[PhoneMark]) -> int:
+        """Shows what was painted, marks over it; returns how many rows differ from what was shown."""
+        from screens.mirror.paint import changed_rows, filled, greyed, pack
+
+        cells = painted.cells
+        if painted.fit is None or (painted.fit.rows, painted.fit.cols) != cells.shape:
+            cells = filled(cells, pack(*self.background_colors[1].rgb))
+        if self.faded:
+            cells = greyed(cells)
+        if marks and painted.fit is not None:
+            cells = cells.copy()
+            draw_marks(cells, painted.fit, marks, self.codes)
+        rows = changed_rows(self._cells, cells)
+        made = strips(cells, rows, self.codes)
+        if len(rows) == cells.shape[0]:
+            self._strips = made
+        else:
+            for row, strip in zip(rows, made, strict=True):
+                self._strips[row] = strip
+        self._cells = cells
+        self.rows_drawn += len(rows)
+        if rows:
+            width = self.size.width
+            self.refresh(*(Region(0, first, width, last - first) for first, last in _ranges(rows)))
+        return len(rows)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The strips of a region as they are: there is no border or padding to add to them."""
+        width = self.size.width
+        background = self.background_colors[1]
+        filters = self.get_line_filters()
+        lines: list[Strip] = []
+        for y in crop.line_range:
+            line: Strip = self._strips[y] if y < len(self._strips) else self._bare(y, width)
+            if line.cell_length != width:
+                line = line.adjust_cell_length(width, self.rich_style)
+            for filter in filters:
+                line = line.apply_filter(filter, background)
+            lines.append(line if crop.column_span == (0, width) else line.crop(*crop.column_span))
+        return lines
+
+    def _bare(self, y: int, width: int) -> Strip:
+        """A row where nothing was painted yet; the middle one says so."""
+        if y != self.size.height // 2 or self._strips:
+            return Strip.blank(width, self.rich_style)
+        return Strip([Segment(self.notice[:width].center(width), self.rich_style)], width)
+
+
+def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Rows in order as ranges [first, last)."""
+    ranges: list[tuple[int, int]] = []
+    for row in rows:
+        if ranges and ranges[-1][1] == row:
+            ranges[-1] = ranges[-1][0], row + 1
+        else:
+            ranges.append((row, row + 1))
+    return ranges

@@ -1,0 +1,177 @@
+"""Text as a terminal counts it: clusters of one or two cells, wrapped and cut without ever splitting one."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from rich.cells import cell_len, get_character_cell_size
+
+from lab.core.plain_text import plain
+
+ELLIPSIS = "…"
+_JOINER = "\u200d"
+
+TAIL = 0x10FFFD
+"""Stands for the second cell of a wide glyph in a row of code points; it is written as nothing."""
+FIRST = 0x100000
+"""Where our own code points for clusters of several characters begin. `plain` never lets a stranger's through."""
+
+
+class Glyph(NamedTuple):
+    """What one or two cells show: a character with all that combines with it."""
+
+    text: str
+    width: int
+
+
+NEWLINE = Glyph("\n", 0)
+"""Between two lines of one text; it has no cell."""
+
+
+@lru_cache(maxsize=2048)
+def glyphs(text: str) -> tuple[Glyph, ...]:
+    """A stranger's text as glyphs: controls made visible, runs of blanks made one, NEWLINE between its lines.
+
+    Apart from that nothing in it is of no width.
+    """
+    lines = [found for line in plain(text).split("\n") if (found := _glyphs(" ".join(line.split())))]
+    return tuple(glyph for index, line in enumerate(lines) for glyph in ((NEWLINE, *line) if index else line))
+
+
+def flat(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
+    """A text on one line."""
+    return tuple(Glyph(" ", 1) if glyph is NEWLINE else glyph for glyph in line) if NEWLINE in line else line
+
+
+def _glyphs(line: str) -> tuple[Glyph, ...]:
+    if line.isascii():
+        return tuple(Glyph(ch, 1) for ch in line)
+    clusters: list[str] = []
+    for ch in line:
+        if clusters and _joins(clusters[-1], ch):
+            clusters[-1] += ch
+        else:
+            clusters.append(ch)
+    found = tuple(_measured(cluster.rstrip(_JOINER)) for cluster in clusters)
+    found = tuple(glyph for glyph in found if glyph.width)
+    if cell_len("".join(glyph.text for glyph in found)) == sum(glyph.width for glyph in found):
+        return found
+    return tuple(Glyph(ch, width) for ch in line if (width := get_character_cell_size(ch)) and not _modifies(ch))
+
+
+def _joins(cluster: str, ch: str) -> bool:
+    """Whether a terminal draws a character into the cluster before it."""
+    if cluster[-1] == _JOINER or get_character_cell_size(ch) == 0:
+        return True
+    return (_modifies(ch) and cell_len(cluster) == 2) or (_flags(ch) and _flags(cluster))
+
+
+def _modifies(ch: str) -> bool:
+    """Whether it is a skin tone."""
+    return "\U0001f3fb" <= ch <= "\U0001f3ff"
+
+
+def _flags(text: str) -> bool:
+    """Whether it is half a flag."""
+    return len(text) == 1 and "\U0001f1e6" <= text <= "\U0001f1ff"
+
+
+def _measured(cluster: str) -> Glyph:
+    """A cluster and its width; what a terminal may draw wider than two cells is cut back to its first character."""
+    width = cell_len(cluster)
+    return Glyph(cluster, width) if width <= 2 else Glyph(cluster[0], cell_len(cluster[0]))
+
+
+def width_of(line: tuple[Glyph, ...]) -> int:
+    """Cells that a line takes."""
+    return sum([glyph[1] for glyph in line])
+
+
+def cut(line: tuple[Glyph, ...], width: int) -> tuple[Glyph, ...]:
+    """A line in at most `width` cells: whole, or as much as fits and an ellipsis; nothing where not even that fits."""
+    if width_of(line) <= width:
+        return line
+    if width < 1:
+        return ()
+    kept: list[Glyph] = []
+    room = width - 1
+    for glyph in line:
+        if glyph.width > room:
+            break
+        kept.append(glyph)
+        room -= glyph.width
+    while kept and kept[-1].text == " ":
+        kept.pop()
+    return (*kept, Glyph(ELLIPSIS, 1))
+
+
+def wrap(line: tuple[Glyph, ...], width: int) -> list[tuple[Glyph, ...]]:
+    """A text as lines of at most `width` cells: broken at its own line ends, at blanks, beside wide glyphs, or where
+    a word is too long.
+    """
+    if NEWLINE in line:
+        end = line.index(NEWLINE)
+        return wrap(line[:end], width) + wrap(line[end + 1 :], width)
+    lines: list[tuple[Glyph, ...]] = []
+    start = 0
+    while start < len(line):
+        end, room = start, width
+        while end < len(line) and line[end].width <= room:
+            room -= line[end].width
+            end += 1
+        if end == start:
+            return lines
+        stop = _break(line, start, end)
+        lines.append(_stripped(line[start:stop]))
+        start = stop
+        while start < len(line) and line[start].text == " ":
+            start += 1
+    return lines
+
+
+def _break(line: tuple[Glyph, ...], start: int, end: int) -> int:
+    """The last place up to `end` where a line that began at `start` may break."""
+    if end == len(line):
+        return end
+    for place in range(end, start, -1):
+        if (
+            line[place].text == " "
+            or line[place - 1].text in (" ", "-")
+            or 2 in (line[place].width, line[place - 1].width)
+        ):
+            return place
+    return end
+
+
+def _stripped(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
+    end = len(line)
+    while end and line[end - 1].text == " ":
+        end -= 1
+    return line[:end]
+
+
+class Codes:
+    """Each glyph as one number, so that a row of cells is an array: its code point, or one of ours for a cluster."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self.table: dict[int, str] = {TAIL: ""}
+        """For `str.translate`: our own code points back to the text they stand for."""
+
+    def of(self, text: str) -> int:
+        """The number of a glyph's text."""
+        if len(text) == 1 and ord(text) < FIRST:
+            return ord(text)
+        code = self._codes.get(text)
+        if code is None:
+            code = FIRST + len(self._codes)
+            if code >= TAIL:
+                return ord("?")
+            self._codes[text] = code
+            self.table[code] = text
+        return code
+
+    def text(self, row: str) -> str:
+        """A row of code points as the text to write."""
+        return row.translate(self.table) if max(row, default="") >= "\U00100000" else row

@@ -1,0 +1,71 @@
+"""What of a picture a text may run out over, and how far colours are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from screens.mirror.fit import Fit
+from screens.mirror.items import TextBlock
+from screens.mirror.paint import Cells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+_EDGE = 3
+"""A text may cover fewer cells of something than this: the edge of a bubble, not an icon."""
+APART = 48
+"""Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
+
+
+class Ground:
+    """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
+
+    def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
+        before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
+        self._uneven = (differ(phone.fg, phone.bg) > APART) | (differ(mean, before) > APART)
+        self._mean, self._where = mean, where
+        self._rows: dict[int, list[tuple[int, int]]] = {}
+
+    def reach(self, words: TextBlock) -> tuple[int, int]:
+        """The columns that a text may take: from its ink on, both ways, up to the last cell of an edge."""
+        where = self._where
+        row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
+        first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
+        last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
+        if not words.flat:
+            return 0, where.cols
+        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
+        left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
+        return (left[-_EDGE] + 1 if len(left) >= _EDGE else 0), (
+            right[_EDGE - 1] if len(right) >= _EDGE else where.cols
+        )
+
+    def _row(self, row: int) -> list[tuple[int, int]]:
+        """The cells of a row that show more than plain ground: column and colour."""
+        if row not in self._rows:
+            columns = np.flatnonzero(self._uneven[row])
+            self._rows[row] = list(zip(columns.tolist(), self._mean[row, columns].tolist(), strict=True))
+        return self._rows[row]
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether two packed colours differ by no more than a patch would be needed for."""
+    red, green, blue = (
+        abs((one & 255) - (other & 255)),
+        (one >> 8 & 255) - (other >> 8 & 255),
+        (one >> 16) - (other >> 16),
+    )
+    return red + abs(green) + abs(blue) <= APART
+
+
+def differ(some: Grid, others: Grid) -> NDArray[np.int32]:
+    """Summed difference of packed colours, each from its like."""
+    one, other = np.broadcast_arrays(some, others)
+    a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)
+    channels = (np.maximum(a, b) - np.minimum(a, b)).reshape(*one.shape, 4)
+    total: NDArray[np.int32] = np.add.reduce(channels, axis=-1, dtype=np.int32)
+    return total

@@ -1,0 +1,293 @@
+"""Where a text's glyphs lie in a picture: found by the shape that its words must have, and taken out again."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from screens.mirror.outlines import FAINT, LINE, any_along, drop_outline, from_edges, spans_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
+
+_FLAT = 0.3
+"""A box's commonest colour is its paper when at least this share of it has it; else the paper is a picture."""
+_USUAL = 0.88
+"""The width of running text over half an em a cell: what a likeness is measured against."""
+_FULL, _FULL_SMALL, _FULL_STROKES, _MOTLEY = 0.66, 0.88, 0.5, 0.13
+"""Writing covers less of its box than this (small writing, whose strokes run together; on a picture), and strays less
+from a single colour; icons do not."""
+_MANY = 12_000
+"""Pixels of a box from which on every fourth tells its paper."""
+_SMALL, _SMALL_COARSE = 9, 36
+"""Writing is small up to so many rows of pixels, or, where pixels are coarse, so many of the phone's; one or two
+letters alone may be as full."""
+_COARSE = 2
+"""The phone's pixels in one above which strokes that stand close run together."""
+_PITCH = 1.2
+"""From line to line of a paragraph, in ems, where no gap tells."""
+_STANDS_OUT = np.uint32(0xE0E0E0)
+"""Ink differs from its paper by 32 of 255 or more in some channel."""
+
+
+class Shape(NamedTuple):
+    """What a text must look like: its width in cells, and the height of its glyphs in ems."""
+
+    cells: int
+    height: float
+    below: float
+    """How much of that height, in ems, hangs below the line."""
+    plain: bool
+    """Whether it is of one colour: no pictographs."""
+    dense: bool
+    """Whether its letters have so many strokes that they nearly fill their boxes."""
+
+
+class TextInk(NamedTuple):
+    """A text as found in its box; edges in the picture's own pixels from the box's corner, colours packed."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    lines: int
+    colour: int
+    paper: int
+    flat: bool
+
+
+@lru_cache(maxsize=2048)
+def shape(text: str, cells: int) -> Shape:
+    """How a text is shaped, from its letters: tall ones, and ones that hang below the line."""
+    wide = any(unicodedata.east_asian_width(ch) in "WF" for ch in text)
+    tall = wide or any(ch.isupper() or ch.isdigit() or ch in "bdfhijklt()[]{}|/%&!?$#@'\"" for ch in text)
+    deep = any(ch in "gjpqyQ,;()[]{}|@/" for ch in text)
+    below = 0.12 if wide else 0.21 if deep else 0.0
+    return Shape(cells, (0.73 if tall else 0.53) + below, below, max(text, default="") < "\u2600" or wide, wide)
+
+
+def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool) -> TextInk | None:
+    """The glyphs of a text in the pixels of its box; None where nothing there has its shape.
+
+    `scale` is the source's pixels in one of these, across and down. `sure`: only a close likeness counts (for a
+    description, which need not be written there at all).
+    """
+    paper, flat = paper_of(pixels)
+    mask = inked(pixels, paper, flat)
+    if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
+        mask &= ~from_edges(mask)
+    if flat and mask[:, :LINE].any() and mask[:, -LINE:].any():
+        drop_outline(mask, inked(pixels, paper, True, FAINT))
+    _drop_frame(mask)
+    likely = _likely(mask, _bands(mask, wanted, sure), wanted, scale, sure)
+    if not sure and (not likely or likely[0][0] > 0.6):
+        likely = sorted(likely + _likely(mask, _guessed(mask, wanted, scale[1]), wanted, scale, sure))
+    for _, (left, top, right, bottom), lines in likely[:3]:
+        part = slice(top, bottom), slice(left, right)
+        small = bottom - top <= max(_SMALL, _SMALL_COARSE / scale[1] if scale[0] > _COARSE else 0)
+        colour = _written(pixels[part], mask[part], paper, flat, wanted, small)
+        if colour is not None:
+            return TextInk(left, top, right, bottom, lines, colour, paper, flat)
+    return None
+
+
+def _likely(
+    mask: Mask, bands: list[tuple[int, int, float, int]], wanted: Shape, scale: tuple[float, float], sure: bool
+) -> list[tuple[float, tuple[int, int, int, int], int]]:
+    """Where a text may stand, best first: (how unlike it, (left, top, right, bottom), lines)."""
+    likely: list[tuple[float, tuple[int, int, int, int], int]] = []
+    for top, bottom, height, lines in bands:
+        em = height * scale[1] / wanted.height
+        for left, right, width in _clusters(mask[top:bottom], em / scale[0], lines):
+            likeness = width * scale[0] * 2 / (wanted.cells * em)
+            if _plausible(likeness, width * scale[0], em, wanted.cells, sure):
+                likely.append((abs(math.log(likeness / _USUAL)), (left, top, right, bottom), lines))
+    return sorted(likely)
+
+
+def paper_of(pixels: Grid) -> tuple[int, bool]:
+    """The commonest colour of some pixels, and whether it is common enough to be what the text is written on."""
+    if pixels.size > _MANY:
+        pixels = pixels[::2, ::2]
+    nibbles = pixels >> np.uint32(4)
+    keys = (nibbles & 0xF) | (nibbles >> np.uint32(4) & 0xF0) | (nibbles >> np.uint32(8) & 0xF00)
+    counts = np.bincount(keys.ravel(), minlength=4096)
+    key = int(counts.argmax())
+    chosen = pixels[keys == key]
+    red, green, blue, _ = np.add.reduce(chosen.view(np.uint8).reshape(-1, 4), axis=0, dtype=np.int64).tolist()
+    half, many = len(chosen) // 2, len(chosen)
+    paper = (red + half) // many | (green + half) // many << 8 | (blue + half) // many << 16
+    return paper, many >= _FLAT * pixels.size
+
+
+def inked(pixels: Grid, paper: int, flat: bool, bits: np.uint32 = _STANDS_OUT) -> Mask:
+    """Which pixels are ink: those that differ from the paper, or, on a picture, from what is around them.
+
+    `bits` are those of a difference's channels of which any makes ink of a pixel on flat paper.
+    """
+    if not flat:
+        return _strokes(pixels)
+    values = np.ascontiguousarray(pixels).view(np.uint8)
+    ground = np.full((1, pixels.shape[1]), paper, np.uint32).view(np.uint8)
+    apart = (np.maximum(values, ground) - np.minimum(values, ground)).view(np.uint32)
+    ink: Mask = (apart & bits) != 0
+    return ink
+
+
+def _strokes(pixels: Grid) -> Mask:
+    """Thin lines on a picture: pixels lighter (or darker, whichever is stronger) than the blur around them."""
+    from PIL import Image, ImageFilter
+
+    green = (pixels >> np.uint32(8)).astype(np.uint8)
+    radius = max(3, min(24, pixels.shape[0] // 2))
+    around = np.asarray(Image.fromarray(green).filter(ImageFilter.BoxBlur(radius)), dtype=np.int16)
+    apart = green.astype(np.int16) - around
+    lighter: Mask = apart > 32
+    darker: Mask = apart < -32
+    return lighter if int(apart.max()) >= -int(apart.min()) else darker
+
+
+def _drop_frame(mask: Mask) -> None:
+    """Clears lines that cross the whole box: a field's outline, a rule below it."""
+    height, width = mask.shape
+    if height >= 6 and width >= 12:
+        mask[np.count_nonzero(mask, axis=1) > 0.85 * width] = False
+        mask[:, np.count_nonzero(mask, axis=0) > 0.85 * height] = False
+
+
+def _bands(mask: Mask, wanted: Shape, sure: bool) -> list[tuple[int, int, float, int]]:
+    """Where lines of text may be: (top, bottom, height of one line, lines), each line alone and all that are alike."""
+    spans = spans_of(any_along(mask, 1), 0)
+    if not spans:
+        return []
+    spans = _dotted(spans, 0.17 * max(end - start for start, end in spans))[:12]
+    bands = [(start, end, float(end - start), 1) for start, end in spans if end - start > 1]
+    if sure:
+        return bands
+    if wanted.cells < 12:
+        return bands
+    for first in range(len(spans)):
+        for last in range(first + 1, len(spans)):
+            heights = sorted(end - start for start, end in spans[first : last + 1])
+            pitch = (spans[last][0] - spans[first][0]) / (last - first)
+            if heights[-1] > 1.9 * heights[0] or not 1.0 < pitch * wanted.height / heights[-1] < 2.2:
+                break
+            bands.append((spans[first][0], spans[last][1], float(heights[-1]), last - first + 1))
+    return bands
+
+
+def _guessed(mask: Mask, wanted: Shape, down: float) -> list[tuple[int, int, float, int]]:
+    """Where lines are set so tight that no gap parts them: each number of lines that they may be."""
+    bands: list[tuple[int, int, float, int]] = []
+    if wanted.cells < 16:
+        return bands
+    for start, end in spans_of(any_along(mask, 1), 1)[:6]:
+        for lines in range(2, 16):
+            height = wanted.height * (end - start) / (_PITCH * (lines - 1) + wanted.height)
+            if height * down < 20:
+                break
+            bands.append((start, end, height, lines))
+    return bands
+
+
+def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
+    """Joins the dots and accents above letters to their line: small pieces close to a larger one."""
+    joined = [spans[0]]
+    for start, end in spans[1:]:
+        before = joined[-1]
+        small = min(end - start, before[1] - before[0]) < 0.4 * max(end - start, before[1] - before[0])
+        if start - before[1] <= gap + 0.5 and small:
+            joined[-1] = before[0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]:
+    """Where words may begin and end in a band: (left, right, summed width of its lines), gaps of over an em between."""
+    spans = spans_of(any_along(band, 0), max(2.0, 1.1 * em))[:6]
+    found: list[tuple[int, int, float]] = []
+    for first in range(len(spans)):
+        for last in range(first, len(spans)):
+            left, right = spans[first][0], spans[last][1]
+            found.append((left, right, _summed(band[:, left:right], lines)))
+    return found
+
+
+def _summed(band: Mask, lines: int) -> float:
+    """The widths of a band's lines, added up; where no gap parts them they are taken to be nearly full."""
+    width = float(band.shape[1])
+    if lines == 1:
+        return width
+    rows = spans_of(any_along(band, 1), 0)
+    if len(rows) < lines:
+        return width * (lines - 0.35)
+    reach = (band * np.arange(1, band.shape[1] + 1)).max(axis=1)
+    return float(sum(int(reach[start:end].max()) for start, end in rows if end - start > 1))
+
+
+def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool) -> bool:
+    """Whether ink of this width can be that text; `likeness` is its width over the width one would expect."""
+    if sure:
+        return cells >= 4 and 0.62 < likeness < 1.5 and 12 <= em <= 200
+    if cells <= 2:
+        return 0.2 < likeness < 2.8
+    return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
+
+
+def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape, small: bool) -> int | None:
+    """The colour of what is written there; None where it is no writing but a picture: too full, or of many colours.
+
+    The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
+    """
+    full = _FULL_STROKES if not flat else _FULL_SMALL if small or wanted.cells <= 2 or wanted.dense else _FULL
+    if not mask.any() or np.count_nonzero(mask) > full * mask.size:
+        return None
+    inks = np.ascontiguousarray(pixels[mask]).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.float32)
+    ground = np.array([paper & 255, paper >> 8 & 255, paper >> 16 & 255], np.float32)
+    apart = inks - ground
+    reach = np.abs(apart).sum(axis=1)
+    colour = inks[reach >= 0.88 * reach.max()].mean(axis=0)
+    if wanted.plain and _motley(apart, colour - ground):
+        return None
+    red, green, blue = (int(value + 0.5) for value in colour)
+    return red | green << 8 | blue << 16
+
+
+def _motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
+    """Whether pixels are not blends of paper and one ink."""
+    length = float(np.linalg.norm(ink)) or 1.0
+    along = apart @ (ink / length)
+    aside = np.sqrt(np.maximum((apart * apart).sum(axis=1) - along * along, 0.0))
+    return float(aside.mean()) > _MOTLEY * float(np.abs(along).mean() + 1.0)
+
+
+def erase(pixels: Grid, mask: Mask, paper: int, flat: bool) -> None:
+    """Takes ink out of pixels in place: paper instead, or on a picture the mean of what is above and below it.
+
+    The blended edge of the glyphs goes too, so the mask is widened by a pixel each way.
+    """
+    wide = mask.copy()
+    wide[:, 1:] |= mask[:, :-1]
+    wide[:, :-1] |= mask[:, 1:]
+    tall = wide.copy()
+    tall[1:] |= wide[:-1]
+    tall[:-1] |= wide[1:]
+    if flat:
+        pixels[tall] = paper
+        return
+    values = pixels.view(np.uint8).reshape(*pixels.shape, 4)
+    clear = ~tall
+    count = np.maximum(clear.sum(axis=0), 1)[:, None]
+    means = ((values * clear[..., None]).sum(axis=0) // count).astype(np.uint8)
+    bare = ~clear.any(axis=0)
+    if bare.any() and not bare.all():
+        means[bare] = means[~bare].mean(axis=0).astype(np.uint8)
+    np.copyto(values, means[None], where=tall[..., None])

@@ -1,0 +1,129 @@
+"""Texts that stand on one line of a picture share a row, in order, as near to their places as can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from screens.mirror.fit import Fit
+from screens.mirror.items import GridText, flow, rounded
+
+_STRAY = 1.05
+"""Rows that a text may leave its place up or down before the less important is dropped."""
+
+
+@dataclass(slots=True)
+class Level:
+    """Items that stand on one line of the picture and so on one row: `top` is where it would lie, in rows."""
+
+    items: list[GridText] = field(default_factory=list)
+    top: float = 0.0
+    height: int = 1
+
+    @property
+    def weight(self) -> float:
+        return max(item.words.em for item in self.items)
+
+
+def levels_of(items: list[GridText], fit: Fit) -> list[Level]:
+    """Items grouped by the line they stand on in the picture; paragraphs alone, lowest line last."""
+    levels: list[Level] = []
+    open_level: Level | None = None
+    seen: list[float] = []
+    for item in sorted(items, key=lambda i: i.words.middle):
+        middle = item.words.middle
+        if item.height == 1 and open_level is not None and middle - seen[0] <= 0.4 * item.words.em:
+            open_level.items.append(item)
+            seen.append(middle)
+        else:
+            seen = [middle]
+            level = Level([item], height=item.height)
+            levels.append(level)
+            open_level = level if item.height == 1 else None
+        if open_level is not None:
+            open_level.top = fit.row(sum(seen) / len(seen)) - 0.5
+        else:
+            ink = item.words.ink
+            levels[-1].top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2
+    return levels
+
+
+def glue(levels: list[Level]) -> None:
+    """Brings lines that stand close under one another (a title and what is said about it) one row apart."""
+    glued: set[int] = set()
+    for first in range(len(levels)):
+        run = [first]
+        while first not in glued and (following := _follower(levels, run[-1])) is not None:
+            run.append(following)
+        if len(run) > 1:
+            glued.update(run)
+            middle = sum(levels[index].top for index in run) / len(run)
+            for place, index in enumerate(run):
+                levels[index].top = middle + place - (len(run) - 1) / 2
+    levels.sort(key=lambda level: level.top)
+
+
+def _follower(levels: list[Level], index: int) -> int | None:
+    """The level that stands right under one; what stands beside both (a picture's initial) may lie between."""
+    for other in range(index + 1, min(index + 4, len(levels))):
+        if _adjoin(levels[index], levels[other]):
+            return other
+    return None
+
+
+def _adjoin(upper: Level, lower: Level) -> bool:
+    """Whether one line stands right under another, at the same left edge, about a row below it."""
+    if max(upper.height, lower.height) > 1 or not 0.6 < lower.top - upper.top < 1.6:
+        return False
+    return any(
+        abs(one.words.box.left - other.words.box.left) <= 4
+        and -8 <= other.words.box.top - one.words.box.bottom <= 0.6 * one.words.em
+        for one in upper.items
+        for other in lower.items
+    )
+
+
+def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
+    """Gives every level its row, in order, none on another that it would cover, each as near its place as can be.
+
+    Pools adjacent violators (isotonic regression). Where one had to stray too far, returns it and those around it.
+    """
+    offsets: list[int] = []
+    for index, level in enumerate(levels):
+        needed = offsets[-1] if offsets else 0
+        for other in range(max(0, index - 12), index):
+            if _beside(levels[other], level):
+                needed = max(needed, offsets[other] + levels[other].height)
+        offsets.append(needed)
+    pools: list[list[float]] = []
+    for level, offset in zip(levels, offsets, strict=True):
+        pools.append([level.top - offset, 1.0])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            mean, count = pools.pop()
+            pools[-1][0] = (pools[-1][0] * pools[-1][1] + mean * count) / (pools[-1][1] + count)
+            pools[-1][1] += count
+    ideal = [mean for mean, count in pools for _ in range(int(count))]
+    worst: tuple[float, int] | None = None
+    for index, (level, offset) in enumerate(zip(levels, offsets, strict=True)):
+        row = min(max(rounded(ideal[index]) + offset, 0), max(0, rows - level.height))
+        for item in level.items:
+            item.row = row
+        stray = abs(row - level.top)
+        if stray > _STRAY and (worst is None or stray > worst[0]):
+            worst = stray, index
+    if worst is None:
+        return None
+    return levels[max(0, worst[1] - 2) : worst[1] + 3]
+
+
+def _beside(one: Level, other: Level) -> bool:
+    """Whether two levels would cover one another on the same row."""
+    return any(a.start < b.end + 1 and b.start < a.end + 1 for a in one.items for b in other.items)
+
+
+def tighten(level: Level, fit: Fit) -> None:
+    """Takes back the rows that a paragraph was given beyond those that its ink fills."""
+    item = level.items[0]
+    ink = item.words.ink
+    flow(item, item.room, item.width)
+    level.height = item.height
+    level.top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2

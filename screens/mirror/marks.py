@@ -1,0 +1,172 @@
+"""What was done on a phone, drawn over it in characters: it can be read without any colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from screens.mirror.fit import Fit
+from screens.mirror.glyphs import TAIL, Codes, Glyph, cut, glyphs, width_of
+
+if TYPE_CHECKING:
+    from screens.mirror.paint import Cells
+
+MarkKind = Literal["tap", "double", "long", "drag", "scroll", "type", "box", "evidence", "touch"]
+Point = tuple[int, int]
+
+PLATE, INK = 0x00D7FF, 0x000000
+"""Packed: a strong yellow and the black on it, for numbers and words."""
+LIGHT, DARK = 0x00D7FF, 0x6000C8
+"""Packed: lines on a dark and on a light ground; yellow, and a red that is no app's own."""
+
+_RINGS: dict[str, str] = {"tap": "╭─╮││╰─╯", "double": "╔═╗║║╚═╝", "long": "┏━┓┃┃┗━┛"}
+_BOXES: dict[str, str] = {"box": "┌┄┐┆┆└┄┘", "evidence": "╔═╗║║╚═╝"}
+
+
+class PhoneMark(NamedTuple):
+    """One thing to draw at pixels of the phone: a ring (tap, double, long), an arrow from `at` to `to` (drag, scroll),
+    typed words (type; at the bottom where `at` is None), a frame with corners `at` and `to` (box, evidence), a finger
+    that touches, or did a moment ago (touch).
+
+    `label` is a stranger's text: a step's number, the words typed, what the evidence is for.
+    """
+
+    kind: MarkKind
+    at: Point | None = None
+    to: Point | None = None
+    label: str = ""
+
+
+def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes) -> None:
+    """Draws marks over cells, in place, the last on top; nothing of them leaves the phone."""
+    pen = _Pen(cells, fit, codes)
+    for mark in marks:
+        if mark.kind == "type":
+            _draw_typed(pen, mark)
+        elif mark.at is None:
+            continue
+        elif mark.kind == "touch":
+            pen.put(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
+        elif mark.kind in _BOXES:
+            _draw_box(pen, mark.kind, mark.at, mark.to or mark.at, mark.label)
+        elif mark.to is not None and mark.kind in ("drag", "scroll"):
+            _draw_arrow(pen, mark.at, mark.to, mark.label)
+        else:
+            _draw_ring(pen, mark.kind if mark.kind in _RINGS else "tap", mark.at, mark.label)
+
+
+class _Pen:
+    """Puts glyphs on the phone's cells and mends wide glyphs that it breaks."""
+
+    def __init__(self, cells: Cells, fit: Fit, codes: Codes) -> None:
+        self.cells, self.fit, self.codes = cells, fit, codes
+
+    def cell(self, at: Point) -> Point:
+        """The column and row of a pixel, counted from the phone's corner; outside it where the pixel is."""
+        return int(self.fit.column(at[0]) // 1), int(self.fit.row(at[1]) // 1)
+
+    def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
+        """Writes a line from a cell on; what falls outside the phone, or if `behind` on its words, is left out."""
+        from screens.mirror.paint import BOLD, legible, luminance
+
+        row += self.fit.top
+        if not self.fit.top <= row < self.fit.top + self.fit.rows:
+            return
+        left, right = self.fit.left, self.fit.left + self.fit.cols
+        column += left
+        codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
+        for glyph in line:
+            inside = left <= column and column + glyph.width <= right
+            if inside and not (behind and _is_word(codes[left:right].tolist(), column - left)):
+                for part in range(column, column + glyph.width):
+                    self._clear(row, part)
+                    codes[part] = self.codes.of(glyph.text) if part == column else TAIL
+                    bg[part] = PLATE if filled else bg[column]
+                    line_colour = DARK if luminance(int(bg[column])) > 0.2 else LIGHT
+                    fg[part] = (INK if filled else legible(line_colour, int(bg[column]), 4.0)) | BOLD
+            column += glyph.width
+
+    def _clear(self, row: int, column: int) -> None:
+        """Blanks the other half of a wide glyph whose one half is about to go; settles on one background."""
+        from screens.mirror.paint import UPPER, between
+
+        codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
+        if int(codes[column]) == TAIL and column:
+            codes[column - 1] = 0x20
+        if column + 1 < len(codes) and int(codes[column + 1]) == TAIL:
+            codes[column + 1] = 0x20
+        if int(codes[column]) == UPPER:
+            bg[column : column + 1] = between(fg[column : column + 1], bg[column : column + 1])
+
+
+def _is_word(row: list[int], column: int) -> bool:
+    """Whether a cell is part of some words: one of their characters, or a blank between two."""
+    drawn = (0x20, 0x2580)
+    if row[column] not in drawn:
+        return True
+    return 0 < column < len(row) - 1 and row[column - 1] not in drawn and row[column + 1] not in drawn
+
+
+def _chars(text: str) -> list[Glyph]:
+    return [Glyph(ch, 1) for ch in text]
+
+
+def _draw_ring(pen: _Pen, kind: str, at: Point, label: str) -> None:
+    """A ring of characters around a cell, its number inside; at an edge it is moved in whole.
+
+    A ring without a number leaves the words that it stands on to be read.
+    """
+    inside = cut(glyphs(label), max(1, pen.fit.cols - 2)) or (Glyph("•", 1),)
+    width = width_of(inside)
+    column, row = pen.cell(at)
+    column = min(max(column - width // 2, 1), max(1, pen.fit.cols - width - 1))
+    row = min(max(row, 1), max(1, pen.fit.rows - 2))
+    ring = _RINGS[kind]
+    pen.put(column - 1, row - 1, _chars(ring[0] + ring[1] * width + ring[2]), behind=True)
+    pen.put(column - 1, row, _chars(ring[3]), behind=not label)
+    pen.put(column, row, inside, filled=True, behind=not label)
+    pen.put(column + width, row, _chars(ring[4]), behind=not label)
+    pen.put(column - 1, row + 1, _chars(ring[5] + ring[6] * width + ring[7]), behind=True)
+
+
+def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
+    """A line of characters with its number where it begins and a head where it ends."""
+    (x0, y0), (x1, y1) = pen.cell(at), pen.cell(to)
+    across, down = x1 - x0, y1 - y0
+    steps = min(max(abs(across), abs(down)), 2000)
+    flat, steep = abs(down) * 2 < abs(across), abs(across) < abs(down)
+    line = "━" if flat else "┃" if steep and abs(across) * 2 < abs(down) else "╲" if (across > 0) == (down > 0) else "╱"
+    for step in range(1, steps):
+        pen.put(x0 + round(across * step / steps), y0 + round(down * step / steps), _chars(line), behind=True)
+    head = ("▶" if across > 0 else "◀") if flat or abs(across) > abs(down) * 2 else ("▼" if down > 0 else "▲")
+    if steps:
+        pen.put(x1, y1, _chars(head))
+    start = cut(glyphs(label), max(1, pen.fit.cols)) or (Glyph("●", 1),)
+    pen.put(min(x0, pen.fit.cols - width_of(start)), y0, start, filled=True)
+
+
+def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
+    """Typed words on a plate, from where they were typed or along the bottom."""
+    line = cut((Glyph("⌨", 1), Glyph(" ", 1), *glyphs(mark.label)), max(1, pen.fit.cols - 2))
+    plate = (Glyph(" ", 1), *line, Glyph(" ", 1))
+    column, row = pen.cell(mark.at) if mark.at is not None else (0, pen.fit.rows - 1)
+    column = min(max(column, 0), max(0, pen.fit.cols - width_of(plate)))
+    pen.put(column, min(max(row, 0), pen.fit.rows - 1), plate, filled=True)
+
+
+def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
+    """A frame around a part of the phone, its label on the upper edge."""
+    (left, top), (right, bottom) = pen.cell(at), pen.cell((max(to[0] - 1, at[0]), max(to[1] - 1, at[1])))
+    left, top = min(max(left, 0), pen.fit.cols - 2), min(max(top, 0), pen.fit.rows - 2)
+    right, bottom = min(max(right, left + 1), pen.fit.cols - 1), min(max(bottom, top + 1), pen.fit.rows - 1)
+    box = _BOXES[kind]
+    for row, edge in ((top, box[:3]), (bottom, box[5:])):
+        pen.put(left + 1, row, _chars(edge[1] * (right - left - 1)), behind=True)
+        pen.put(left, row, _chars(edge[0]))
+        pen.put(right, row, _chars(edge[2]))
+    for row in range(top + 1, bottom):
+        pen.put(left, row, _chars(box[3]))
+        pen.put(right, row, _chars(box[4]))
+    name = cut(glyphs(label), max(0, right - left - 1))
+    if name:
+        pen.put(left + 1, top, name, filled=True)

@@ -1,0 +1,323 @@
+"""The one widget that shows a phone: half-block pixels, its texts in real characters, taps and drags back to it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Offset, Region
+from textual.message import Message
+from textual.reactive import reactive
+
+from lab.core.seams import Frame
+from lab.core.ui_tree import UiTree
+from screens.mirror.canvas import Canvas
+from screens.mirror.fit import ZOOMS, Fit, Zoom
+from screens.mirror.fit import fit as fit_of
+from screens.mirror.marks import PhoneMark
+from screens.mirror.newest import FramePainter
+from screens.mirror.shot import MirrorShot, MirrorView
+from screens.mirror.touchscreen import Touchscreen
+
+if TYPE_CHECKING:
+    from screens.mirror.painter import PaintedPhone
+
+__all__ = ["Mirror", "PhoneMark"]
+
+Point = tuple[int, int]
+
+STALE = 5.0
+"""Seconds after which a live picture is called stale."""
+_FRESH = 1.5
+"""Seconds for which it is called live."""
+
+
+class Mirror(Touchscreen):
+    """A phone. Frames may come from any thread; the newest wins, and none is ever queued."""
+
+    DEFAULT_CSS = """
+    Mirror {
+        width: 1fr; height: 1fr; min-width: 12; min-height: 8;
+        border: round $border-blurred;
+        border-subtitle-align: right;
+        &:focus { border: round $border; }
+        &.-typing:focus { border: heavy $border; }
+        &.-stale { border: dashed $border-blurred; border-subtitle-color: $text-warning; }
+    }
+    """
+    HELP = """
+    ## The phone
+    A click taps, a held click is a long press, a drag swipes, the wheel scrolls. Words are drawn as real characters
+    over the picture; **{mirror.overlay}** shows the bare picture, **{mirror.zoom}** changes the view, and in the
+    enlarged view the arrows move it; the wheel with ctrl enlarges what it is turned over, and back. While the border
+    says *keys type*, letters, Enter, Backspace and what is pasted go to the phone instead.
+    """
+    BINDING_GROUP_TITLE = "Phone"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "toggle_overlay", "Words", id="mirror.overlay", tooltip="Draw words as characters, or not"),
+        Binding("v", "next_zoom", "View", id="mirror.zoom", tooltip="All of it, wider, or enlarged"),
+        Binding("alt+o", "overlay", "Words", show=False, id="mirror.overlay-typing", tooltip="Draw words, or not"),
+        Binding("alt+v", "zoom", "View", show=False, id="mirror.zoom-typing", tooltip="All of it, wider, or enlarged"),
+        Binding("left,h", "pan(-1,0)", "Left", show=False, id="mirror.left", tooltip="Look further left"),
+        Binding("right,l", "pan(1,0)", "Right", show=False, id="mirror.right", tooltip="Look further right"),
+        Binding("up,k", "pan(0,-1)", "Up", show=False, id="mirror.up", tooltip="Look further up"),
+        Binding("down,j", "pan(0,1)", "Down", show=False, id="mirror.down", tooltip="Look further down"),
+    ]
+
+    overlay: reactive[bool] = reactive(True, repaint=False)
+    """Whether the phone's texts are drawn as characters over the picture."""
+    zoom: reactive[Zoom] = reactive[Zoom]("fit", repaint=False)
+    """`fit`, `wide` or `2x` (see `screens.mirror.fit`)."""
+    pan: reactive[Point] = reactive((0, 0), repaint=False)
+    """In `2x`: the phone's pixel at the top left."""
+    fps: reactive[int] = reactive(30, repaint=False)
+    """No more pictures than this are painted in a second."""
+    age: reactive[float | None] = reactive(None, repaint=False)
+    """Seconds since the live picture shown was taken; None for a still and before the first."""
+    spoiled_by = ""
+    """A word for why the phone shows no app now, in the place of its age: asleep, locked, folded, secured."""
+
+    class _Ready(Message, bubble=False):
+        """The thread has painted something; a later one makes an earlier one pointless."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, Mirror._Ready)
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+        disabled: bool = False,
+        notice: str = "waiting for a picture",
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+        self._canvas = Canvas(notice)
+        self._newest = FramePainter(self._canvas.codes, lambda: self.post_message(self._Ready()))
+        self._shown: PaintedPhone | None = None
+        self._shown_number = 0
+        self._taken: float | None = None
+        self._posted: MirrorShot | None = None
+        self._said = ""
+        self._wrong = False
+        """Whether the newest picture has not the bytes that its size asks: the one before it stays."""
+        self._rests = False
+        """Whether the picture is the last one of a run that is over."""
+        self._usual: Zoom = "fit"
+        self._marks: tuple[PhoneMark, ...] = ()
+        self._finger: tuple[PhoneMark, ...] = ()
+        self._drawn_at: deque[float] = deque(maxlen=128)
+
+    def compose(self) -> ComposeResult:
+        yield self._canvas
+
+    # What it shows
+
+    def show(self, frame: Frame) -> None:
+        """Shows a live picture soon; a newer one that comes before it is painted takes its place."""
+        self.post_frame(frame)
+
+    def post_frame(self, frame: Frame) -> None:
+        """As `show`, from any thread; never blocks."""
+        if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
+            self._wrong = True
+            return
+        self._taken, self._wrong = frame.at, False
+        shot = MirrorShot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
+        if self._posted is None or not _same(shot, self._posted):
+            self._posted = shot
+            self._newest.put(shot=shot)
+
+    def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
+        """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
+        self._taken = self._posted = None
+        self._wrong = False
+        self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
+
+    def rest(self) -> None:
+        """No picture comes any more: the one shown is the last, and has no age from now on."""
+        self._rests = True
+        self._tell_age()
+
+    def mark(self, marks: Sequence[PhoneMark]) -> None:
+        """Draws these marks over the phone, instead of those before."""
+        self._marks = tuple(marks)
+        self._draw()
+
+    def finger(self, marks: Sequence[PhoneMark]) -> None:
+        """Draws a person's finger over all else."""
+        self._finger = tuple(marks)
+        self._draw()
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything asked for so far is on the screen."""
+        return self._shown_number == self._newest.asked
+
+    @property
+    def rate(self) -> float:
+        """Pictures that were drawn in the last two seconds, a second."""
+        since = time.monotonic() - 2.0
+        return sum(at > since for at in self._drawn_at) / 2.0
+
+    @property
+    def age_text(self) -> str:
+        """How old the picture is, in words; empty for a still."""
+        if self.age is None:
+            return "the last picture" if self._rests and self._taken is not None else ""
+        if self.age < _FRESH:
+            return f"live · {self.rate:.0f} fps" if self.rate >= 1 else "live"
+        words = f"{self.age:.0f} s old" if self.age < 120 else f"{self.age / 60:.0f} min old"
+        return f"stale · {words}" if self.age >= STALE else words
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has not been given anything to show yet."""
+        return self._newest.asked == 0
+
+    @property
+    def fit(self) -> Fit | None:
+        """Where the phone lies in the widget's cells, as last drawn."""
+        return self._shown.fit if self._shown is not None else None
+
+    @property
+    def rows_drawn(self) -> int:
+        """Rows drawn again since it was made."""
+        return self._canvas.rows_drawn
+
+    def _on_mirror__ready(self) -> None:
+        if self._newest.painted is None:
+            return
+        self._shown_number, self._shown = self._newest.painted
+        if self._draw():
+            self._drawn_at.append(time.monotonic())
+        if self.age is None or self.age >= _FRESH or self._taken is None:
+            self._tell_age()  # else the clock does
+
+    def _draw(self) -> int:
+        return self._canvas.draw(self._shown, (*self._marks, *self._finger)) if self._shown is not None else 0
+
+    @property
+    def corner(self) -> Offset:
+        """The canvas's."""
+        return self._canvas.region.offset
+
+    # How it is looked at
+
+    def _on_mount(self, event: events.Mount) -> None:
+        self.set_interval(0.5, self._tell_age)
+
+    def _on_unmount(self) -> None:
+        self._newest.close()
+
+    def _on_canvas_sized(self, event: Canvas.Sized) -> None:
+        event.stop()
+        self._look()
+
+    def watch_overlay(self) -> None:
+        self._look()
+
+    def watch_zoom(self) -> None:
+        self.refresh_bindings()
+        self._say()
+        self._look()
+
+    def watch_pan(self) -> None:
+        self._look()
+
+    def watch_fps(self, fps: int) -> None:
+        self._newest.fps = fps
+
+    def watch_age(self) -> None:
+        stale = self.age is not None and self.age >= STALE
+        self.set_class(stale, "-stale")
+        if self._canvas.faded != stale:
+            self._canvas.faded = stale
+            self._draw()
+        self._say()
+
+    def watch_typing(self, typing: bool) -> None:
+        self.set_class(typing, "-typing")
+        self.refresh_bindings()
+        self._say()
+
+    @property
+    def mode_text(self) -> str:
+        """How keys and view are, where that is not as usual."""
+        return " · ".join(["keys type"] * self.typing + ["enlarged"] * (self.zoom == "2x"))
+
+    def _say(self) -> None:
+        """Puts mode and age on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
+        wrong = "a damaged picture came" if self._wrong else ""
+        age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
+        words = " · ".join(part for part in (wrong, self.mode_text, age) if part)
+        if words != self._said:
+            self._said = words
+            self._border_subtitle = Content(words) if words else None
+            self.refresh(Region(-1, self.size.height, self.size.width + 2, 1))
+
+    def _look(self) -> None:
+        """Has the newest picture painted as it is looked at now."""
+        size = self._canvas.size
+        if not self.is_mounted or not size.area:
+            return
+        few = not self.app.is_headless and self.app.console.color_system not in (None, "truecolor")
+        colours = 256 if few else 1 << 24
+        self._newest.put(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
+
+    def _tell_age(self) -> None:
+        """Looks at the clock; the words change only when they would read otherwise."""
+        live = self._taken is not None and self._shown is not None and not self._rests
+        self.age = max(0.0, time.monotonic() - (self._taken or 0.0)) if live else None
+        self._say()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        match action:
+            case "pan":
+                return self.zoom == "2x"
+            case "toggle_overlay" | "next_zoom":
+                return not self.typing
+            case "overlay" | "zoom":
+                return self.typing
+        return super().check_action(action, parameters)
+
+    def action_toggle_overlay(self) -> None:
+        self.overlay = not self.overlay
+
+    def action_next_zoom(self) -> None:
+        self.zoom = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)]
+
+    action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
+
+    def enlarge(self, at: Point | None) -> None:
+        """The enlarged view with a pixel in its middle; None: the view from before."""
+        fit, size = self.fit, self._canvas.size
+        if at is None:
+            self.zoom = self._usual if self.zoom == "2x" else self.zoom
+        elif fit is not None:
+            if self.zoom != "2x":
+                self._usual, self.zoom = self.zoom, "2x"
+            part = fit_of(fit.size, (size.width, size.height), "2x")
+            if part is not None:
+                across, down = (part.x1 - part.x0) / 2, (part.y1 - part.y0) / 2
+                self.pan = max(0, round(at[0] - across)), max(0, round(at[1] - down))
+
+    def action_pan(self, across: int, down: int) -> None:
+        """Moves the enlarged part by a third of what is seen."""
+        fit = self.fit
+        if fit is not None:
+            x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
+            most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
+            self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
+
+
+def _same(one: MirrorShot, other: MirrorShot) -> bool:
+    """Whether a picture is given again only to say that it is still the one."""
+    return one.pixels is other.pixels and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)

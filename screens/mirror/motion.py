@@ -1,0 +1,130 @@
+"""A phone that moves after it was read: which of its words still stand where they did, told without reading anew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image, ImageChops
+
+from screens.mirror.fit import Fit
+from screens.mirror.items import TextBlock
+from screens.mirror.paint import moved
+from screens.mirror.sampling import BLOCK, blocks, half_cells, part_of, sampled
+from screens.mirror.typeset import PlacedLine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from lab.core.seams import LazyPixels
+
+    Grid = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
+
+Pixels = tuple["bytes | LazyPixels", tuple[int, int]]
+"""A picture's pixels (see `Frame`), and its width and height."""
+
+_TREMBLE = 6
+"""Of 255: the mean colour of half a cell differs by no more where only a video's coding differs."""
+_SHARE, _LEAST = 0.16, 10
+"""The mean colour of a patch differs by no more of a text's contrast, or of 255, where only the coding differs.
+
+Measured at 360x800 and 540x1200: H.264 of 2 to 8 Mbit/s disturbs it by 2 to 4 of 255, of 0.4 Mbit/s by up to 25; one
+digit for another by 31 or more where the contrast is 190.
+"""
+_CURSOR = 3
+"""Columns of pixels that a blinking cursor is wide at most."""
+_NARROW = 3
+"""Patches across which a change must be looked at closely: it may be a cursor."""
+
+
+class PreviousPicture:
+    """A picture as it was read: `bare` are its half-block pixels as they were drawn, without the ink of its `texts`."""
+
+    def __init__(self, picture: Pixels, where: Fit, bare: Grid, texts: Sequence[PlacedLine]) -> None:
+        self.where, self.size = where, picture[1]
+        self._picture, self._bare, self._texts = picture, bare, texts
+        words = {id(text.words): text.words for text in texts}
+        self._words = list(words.values())
+        self._number = {key: number for number, key in enumerate(words)}
+        self._cells = _spans(self._words, where, (2 * where.rows, where.cols))
+        self._patches = _spans(self._words, where, blocks(where))
+        self._grids: tuple[Grid, Grid] | None = None
+        self._here = np.ones(len(self._words), np.bool_)
+        slack = np.full(blocks(where), 255, np.uint8)
+        for one, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
+            part = slack[top:bottom, left:right]
+            np.minimum(part, slack_of(one), out=part)
+        self._slack = np.repeat(slack, 4, axis=1)
+
+    def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
+        """For a newer picture, in patches and half cells: what was drawn, where that still stands, and its texts."""
+        if self._grids is None:
+            then = sampled(*self._picture, self.where)
+            self._grids = then, half_cells(then, self.where)
+        changed = moved(patches, self._grids[0], self._slack)
+        top, left, bottom, right = self._patches.T
+        sums = np.zeros((changed.shape[0] + 1, changed.shape[1] + 1), np.int32)
+        np.cumsum(np.cumsum(changed, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
+        here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
+        for number in np.flatnonzero(~here & self._here).tolist():
+            here[number] = self._blinks(number, newer, changed)
+        self._here = here
+        stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
+        for first, start, last, end in self._cells[~here].tolist():
+            stands[first:last, start:end] = False
+        return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]
+
+    def _blinks(self, number: int, newer: Pixels, changed: Mask) -> bool:
+        """Whether all that changed of a text is a cursor in it."""
+        top, left, bottom, right = self._patches[number].tolist()
+        columns = np.flatnonzero(np.logical_or.reduce(changed[top:bottom, left:right], axis=0))
+        if columns[-1] - columns[0] >= _NARROW:
+            return False
+        words = self._words[number]
+        then, now = part_of(*self._picture, self.where, words.ink), part_of(*newer, self.where, words.ink)
+        return then.shape == now.shape and _upright(then, now)
+
+
+def slack_of(words: TextBlock) -> int:
+    """By how much a patch of a text's picture may differ where it still says the same, of 255."""
+    contrast = max(abs((words.colour >> shift & 255) - (words.paper >> shift & 255)) for shift in (0, 8, 16))
+    return max(_LEAST, int(_SHARE * contrast))
+
+
+def overpainted(then: Grid, now: Grid, scale: tuple[float, float], slack: int) -> bool:
+    """Whether pixels of `scale` are another text's, or another state's; a cursor or a video's tremble is no change."""
+    if then.shape != now.shape:
+        return True
+    if np.array_equal(then, now):
+        return False
+    by = max(1, round(BLOCK[0] / scale[0])), max(1, round(BLOCK[1] / scale[1]))
+    one, other = (
+        Image.frombuffer("RGBX", g.shape[::-1], np.ascontiguousarray(g), "raw", "RGBX", 0, 1) for g in (then, now)
+    )
+    differs = ImageChops.difference(one.convert("RGB").reduce(by), other.convert("RGB").reduce(by))
+    return int(np.asarray(differs).max()) > slack and not _upright(then, now)
+
+
+def _upright(then: Grid, now: Grid) -> bool:
+    """Whether two pictures differ in no more columns than a cursor is wide."""
+    columns = np.flatnonzero(
+        np.logical_or.reduce(moved(np.ascontiguousarray(now), np.ascontiguousarray(then), 31), axis=0)
+    )
+    return not len(columns) or bool(columns[-1] - columns[0] < _CURSOR)
+
+
+def _spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> NDArray[np.intp]:
+    """For each text the part of a grid over what a fit shows that its ink touches: top, left, bottom, right."""
+    down, across = shape[0] / (where.y1 - where.y0), shape[1] / (where.x1 - where.x0)
+    spans = [
+        (
+            math.floor((one.ink.top - where.y0) * down), math.floor((one.ink.left - where.x0) * across),
+            math.ceil((one.ink.bottom - where.y0) * down), math.ceil((one.ink.right - where.x0) * across),
+        )
+        for one in words
+    ]  # fmt: skip
+    edges = np.array(spans, np.intp).reshape(-1, 4)
+    return np.clip(edges, 0, np.array([shape[0], shape[1], shape[0], shape[1]]))

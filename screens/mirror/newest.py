@@ -1,0 +1,86 @@
+"""The thread that paints a phone: one slot, the newest wins, nothing is ever queued."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from screens.mirror.glyphs import Codes
+from screens.mirror.shot import MirrorShot, MirrorView
+
+if TYPE_CHECKING:
+    from screens.mirror.painter import PaintedPhone
+
+
+class FramePainter:
+    """Paints the newest shot in the newest view and calls `ready`, on its own thread, after each.
+
+    The thread starts with the first shot that has a view, so that an app without one never loads numpy. What was
+    put in while it painted is painted next, but only the last of it, and no more than `fps` times a second.
+    """
+
+    def __init__(self, codes: Codes, ready: Callable[[], object]) -> None:
+        self.fps = 30
+        self.asked = 0
+        """How often something else was asked for."""
+        self.painted: tuple[int, PaintedPhone] | None = None
+        """The last that was painted, and what `asked` was then."""
+        self.paintings = 0
+        """How often something was painted."""
+        self._codes, self._ready = codes, ready
+        self._change = threading.Condition()
+        self._shot: MirrorShot | None = None
+        self._view: MirrorView | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
+        """Asks for another shot or view to be painted; from any thread, never blocks on painting."""
+        with self._change:
+            if self._closed:
+                return
+            self._shot, self._view = shot or self._shot, view or self._view
+            if self._shot is None:
+                return
+            self.asked += 1
+            if self._thread is None and self._view is not None:
+                self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
+                self._thread.start()
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Ends the thread, after what it is at; safe to call twice."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _run(self) -> None:
+        from screens.mirror.painter import Painter
+
+        painter = Painter(self._codes)
+        began = 0.0
+        while (job := self._next(began)) is not None:
+            number, shot, view = job
+            began = time.monotonic()
+            self.painted = number, painter.paint(shot, view)
+            self.paintings += 1
+            if not self._closed:
+                self._ready()
+
+    def _next(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
+        """The newest that was asked for, once it is time; None when closed."""
+        with self._change:
+            done = self.painted[0] if self.painted is not None else 0
+            while not self._closed and self.asked == done:
+                self._change.wait()
+            while not self._closed and (pause := began + 1 / max(1, self.fps) - time.monotonic()) > 0:
+                self._change.wait(pause)
+            if self._closed or self._shot is None or self._view is None:
+                return None
+            return self.asked, self._shot, self._view

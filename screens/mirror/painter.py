@@ -1,0 +1,265 @@
+"""From a phone's picture and tree to cells: what the mirror's own thread does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lab.core.safe_images import open_picture
+from lab.core.seams import rgb_of
+from lab.core.ui_tree import Bounds, UiTree
+from screens.mirror import paint
+from screens.mirror.controls import clear, states
+from screens.mirror.fit import Fit, fit
+from screens.mirror.glyphs import TAIL, Codes, glyphs, width_of
+from screens.mirror.ground import APART, Ground, differ
+from screens.mirror.items import TextBlock
+from screens.mirror.motion import Pixels, PreviousPicture
+from screens.mirror.paint import Cells
+from screens.mirror.picture import BLANK_INK, BLANK_PHONE, PackedPicture
+from screens.mirror.reading import LocatedText, TextFinder, erased, unseen
+from screens.mirror.sampling import half_cells, sampled
+from screens.mirror.shot import MirrorShot, MirrorView
+from screens.mirror.typeset import PlacedLine, typeset
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+NO_SCREENSHOT = "no screenshot in this run"
+_PHONE = (1080, 2400)
+"""The size of a phone of which nothing is known."""
+
+
+class PaintedPhone(NamedTuple):
+    """Cells of the whole widget, where the phone lies in them, and the texts drawn on it."""
+
+    cells: Cells
+    fit: Fit | None
+    texts: tuple[PlacedLine, ...] = ()
+
+
+_Seen = tuple["Grid", list[TextBlock], tuple[Bounds, ...]]
+
+
+class Painter:
+    """Paints shots one after another, each from what changed since the last. Not for two threads at once."""
+
+    def __init__(self, codes: Codes | None = None) -> None:
+        self.codes = codes or Codes()
+        self._picture = PackedPicture()
+        self.reading = TextFinder()
+        self._pixels: Grid | None = None
+        self._fit: Fit | None = None
+        self._stored: tuple[bytes, MirrorShot] | None = None
+        self._placed: tuple[list[TextBlock], list[PlacedLine]] = ([], [])
+        self._shot: MirrorShot | None = None
+        self._large = 0.0
+        self._settled: UiTree | None = None
+        self._before: PreviousPicture | None = None
+        self._seen: _Seen = (np.zeros((0, 0), np.uint32), [], ())
+        self._last: tuple[MirrorView, PaintedPhone] | None = None
+
+    def paint(self, shot: MirrorShot, view: MirrorView) -> PaintedPhone:
+        """The cells of a shot in a view."""
+        shot = self._decoded(shot)
+        where = fit(_size(shot), view.cells, view.zoom, view.pan)
+        if where is None:
+            return PaintedPhone(paint.empty(view.cells[1], view.cells[0]), None)
+        if where != self._fit:
+            if self._fit is not None and where.size != self._fit.size:
+                self.reading = TextFinder()  # the phone was turned: what was read is of another picture
+            self._pixels, self._placed, self._fit, self._before = None, ([], []), where, None
+        if self._shot is not None and not (shot.live and self._shot.live):
+            self.reading, self._before = TextFinder(), None
+        self._shot = shot
+        if shot.pixels is not None and self._moves(shot, view):
+            painted = self._moving((shot.pixels, shot.size or where.size), view, where)
+        else:
+            painted = self._read(shot, view, where)
+        self._last = view, painted
+        return painted
+
+    def _moves(self, shot: MirrorShot, view: MirrorView) -> bool:
+        """Whether a picture has nothing to be read in it: the last one's words are told by where it differs."""
+        if not shot.live or (shot.tree is not None and view.overlay):
+            return False
+        if not view.overlay:
+            self._before = None
+            return True
+        if self._before is None:
+            return not self.reading.found
+        return self._before.size == (shot.size or self._before.size)
+
+    def _moving(self, picture: Pixels, view: MirrorView, where: Fit) -> PaintedPhone:
+        """Newer pixels around what still stands of the picture that was read last."""
+        texts: list[PlacedLine] = []
+        patches = sampled(*picture, where)
+        cells = half_cells(patches, where)
+        pixels = cells if isinstance(picture[0], bytes) else paint.steady(cells, self._pixels)
+        shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
+        if self._before is not None:
+            bare, again, texts = self._before.look(picture, patches, cells)
+            shown = np.where(again, bare, shown)
+            pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
+        self._pixels = pixels
+        phone = paint.half_blocks(shown)
+        return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
+
+    def _read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
+        """A picture whose words are looked for in it."""
+        seen = self._look(shot, view, where)
+        if seen is None and self._last is not None and self._last[0] == view:
+            return self._last[1]
+        image, words, things = seen or self._seen
+        self._seen = image, words, things
+        exact = self._picture.pixels(image, where)
+        trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
+        pixels = self._pixels = paint.steady(exact, self._pixels) if trembles else exact
+        self._settled = shot.tree or self._settled
+        phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
+        mean = paint.between(phone.fg, phone.bg)
+        texts = self._set(words, things, where, Ground(phone, mean, where))
+        if words and shot.pixels is not None:
+            told = states(self.reading.controls, texts, where)
+            clear(phone, mean, told, where)
+            texts = [*texts, *told]
+        if shot.live and shot.pixels is not None:
+            self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
+        self._large = _large([one.em for one in words], where)
+        return self._finished(phone, mean, texts, view, where)
+
+    def _finished(
+        self, phone: Cells, mean: Grid, texts: list[PlacedLine], view: MirrorView, where: Fit
+    ) -> PaintedPhone:
+        """The phone's cells, texts drawn on them, in their place among the widget's."""
+        self._draw(phone, mean, texts)
+        if view.colours <= 256:
+            phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
+        _join_runs(phone)
+        cells = paint.empty(view.cells[1], view.cells[0])
+        part = slice(where.top, where.top + where.rows), slice(where.left, where.left + where.cols)
+        for whole, piece in zip(cells, phone, strict=True):
+            whole[part] = piece
+        return PaintedPhone(cells, where, tuple(texts))
+
+    def _decoded(self, shot: MirrorShot) -> MirrorShot:
+        """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""
+        if shot.stored is None:
+            return shot
+        if self._stored is None or self._stored[0] is not shot.stored:
+            self._stored = shot.stored, decoded(shot)
+        return self._stored[1]._replace(tree=shot.tree)
+
+    def _look(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
+        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover; None: as before."""
+        size = _size(shot)
+        if shot.pixels is None:
+            words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
+            self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
+            return self._picture.raw, words, ()
+        changed = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
+        if not view.overlay:
+            return self._picture.raw, [], ()
+        before = self.reading.shown
+        found: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed)
+        if changed is None and found is before and self._last is not None and self._last[0].overlay:
+            return None
+        return erased(self._picture.raw, found), [one.words for one in found], self.reading.things
+
+    def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
+        if words != self._placed[0]:
+            self._placed = words, typeset(words, things, where, room.reach)
+        return self._placed[1]
+
+    def _draw(self, phone: Cells, mean: Grid, texts: list[PlacedLine]) -> None:
+        """Lines of text over the picture: on what is there, or on their own paper if unread there."""
+        codes: list[int] = []
+        counts: list[int] = []
+        looks: list[tuple[int, int, int, int, bool]] = []
+        for placed in texts:
+            words, before = placed.words, len(codes)
+            for text, width in placed.line:
+                codes.append(self.codes.of(text))
+                if width == 2:
+                    codes.append(TAIL)
+            counts.append(len(codes) - before)
+            paper = words.paper if words.flat else int(mean[placed.row, placed.column + counts[-1] // 2])
+            colour = paint.legible(words.colour, paper) | (paint.BOLD if words.em >= self._large else 0)
+            looks.append((placed.row, placed.column, colour, paper, words.flat))
+        if not texts:
+            return
+        each = np.repeat(np.array(looks, np.int64), counts, axis=0)
+        row, start, colours, papers, flat = each.T
+        glyph = np.array(codes, np.uint32)
+        column = start + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ground = mean[row, column - (glyph == TAIL)]
+        paper = papers.astype(np.uint32)
+        ground = np.where((flat != 0) & (differ(ground, paper) > APART), paint.rounded(paper), ground)
+        phone.codes[row, column] = glyph
+        phone.bg[row, column] = ground
+        phone.fg[row, column] = colours.astype(np.uint32)
+
+
+def _size(shot: MirrorShot) -> tuple[int, int]:
+    """The phone's size in its own pixels: as given, else its picture's, else as its tree's outermost boxes say."""
+    if shot.space is not None and min(shot.space) > 0:
+        return shot.space
+    if shot.size is not None and min(shot.size) > 0:
+        return shot.size
+    if shot.tree is not None:
+        right = max((node.bounds.right for node in shot.tree.roots), default=0)
+        bottom = max((node.bounds.bottom for node in shot.tree.roots), default=0)
+        if 0 < right < 20_000 and 0 < bottom < 20_000:
+            return right, bottom
+    return _PHONE
+
+
+def _notice(size: tuple[int, int], where: Fit) -> TextBlock:
+    """The words of a phone of which nothing was kept."""
+    line = glyphs(NO_SCREENSHOT)
+    half = int(width_of(line) * where.cell_width / 2)
+    middle = size[0] // 2, int(size[1] * 0.45)
+    box = Bounds(0, middle[1] - 40, size[0], middle[1] + 40)
+    narrow = half * 2 > size[0]
+    ink = box if narrow else Bounds(middle[0] - half, box.top, middle[0] + half, box.bottom)
+    if narrow:
+        rows = 3 * where.cell_height
+        box = ink = Bounds(0, int(middle[1] - rows / 2), size[0], int(middle[1] + rows / 2))
+    return TextBlock(line, box, ink, box, middle[1], 40, 3 if narrow else 1, BLANK_INK, BLANK_PHONE, True)
+
+
+def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
+    """The boxes of what can be tapped, but for those that fill much of the screen."""
+    screen = Bounds(0, 0, *size)
+    return [
+        box for node in tree.nodes() if node.clickable and 0 < (box := node.bounds.cut(screen)).area < 0.3 * screen.area
+    ]
+
+
+def decoded(shot: MirrorShot) -> MirrorShot:
+    """A shot whose stored picture, if it has one, is pixels; one that cannot be read counts as none."""
+    if shot.stored is None:
+        return shot
+    try:
+        with open_picture(shot.stored) as image:
+            return shot._replace(pixels=image.convert("RGB").tobytes(), size=image.size, stored=None)
+    except (OSError, ValueError, SyntaxError):
+        return shot._replace(stored=None)
+
+
+def _large(ems: list[float], where: Fit) -> float:
+    """The font size from which a text counts as a title and is drawn bold, for a terminal has one size only."""
+    usual = sorted(ems)[len(ems) // 3] if ems else 0.0
+    return max(1.32 * usual, 0.035 * where.size[0])
+
+
+def _join_runs(phone: Cells) -> None:
+    """Gives blanks the foreground before them: a run of text goes on, and is written as one."""
+    blank = phone.codes == paint.BLANK
+    blank[:, 0] = False
+    before = np.where(blank, 0, np.arange(phone.codes.shape[1]))
+    np.maximum.accumulate(before, axis=1, out=before)
+    phone.fg[:] = np.take_along_axis(phone.fg, before, axis=1)

@@ -1,0 +1,111 @@
+"""A phone's newest picture at the size in which its ink is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from lab.core.ui_tree import Bounds
+from screens.mirror.fit import Fit
+from screens.mirror.sampling import RGB, reduced, reduction, step_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+Rows = tuple[int, int]
+"""From the first row that changed up to, not including, the first after the last."""
+
+
+BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
+"""Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
+
+
+_BAND = 120
+"""Rows that are compared at a time: few enough to stay in the processor's cache."""
+
+
+class PackedPicture:
+    """Pixels as packed colours, a few of the source's in each; only rows that changed are made anew."""
+
+    def __init__(self) -> None:
+        self.size = (0, 0)
+        """The source's own pixels."""
+        self.space = (0, 0)
+        """The phone's, in which its tree is counted."""
+        self.scale = (1.0, 1.0)
+        """The phone's pixels in one of ours, across and down."""
+        self._by = (1, 1)
+        self._rgb: bytes | None = None
+        self.raw: Grid = np.zeros((0, 0), np.uint32)
+        self._source: NDArray[np.uint8] | None = None
+
+    def take(self, rgb: bytes, size: tuple[int, int], fit: Fit) -> Rows | None:
+        """A new source of height x width x 3 bytes, of a phone of the fit's size; our rows that changed, or None."""
+        width, height = size
+        by = reduction(size, fit)
+        if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._by):
+            return None
+        self._rgb = rgb
+        source = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)
+        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._by)
+        if fresh:
+            self.size, self.space, self._by = size, fit.size, by
+            self.scale = fit.size[0] / width * by[0], fit.size[1] / height * by[1]
+            self.raw = np.zeros((-(-height // by[1]), -(-width // by[0])), np.uint32)
+            changed: Rows | None = (0, height)
+        else:
+            assert self._source is not None
+            changed = _changed(self._source, source, step_of(by))
+        self._source = source
+        if changed is None:
+            return None
+        first, last = changed[0] // by[1], min(-(-changed[1] // by[1]), self.raw.shape[0])
+        self.raw[first:last] = reduced(source[first * by[1] : last * by[1]], by)[: last - first]
+        return first, last
+
+    def blank(self, size: tuple[int, int], boxes: Iterable[Bounds], fit: Fit) -> Rows:
+        """A phone without a picture: plain, with the boxes of what can be tapped."""
+        self.size = self.space = size
+        across, down = self._by = reduction(size, fit)
+        self.scale, self._source, self._rgb = (float(across), float(down)), None, None
+        self.raw = np.full((-(-size[1] // down), -(-size[0] // across)), BLANK_PHONE, np.uint32)
+        for box in boxes:
+            self.raw[box.top // down : -(-box.bottom // down), box.left // across : -(-box.right // across)] = BLANK_BOX
+        return 0, self.raw.shape[0]
+
+    def pixels(self, image: Grid, fit: Fit) -> Grid:
+        """`image` (of our size) as the half-block pixels of a fit, 2 * rows x cols."""
+        across, down = self.scale
+        height, width = image.shape
+        box = (fit.x0 / across, fit.y0 / down, min(fit.x1 / across, width), min(fit.y1 / down, height))
+        picture = Image.frombuffer("RGBX", (width, height), image, "raw", "RGBX", 0, 1)
+        small = picture.resize((fit.cols, fit.rows * 2), Image.Resampling.BOX, box=box)
+        grid: Grid = np.frombuffer(small.tobytes(), np.uint32).reshape(fit.rows * 2, fit.cols) & RGB
+        return grid
+
+
+def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
+    """The range of rows in which two pictures of one shape differ; every `step`th is looked at."""
+    old, new = old[::step], new[::step]
+    if old.shape[1] % 8 == 0:
+        old, new = old.view(np.uint64), new.view(np.uint64)
+    first = _differing(old, new)
+    if first is None:
+        return None
+    last = _differing(old[:first:-1], new[:first:-1])
+    return first * step, (first + 1 if last is None else len(old) - last) * step
+
+
+def _differing(old: NDArray[Any], new: NDArray[Any]) -> int | None:
+    """The first row in which two pictures differ; looked at a few at a time, none after it."""
+    for start in range(0, len(old), _BAND):
+        differs = old[start : start + _BAND] != new[start : start + _BAND]
+        if differs.any():
+            row: int = start + int(differs.argmax()) // old.shape[1]
+            return row
+    return None

@@ -1,0 +1,242 @@
+"""The texts found in a phone's picture and its tree, looked for anew only where either changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lab.core.ui_tree import Bounds, UiTree
+from screens.mirror.controls import DrawnControl, ScreenControl, controls, look, same
+from screens.mirror.glyphs import glyphs, width_of
+from screens.mirror.ink import TextInk, erase, find_ink, inked, shape
+from screens.mirror.items import TextBlock
+from screens.mirror.motion import overpainted, slack_of
+from screens.mirror.overlay import TreeText, TreeTexts, saying
+from screens.mirror.picture import BLANK_INK, BLANK_PHONE, PackedPicture, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+_MISSES = 6
+"""A text that is not in its box's pixels is looked for there again only every so many pictures."""
+
+
+class LocatedText(NamedTuple):
+    """A text in a picture: `place` are its box's rows and columns there, `pixels` what they held when it was found."""
+
+    said: TreeText
+    words: TextBlock
+    ink: TextInk
+    place: tuple[slice, slice]
+    pixels: Grid
+    marks: int
+    """How many of them are ink."""
+    bare: tuple[slice, slice, Grid]
+    """The part of the picture that the ink is in, and what it looks like without."""
+
+
+class TextFinder:
+    """The texts of a picture and its tree, found anew only where either changed."""
+
+    def __init__(self) -> None:
+        self.found: list[LocatedText] = []
+        """The texts that the last tree's picture held."""
+        self.shown: list[LocatedText] = []
+        """Those of them that are in the picture now."""
+        self.things: tuple[Bounds, ...] = ()
+        self.controls: list[DrawnControl] = []
+        """Switches and the like that are in the picture now."""
+        self._stated: list[ScreenControl] = []
+        self._tree: UiTree | None = None
+        self._saying: TreeTexts = TreeTexts((), ())
+        self._missed: dict[tuple[object, ...], int] = {}
+        self._known: dict[tuple[object, ...], LocatedText] = {}
+        self._scale = (0.0, 0.0)
+        self._space = (0, 0)
+
+    def read(self, picture: PackedPicture, tree: UiTree | None, changed: Rows | None) -> list[LocatedText]:
+        """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
+        if picture.space != self._space:  # the phone was turned: what was read is of another picture
+            self._forget(picture.space)
+        if picture.scale != self._scale:
+            self._missed.clear()
+            self._known, self._scale, changed = {}, picture.scale, (0, picture.raw.shape[0])
+            tree = tree or self._tree
+        if tree is None or (tree == self._tree and changed is None):
+            if changed is not None:
+                self.shown = [found for found in self.found if not _gone(found, picture)]
+                self.controls = [seen for seen in self.controls if same(seen, picture.raw, picture.scale)]
+            return self.shown
+        if tree != self._tree:
+            if len(self._missed) > 2000:
+                self._missed.clear()
+            self._tree, self._saying = tree, saying(tree, picture.space)
+            self._stated = controls(tree, picture.space)
+            self.things = self._saying.things
+        found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
+        self.found = _alike(_apart(found))
+        self._known = {_key(one.said): one for one in found}
+        self.shown = self.found
+        self.controls = self._controls(picture, changed)
+        return self.shown
+
+    def _forget(self, space: tuple[int, int]) -> None:
+        self.found, self.shown, self.things, self.controls, self._stated = [], [], (), [], []
+        self._tree, self._saying, self._scale, self._space = None, TreeTexts((), ()), (0.0, 0.0), space
+
+    def _controls(self, picture: PackedPicture, changed: Rows | None) -> list[DrawnControl]:
+        """Those controls that are surely seen, looked for anew only where the picture changed."""
+        if not self._stated:
+            return []
+        known = {seen.control: seen for seen in self.controls if not _touched(seen.place[0], changed)}
+        inks = [found.words.ink for found in self.found]
+        looked = [known.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
+        return [seen for seen in looked if seen is not None]
+
+    def _find(self, said: TreeText, picture: PackedPicture, changed: Rows | None) -> LocatedText | None:
+        across, down = picture.scale
+        left, top, right, bottom = said.box
+        place = (
+            slice(int(top / down), max(int(bottom / down), int(top / down) + 1)),
+            slice(int(left / across), max(int(right / across), int(left / across) + 1)),
+        )
+        key = _key(said)
+        known = self._known.get(key)
+        if known is not None and known.said == said and not _touched(place[0], changed):
+            return known
+        pixels = picture.raw[place]
+        if not pixels.size:
+            return None
+        ink = known.ink if known is not None and _same_ink(pixels, known) else None
+        line = glyphs(said.text)
+        if ink is None and line and self._missed.get(key, 0) == 0:
+            ink = find_ink(pixels, shape(said.text, width_of(line)), (across, down), said.sure)
+        if ink is None:
+            self._missed[key] = (self._missed.get(key, 0) + 1) % _MISSES
+            return None
+        pixels = pixels.copy()
+        words = _words(said, ink, place, picture.scale)
+        return LocatedText(said, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
+
+
+def _key(said: TreeText) -> tuple[object, ...]:
+    """What a text keeps while it is scrolled."""
+    return said.text, said.box.width, said.box.height, said.box.left, said.state
+
+
+def _touched(rows: slice, changed: Rows | None) -> bool:
+    return changed is not None and rows.start < changed[1] and changed[0] < rows.stop
+
+
+def _same_ink(pixels: Grid, known: LocatedText) -> bool:
+    """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
+    if not known.ink.flat or pixels.shape[0] < known.ink.bottom or pixels.shape[1] < known.ink.right:
+        return False
+    return abs(_marks(pixels, known.ink) - known.marks) <= 0.25 * known.marks
+
+
+def _marks(pixels: Grid, ink: TextInk) -> int:
+    """How many pixels of a box are a text's ink."""
+    if ink.flat:
+        return int(np.count_nonzero(inked(pixels[ink.top : ink.bottom, ink.left : ink.right], ink.paper, True)))
+    return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
+
+
+def _gone(found: LocatedText, picture: PackedPicture) -> bool:
+    """Whether what is under a text is no longer what it was."""
+    return overpainted(found.pixels, picture.raw[found.place], picture.scale, slack_of(found.words))
+
+
+def _apart(found: list[LocatedText]) -> list[LocatedText]:
+    """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
+    kept: list[LocatedText] = []
+    for one in reversed(found):
+        ink = one.words.ink
+        for other in kept:
+            box = other.words.ink
+            if box.top < ink.bottom and ink.top < box.bottom and box.left < ink.right and ink.left < box.right:
+                both = ink.cut(box).area
+                if both * 2 > min(ink.area, box.area):
+                    break
+        else:
+            kept.append(one)
+    return kept[::-1]
+
+
+def _alike(found: list[LocatedText]) -> list[LocatedText]:
+    """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
+    kinds: dict[tuple[int, int], list[TextBlock]] = {}
+    for one in found:
+        if one.words.lines == 1:
+            kinds.setdefault((one.said.box.left, one.said.box.height), []).append(one.words)
+    usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
+    out: list[LocatedText] = []
+    for one in found:
+        words, look = one.words, usual.get((one.said.box.left, one.said.box.height))
+        if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
+            one = one._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
+        out.append(one)
+    return out
+
+
+def _usual(alike: list[TextBlock]) -> tuple[float, float]:
+    """The middle one's font size, and how far below its box's top its line's middle is."""
+    half = len(alike) // 2
+    return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
+
+
+def _words(said: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
+    """A text with its ink in the phone's own pixels."""
+    line = glyphs(said.text)
+    left, top = place[1].start, place[0].start
+    box = Bounds(
+        round((left + ink.left) * scale[0]), round((top + ink.top) * scale[1]),
+        round((left + ink.right) * scale[0]), round((top + ink.bottom) * scale[1]),
+    )  # fmt: skip
+    kind = shape(said.text, width_of(line))
+    em = box.height / ink.lines / (kind.height if ink.lines == 1 else 1.2)
+    middle = box.bottom - (kind.below + 0.36) * em
+    if ink.lines > 1:
+        middle = (box.top + box.bottom) / 2
+    elif 1.0 < said.box.height / em < 1.8:
+        em = said.box.height / 1.33
+    return TextBlock(line, said.box, box, said.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
+
+
+def erased(raw: Grid, found: Iterable[LocatedText]) -> Grid:
+    """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
+    image = raw.copy()
+    for one in found:
+        rows, columns, pixels = one.bare
+        image[rows, columns] = pixels
+    return image
+
+
+def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
+    """Where a text's ink is in the picture, and that part without it."""
+    top, bottom = max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)
+    left, right = max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)
+    part = pixels[top:bottom, left:right].copy()
+    mask = inked(part, ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[top:bottom, left:right]
+    erase(part, mask, ink.paper, ink.flat)
+    y, x = place[0].start, place[1].start
+    return slice(y + top, y + bottom), slice(x + left, x + right), part
+
+
+def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
+    """A tree's words where there is no picture: set in their boxes as they stand."""
+    return [_boxed(one) for one in saying(tree, size, drawn=False).said]
+
+
+def _boxed(said: TreeText) -> TextBlock:
+    line = glyphs(said.text)
+    box = said.box
+    lines = max(1, round(box.height / 64)) if width_of(line) * 22 > box.width else 1
+    middle = (box.top + box.bottom) / 2
+    return TextBlock(
+        line, box, box, said.holder, middle, min(box.height, 48) * 0.8, lines, BLANK_INK, BLANK_PHONE, True
+    )

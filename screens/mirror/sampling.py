@@ -1,0 +1,120 @@
+"""A picture's pixels brought to fewer: exactly, for what is read in it, or from some of its rows, for what moves by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from lab.core.seams import LazyPixels, rgb_of
+from lab.core.ui_tree import Bounds
+from screens.mirror.fit import Fit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+RGB = np.uint32(0xFFFFFF)
+BLOCK = 6, 12
+"""Pixels of the phone's, across and down, in the patches whose mean colours tell whether a text changed: less than a
+letter, more than what a video's coding disturbs."""
+_ROWS = 1.5
+"""Rows of a source that are looked at for a patch, at least where it has as many."""
+
+
+def reduction(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
+    """By how much a source of `size` pixels is reduced before ink is looked for in it, across and down.
+
+    As far as leaves about four of its pixels in a cell each way; a source smaller than the phone by less.
+    """
+    finest = min(fit.cell_width, fit.cell_height / 2)
+    across, down = (3, 4) if finest >= 9 else (2, 2) if finest >= 5 else (1, 1)
+    return max(1, across * size[0] // fit.size[0]), max(1, down * size[1] // fit.size[1])
+
+
+def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
+    """Box means of a source's rows (height x width * 3), packed; of every second row where several make one."""
+    across, down = by
+    step = step_of(by)
+    part, tall = rows[::step], down // step
+    if tall == 2 and part.shape[0] % 2 == 0:
+        part, tall = paired(part), 1
+    image = Image.frombuffer("RGB", (part.shape[1] // 3, part.shape[0]), part.tobytes(), "raw", "RGB", 0, 1)
+    return packed(image.reduce((across, tall)) if across > 1 or tall > 1 else image)
+
+
+def step_of(by: tuple[int, int]) -> int:
+    """Which of the source's rows are looked at: every second, where several make one of ours; no eye can tell."""
+    return 2 if by[1] % 2 == 0 else 1
+
+
+def part_of(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit, box: Bounds) -> Grid:
+    """The part of a source under a box of the phone's pixels, reduced as for reading."""
+    by = reduction(size, fit)
+    across, down = fit.size[0] / size[0] * by[0], fit.size[1] / size[1] * by[1]
+    source = np.frombuffer(rgb_of(pixels), np.uint8).reshape(size[1], size[0] * 3)
+    top, bottom = int(box.top / down) * by[1], math.ceil(box.bottom / down) * by[1]
+    left, right = int(box.left / across) * by[0] * 3, math.ceil(box.right / across) * by[0] * 3
+    return reduced(np.ascontiguousarray(source[top:bottom, left:right]), by)
+
+
+def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid:
+    """The part of a source that a fit shows as patches of BLOCK pixels of the phone, smaller where cells ask for it.
+
+    From some of its rows only: enough for what soon is gone.
+    """
+    width, height = size
+    down, across = height / fit.size[1], width / fit.size[0]
+    patches = blocks(fit)
+    if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
+        return packed(Image.frombuffer("RGB", patches[::-1], pixels.means(patches[::-1]), "raw", "RGB", 0, 1))
+    step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
+    part = np.frombuffer(rgb_of(pixels), np.uint8).reshape(height, width * 3)[::step]
+    image = Image.frombuffer("RGB", (width, len(part)), part.tobytes(), "raw", "RGB", 0, 1)
+    top, bottom = fit.y0 * down / step, min(fit.y1 * down / step, len(part))
+    box = fit.x0 * across, top, min(fit.x1 * across, width), bottom
+    return packed(image.resize(patches[::-1], Image.Resampling.BOX, box=box, reducing_gap=1.0))
+
+
+def blocks(fit: Fit) -> tuple[int, int]:
+    """How many patches the part that a fit shows has: down, across."""
+    return (
+        max(2 * fit.rows, math.ceil((fit.y1 - fit.y0) / BLOCK[1])),
+        max(fit.cols, math.ceil((fit.x1 - fit.x0) / BLOCK[0])),
+    )
+
+
+def half_cells(grid: Grid, fit: Fit) -> Grid:
+    """Patches as the half-block pixels of a fit, 2 * rows x cols."""
+    if grid.shape == (2 * fit.rows, fit.cols):
+        return grid
+    picture = Image.frombuffer("RGBX", grid.shape[::-1], grid, "raw", "RGBX", 0, 1)
+    small = picture.resize((fit.cols, 2 * fit.rows), Image.Resampling.BOX)
+    cells: Grid = np.frombuffer(small.tobytes(), np.uint32).reshape(2 * fit.rows, fit.cols) & RGB
+    return cells
+
+
+def paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The means of each two rows, as many channels at a time as go into a row without a rest."""
+    whole, low = _widest(rows)
+    one, other = whole[0::2], whole[1::2]
+    means: NDArray[np.uint8] = ((one & other) + (((one ^ other) >> one.dtype.type(1)) & low)).view(np.uint8)
+    return means
+
+
+def _widest(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
+    """Rows as the widest numbers that they are made of, and what leaves each byte its lower seven bits."""
+    for kind in (np.uint64, np.uint32, np.uint16):
+        size = np.dtype(kind).itemsize
+        if rows.shape[1] % size == 0 and rows.strides[0] % size == 0:
+            return rows.view(kind), kind(int.from_bytes(b"\x7f" * size, "little"))
+    return rows, np.uint8(0x7F)
+
+
+def packed(image: Image.Image) -> Grid:
+    """An RGB picture as packed colours."""
+    grid: Grid = np.frombuffer(image.tobytes("raw", "RGBX"), np.uint32).reshape(image.height, image.width) & RGB
+    return grid

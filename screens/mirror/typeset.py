@@ -1,0 +1,164 @@
+"""Texts of a phone set in a grid of cells: each on its own row, where it stood, none over another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lab.core.ui_tree import Bounds
+from screens.mirror.fit import Fit
+from screens.mirror.glyphs import cut, flat, width_of, wrap
+from screens.mirror.items import SHIFT, Edges, GridText, Line, Reach, TextBlock, item_of, rounded
+from screens.mirror.levels import glue, levels_of, set_rows, tighten
+
+
+class PlacedLine(NamedTuple):
+    """One line of a text at a row and column, counted from the phone's own top left cell."""
+
+    row: int
+    column: int
+    line: Line
+    words: TextBlock
+    whole: bool
+    """Whether the text that it belongs to could be set without leaving anything out."""
+
+
+def typeset(
+    words: Sequence[TextBlock], things: Sequence[Bounds], fit: Fit, reach: Reach | None = None
+) -> list[PlacedLine]:
+    """Where each line of each text goes; what cannot be set without covering another text is left out.
+
+    `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
+    """
+    shown = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
+    edges = Edges(shown)
+    items = [item_of(w, edges, things, fit, reach) for w in shown]
+    levels = levels_of(items, fit)
+    glue(levels)
+    while (strays := set_rows(levels, fit.rows)) is not None:
+        roomy = [level for level in strays if level.height > level.items[0].room]
+        if roomy:
+            tighten(roomy[0], fit)
+        else:
+            levels.remove(min(strays, key=lambda level: level.weight))
+    rows: dict[int, list[GridText]] = {}
+    for level in levels:
+        for item in level.items:
+            for row in range(item.row, item.row + item.height):
+                rows.setdefault(row, []).append(item)
+    kept = _settle(rows)
+    _spill(kept, fit)
+    placed = [
+        PlacedLine(item.row + offset, _line_start(item, line), line, item.words, item.whole)
+        for item in kept
+        for offset, line in enumerate(item.lines)
+        if line
+    ]
+    return _free(placed, fit)
+
+
+def _free(placed: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
+    """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
+    taken: set[tuple[int, int]] = set()
+    kept: list[PlacedLine] = []
+    for one in sorted(placed, key=lambda p: -p.words.em):
+        cells = {(one.row, column) for column in range(one.column, one.column + width_of(one.line))}
+        if one.column < 0 or one.column + width_of(one.line) > fit.cols or not 0 <= one.row < fit.rows:
+            continue
+        if not cells & taken:
+            taken |= cells
+            kept.append(one)
+    return kept
+
+
+def _in_view(words: TextBlock, fit: Fit) -> bool:
+    return words.ink.right > fit.x0 and words.ink.left < fit.x1
+
+
+def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
+    """Items side by side on each row: moved a little, then cut, then, the less important, left out."""
+    gone: set[int] = set()
+    order: dict[int, GridText] = {}
+    for row in sorted(rows):
+        line = sorted((i for i in rows[row] if id(i) not in gone), key=lambda i: i.words.ink.left + i.words.ink.right)
+        for item in line:
+            order[id(item)] = item
+        index = 0
+        while index + 1 < len(line):
+            before = line[index - 1].end + 1 if index else 0
+            after = line[index + 2].start - 1 if index + 2 < len(line) else line[index + 1].high
+            if _part(line[index], line[index + 1], before, after):
+                index += 1
+                continue
+            loser = min(line[index : index + 2], key=lambda i: (i.words.em, -i.words.middle))
+            gone.add(id(loser))
+            line.remove(loser)
+            index = max(0, index - 1)
+    return [item for key, item in order.items() if key not in gone]
+
+
+def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
+    """Parts two neighbours that touch, within the free columns from `before` to `after`; False where it cannot."""
+    gap = 0 if left.width == 1 or right.width == 1 else 1
+    over = left.end + gap - right.start
+    if over <= 0:
+        return True
+    if left.height > 1 or right.height > 1:
+        return False
+    give = min(over, max(0, left.start - max(before, left.low)), SHIFT if left.anchor == "left" else over)
+    left.start -= give
+    over -= give
+    give = min(over, max(0, min(after, right.high) - right.end), SHIFT)
+    right.start += give
+    over -= give
+    if not over:
+        return True
+    ink_gap = (left.words.ink.right + right.words.ink.left) / 2
+    share = (ink_gap - left.words.ink.left) / max(1, right.words.ink.right - left.words.ink.left)
+    border = left.start + rounded((right.end - left.start) * share)
+    border = min(max(border, right.end - right.width), left.end + gap)
+    return _cut_to(left, left.start, border - gap) and _cut_to(right, border, right.end)
+
+
+def _cut_to(item: GridText, start: int, end: int) -> bool:
+    """Cuts a one-line item to [start, end); False where nothing readable would remain."""
+    start = max(start, item.start)
+    if item.width > end - start:
+        if end - start < 3:
+            return False
+        item.put([cut(flat(item.words.line), end - start)])
+        item.whole = False
+    item.start = max(start, min(item.start, end - item.width))
+    return True
+
+
+def _spill(items: list[GridText], fit: Fit) -> None:
+    """Lets a text that was cut run on in the row below, where no other text or box stands."""
+    taken: dict[int, list[tuple[int, int]]] = {}
+    for item in items:
+        for offset, line in enumerate(item.lines):
+            start = _line_start(item, line)
+            taken.setdefault(item.row + offset, []).append((start, start + width_of(line)))
+    for item in items:
+        if item.whole or item.height > 1 or item.words.box.height < 0.6 * fit.cell_height:
+            continue
+        row, room = item.row + 1, item.high - item.start
+        if row >= fit.rows or room < 6:
+            continue
+        lines = wrap(item.words.line, room)
+        spans = taken.setdefault(row, [])
+        end = item.start + max(width_of(line) for line in lines)
+        if len(lines) == 2 and all(end < start or item.start > stop for start, stop in spans):
+            if any(item.start < stop + 1 and start < end + 1 for start, stop in taken[item.row] if start != item.start):
+                continue
+            item.put(lines)
+            item.whole = True
+            spans.append((item.start, end))
+
+
+def _line_start(item: GridText, line: Line) -> int:
+    """The column of one line of an item."""
+    if item.height == 1 or item.anchor == "left":
+        return item.start
+    width = item.width - width_of(line)
+    return item.start + (width // 2 if item.anchor == "center" else width)

@@ -1,0 +1,516 @@
+"""The rooms of the app: which there are for a seat, and the verbs that open them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+
+import msgspec
+from textual.screen import Screen
+
+from lab.core.errors import LabError
+from lab.core.settings import UNNAMED, Settings
+from lab.studies.seats import Seat, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
+from screens.key_names import with_keys
+from screens.lab import ScreenName
+from screens.widgets.typeahead import TypeAhead
+
+if TYPE_CHECKING:
+    from lab.core.study import Study
+    from lab.core.task import Task
+    from lab.core.trace import Trace
+    from lab.runs.fork import ForkChange
+    from lab.runs.session import Session
+    from lab.runs.spec import Spec
+    from screens.launcher import LiveLauncher
+    from screens.record.intent import Asking
+    from store.store import Store
+
+
+class Opening(NamedTuple):
+    """What the app shows first. `step` counts from 1, as people do; None is the first."""
+
+    screen: ScreenName
+    trace_id: str | None = None
+    step: int | None = None
+    spec: Spec | None = None
+    resume: Trace | None = None
+    make: Callable[[], Session] | None = None
+    """Makes the run that is shown live, where `spec` does not say it all."""
+    task: Task | None = None
+    """The task whose design is drafted, beside the run `trace_id`."""
+    ask: Asking | None = None
+    """The demonstration that is recorded, once its intent and place are said."""
+    study: Study | None = None
+    """The study that is rated in, or played, by the person of this seat."""
+
+
+AT_HOME = Opening("home")
+
+
+@runtime_checkable
+class StudyRoom(Protocol):
+    """A room that shows one study."""
+
+    def open(self, study: Study) -> None: ...
+
+
+class Room(NamedTuple):
+    """A room: who may enter it, what makes its screen, and what is said where nothing is open in it yet."""
+
+    may: Callable[[Seat], bool]
+    make: Callable[[Store, Settings], Screen[None]]
+    empty: tuple[str, str] = ("", "")
+
+
+def _home(store: Store, settings: Settings) -> Screen[None]:
+    if not may_replay(settings.seat):
+        from screens.play.lobby import LobbyScreen
+
+        return LobbyScreen()
+    from screens.home.home import HomeScreen
+
+    return HomeScreen(store, settings)
+
+
+def _door(store: Store, settings: Settings) -> Screen[None]:
+    from screens.launcher import LiveLauncher
+
+    return LiveLauncher()
+
+
+def _replay(store: Store, settings: Settings) -> Screen[None]:
+    from screens.replay.replay import ReplayScreen
+
+    return ReplayScreen(store, settings)
+
+
+def _author(store: Store, settings: Settings) -> Screen[None]:
+    from screens.author.author import AuthorScreen
+
+    return AuthorScreen(store, settings)
+
+
+def _review(store: Store, settings: Settings) -> Screen[None]:
+    from screens.review.review import ReviewScreen
+
+    return ReviewScreen(store, settings)
+
+
+def _privacy(store: Store, settings: Settings) -> Screen[None]:
+    from screens.review.privacy import PrivacyScreen
+
+    return PrivacyScreen(store, settings)
+
+
+def _runs(store: Store, settings: Settings) -> Screen[None]:
+    from screens.runs.runs import RunsScreen
+
+    return RunsScreen(store, settings)
+
+
+def _compare(store: Store, settings: Settings) -> Screen[None]:
+    from screens.compare.compare import CompareScreen
+
+    return CompareScreen(store, settings)
+
+
+def _annotate(store: Store, settings: Settings) -> Screen[None]:
+    from screens.annotate.annotate import AnnotateScreen
+
+    return AnnotateScreen(store, settings)
+
+
+def _play(store: Store, settings: Settings) -> Screen[None]:
+    from screens.play.play import PlayScreen
+
+    return PlayScreen(store, settings)
+
+
+def _agreement(store: Store, settings: Settings) -> Screen[None]:
+    from screens.agreement.agreement import AgreementScreen
+
+    return AgreementScreen(store, settings)
+
+
+def _adjudicate(store: Store, settings: Settings) -> Screen[None]:
+    from screens.adjudicate.adjudicate import AdjudicateScreen
+
+    return AdjudicateScreen(store, settings)
+
+
+def _raters(store: Store, settings: Settings) -> Screen[None]:
+    from screens.raters.raters import RatersScreen
+
+    return RatersScreen(store, settings)
+
+
+def _anyone(seat: Seat) -> bool:
+    return True
+
+
+ROOMS: dict[ScreenName, Room] = {
+    "home": Room(_anyone, _home),
+    "live": Room(_anyone, _door, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")),
+    "replay": Room(may_replay, _replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")),
+    "author": Room(
+        may_author,
+        _author,
+        ("no design is open.", "{home.author:a} on a run or a task in Home ({app.home}) opens its design."),
+    ),
+    "review": Room(may_review, _review),
+    "privacy": Room(may_review, _privacy),
+    "runs": Room(sees_outcomes, _runs),
+    "annotate": Room(
+        may_rate, _annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
+    ),
+    "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
+    "agreement": Room(
+        sees_outcomes,
+        _agreement,
+        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
+    ),
+    "adjudicate": Room(
+        sees_outcomes,
+        _adjudicate,
+        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
+    ),
+    "raters": Room(
+        sees_outcomes, _raters, ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it.")
+    ),
+    "compare": Room(
+        sees_outcomes,
+        _compare,
+        ("no two runs are open.", "{runs.compare:c} on two runs in Runs ({app.runs}) opens them."),
+    ),
+}
+
+
+OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters")
+"""The rooms of those who read a study's answers; all show the one study that was opened in any of them."""
+OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
+"""The rooms of a rater to whom a study is open."""
+SIGNED: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
+"""Rooms whose work is signed with a study code: they ask for one where nobody was named."""
+OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
+"""Rooms that such a rater has only where they asked for them by name."""
+
+
+class Navigation(TypeAhead):
+    """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
+
+    store: Store
+    settings: Settings
+    session: Session | None
+    """The run under way, or the last one; None before the first."""
+    rates: bool
+    """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
+    came_from: dict[str, ScreenName]
+    """Where one step back leads from a room, where that is not Home."""
+    leaving: tuple[str, str]
+    """What is said before a run that is live is left, and what the keys do."""
+    read: Study | None
+    """The study whose answers are read: the rooms of `OF_STUDY` all show this one."""
+    reads: dict[ScreenName, str]
+    """Which study each of those rooms shows, by its name."""
+    run_locale: str
+    """The language in which the run that is live speaks to whoever answers in it."""
+    after_run: str
+    """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+
+    def furnish(self, opening: Opening) -> None:
+        """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
+        self.came_from = {}
+        self.read, self.reads = None, {}
+        studies = opening.study is not None or self.store.studies.rates(self.settings.person)
+        self.rates = rates_blind(self.settings.seat, studies=studies)
+        self._asked_for = opening.screen
+        for name, room in ROOMS.items():
+            if self.has_room(name):
+                self.add_mode(name, partial(self._made, room))
+        self._check_room(opening.screen)
+
+    def _made(self, room: Room) -> Screen[None]:
+        if self.rates and room is ROOMS["home"]:
+            from screens.home.rater_home import RatingHome
+
+            return self._fitted(RatingHome(self.store, self.settings))
+        return self._fitted(room.make(self.store, self.settings))
+
+    def _fitted(self, screen: Screen[None]) -> Screen[None]:
+        """Marks a new screen with the terminal's size; Textual does so after a first layout, which was for no size."""
+        wide = screen.HORIZONTAL_BREAKPOINTS or self.HORIZONTAL_BREAKPOINTS or []
+        high = screen.VERTICAL_BREAKPOINTS or self.VERTICAL_BREAKPOINTS or []
+        for cells, breakpoints in ((self.size.width, wide), (self.size.height, high)):
+            fitting = [name for least, name in sorted(breakpoints) if cells >= least]
+            screen.update_classes(dict.fromkeys(fitting[-1:], True), update=False)
+        return screen
+
+    def has_room(self, name: str) -> bool:
+        """Whether a room exists for this seat."""
+        for room, there in ROOMS.items():
+            if room == name and there.may(self.settings.seat):
+                also = room in OF_PROOFREADING and room == self._asked_for
+                return not self.rates or room in OF_RATING or also
+        return False
+
+    def _check_room(self, name: ScreenName) -> None:
+        if not self.has_room(name):
+            raise LabError(name.title(), f"is not there for the seat {self.settings.seat}.")
+
+    def signed(self, name: ScreenName, go: Callable[[], object]) -> None:
+        """Goes into a room; where its work is signed and nobody was named, asks for a study code first."""
+        if name not in SIGNED or self.settings.person != UNNAMED:
+            go()
+            return
+        from screens.person_dialog import PersonScreen
+
+        def begin(code: str | None) -> None:
+            if code is not None:
+                self._name_person(code)
+                go()
+            elif self.current_mode in SIGNED:
+                self.open_home()
+
+        self.push_screen(PersonScreen(), begin)
+
+    def _name_person(self, code: str) -> None:
+        """From now on this person sits here, in every room."""
+        self.settings = msgspec.structs.replace(self.settings, person=code)
+        for screen in {screen for stack in self._screen_stacks.values() for screen in stack}:
+            if hasattr(screen, "settings"):
+                screen.settings = self.settings
+
+    async def enter(self, opening: Opening) -> None:
+        """Opens what was asked for; lists are read after the first paint."""
+        await self.switch_mode(opening.screen)
+        if opening.screen == "live" and opening.spec is not None:
+            self.open_live(opening.spec, opening.resume)
+        elif opening.screen == "live" and opening.ask is not None:
+            self.open_record(opening.ask)
+        elif opening.screen == "live" and opening.make is not None:
+            self._live_door().build(opening.make)
+        elif opening.screen == "replay" and opening.trace_id is not None:
+            self.open_replay(opening.trace_id, opening.step or 1)
+        elif opening.screen == "author" and opening.task is not None:
+            self.open_author(opening.task, opening.trace_id)
+        elif opening.screen in ("annotate", "play") and opening.study is not None:
+            self.open_study(opening.study)
+        elif opening.screen in OF_STUDY and opening.study is not None:
+            self.open_numbers(opening.study, opening.screen)
+        elif opening.screen in ("review", "privacy"):
+            self.open_demonstration(opening.screen, opening.trace_id)
+
+    def action_show(self, name: ScreenName) -> None:
+        """Goes to another room."""
+        said, hint = ROOMS[name].empty
+        if name in OF_STUDY and self.read is not None:
+            if self.reads.get(name) == self.read.name:
+                self.switch_mode(name)
+            else:
+                self.open_numbers(self.read, name)
+            return
+        entered = (
+            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
+        )
+        if said and not entered:
+            raise LabError(name.title(), said, with_keys(self, hint))
+        self.signed(name, lambda: self.switch_mode(name))
+
+    def entered(self, name: ScreenName) -> Screen[None] | None:
+        """The screen of a room that was entered already."""
+        stack = self._screen_stacks.get(name)
+        return stack[0] if stack else None
+
+    def open_home(self) -> None:
+        """Shows Home; a run that is live goes on."""
+        self.switch_mode("home")
+
+    def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
+        """Builds a session off the UI thread and shows it; only one run is live in an app."""
+
+        def build() -> Session:
+            from lab.runs.session import Session
+
+            return Session(self.store, spec, resume)
+
+        self._live_door().build(build)
+
+    def open_session(self, make: Callable[[], Session]) -> None:
+        """Shows a run that `make` builds, off the UI thread."""
+        self._live_door().build(make)
+
+    def choose_phone(self, serial: str) -> None:
+        """Runs that begin from now on are made on this phone."""
+        self.settings = msgspec.structs.replace(self.settings, device=serial)
+
+    def open_task(self, name: str) -> None:
+        """Runs a built-in task by its playbook, the person at this seat answering."""
+
+        def build() -> Session:
+            from lab.runs.session import Session
+            from screens.launcher import task_spec
+
+            return Session(self.store, task_spec(name, self.settings))
+
+        self._live_door().build(build)
+
+    def open_record(self, asking: Asking) -> None:
+        """Records a demonstration; what is not yet known of its intent and place is asked for first."""
+        intent, place = asking.said
+        if intent and place:
+            self.open_live(asking.begun(intent, place))
+            return
+        self._live_door()
+        from screens.record.intent import IntentScreen
+
+        def begin(said: tuple[str, str] | None) -> None:
+            if said is None:
+                self.open_home()
+            else:
+                self.open_live(asking.begun(*said))
+
+        self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
+
+    def forked(self, trace_id: str, index: int, change: ForkChange) -> Session:
+        """A session, not yet entered, that goes on from a step (from 0) of a stored run; not for the UI thread."""
+        from lab.runs.fork import forked
+
+        settings = self.settings
+        return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
+
+    def open_resume(self, trace_id: str) -> None:
+        """Goes on with an open run where it stands."""
+
+        def build() -> Session:
+            from lab.runs.session import Session
+            from lab.runs.spec import resume_spec
+
+            trace = self.store.runs.trace(trace_id)
+            return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)
+
+        self._live_door().build(build)
+
+    def enter_live(self, session: Session) -> None:
+        """Shows a session that is built already, in the place of the run that it goes on from."""
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.launcher import LiveLauncher
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveLauncher)
+        door.enter(session)
+
+    def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None:
+        """Shows a stored run at a step, counted from 1; `back` is where one step back leads from there."""
+        self._check_room("replay")
+        self.came_from["replay"] = back
+        self.switch_mode("replay")
+        from screens.replay.replay import ReplayScreen
+
+        room = self.get_screen_stack("replay")[0]
+        assert isinstance(room, ReplayScreen)
+        room.open(trace_id, step)
+
+    def open_compare(self, left: str, right: str) -> None:
+        """Shows two stored runs side by side; one step back leads to the table of runs."""
+        self._check_room("compare")
+        self.came_from["compare"] = "runs"
+        self.switch_mode("compare")
+        from screens.compare.compare import CompareScreen
+
+        room = self.get_screen_stack("compare")[0]
+        assert isinstance(room, CompareScreen)
+        room.open(left, right)
+
+    def open_author(self, task: Task, trace_id: str | None) -> None:
+        """Shows a task's design beside a run of it."""
+
+        def go() -> None:
+            self.switch_mode("author")
+            from screens.author.author import AuthorScreen
+
+            room = self.get_screen_stack("author")[0]
+            assert isinstance(room, AuthorScreen)
+            room.open(task, trace_id)
+
+        self._check_room("author")
+        self.signed("author", go)
+
+    def open_study(self, study: Study) -> None:
+        """Shows a study to the person of this seat, at the exact place where they left it."""
+        room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
+        self._check_room(room)
+        self.switch_mode(room)
+        screen = self.get_screen_stack(room)[0]
+        if room == "play":
+            from screens.play.play import PlayScreen
+
+            assert isinstance(screen, PlayScreen)
+            screen.open(study)
+        else:
+            from screens.annotate.annotate import AnnotateScreen
+
+            assert isinstance(screen, AnnotateScreen)
+            screen.open(study)
+
+    def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
+        """Shows a study's agreement, what is to be settled in it, or its raters."""
+
+        def go() -> None:
+            self.read, self.reads[room] = study, study.name
+            self.switch_mode(room)
+            screen = self.get_screen_stack(room)[0]
+            assert isinstance(screen, StudyRoom)
+            screen.open(study)
+
+        self._check_room(room)
+        self.signed(room, go)
+
+    def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
+        """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""
+
+        def go() -> None:
+            self.switch_mode(room)
+            from screens.review.room import DemoRoom
+
+            screen = self.get_screen_stack(room)[0]
+            assert isinstance(screen, DemoRoom)
+            screen.open(trace_id)
+
+        self._check_room(room)
+        self.signed(room, go)
+
+    def check_no_run(self) -> None:
+        """Raises `LabError` while a run is under way: there is one phone in front of a person."""
+        if self.run_is_live:
+            hint = with_keys(self, "{app.live} shows it; {run.pause:ctrl+x} twice ends it.")
+            raise LabError("Live", "a run is live already.", hint)
+
+    def _live_door(self) -> LiveLauncher:
+        self.check_no_run()
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.launcher import LiveLauncher
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveLauncher)
+        return door
+
+    @property
+    def run_is_live(self) -> bool:
+        """Whether a run is under way in this app."""
+        return self.session is not None and not self.session.over
+
+    @property
+    def run_waits(self) -> Literal["", "answer", "decision"]:
+        """What the run that is live waits for of this person; empty where it waits for nothing."""
+        session = self.session
+        if session is None or session.over:
+            return ""
+        if session.questions.waiting is not None:
+            return "answer"
+        return "decision" if session.decisions.waiting is not None else ""

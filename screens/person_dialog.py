@@ -1,0 +1,63 @@
+"""Who sits here: asked before a room whose work is signed, where nobody was named."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import UNNAMED, check_code
+from screens.widgets.footer import Footer
+
+_WHY = (
+    "What is drafted, proofread or settled is signed with a study code: a pseudonym, never a name. "
+    "`--as CODE` or `person` in the settings spares the question."
+)
+
+
+class PersonScreen(Screen[str | None]):
+    """A form of one line: gives a study code, or None where it was left."""
+
+    HELP = """
+    Type the study code by which your work is signed: letters, digits, - and _. **Enter** goes on, **{person.leave}**
+    leaves.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", id="person.leave", tooltip="Go back, and sign nothing"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="person", classes="pane"):
+            yield Static(_WHY, markup=False)
+            yield Input(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
+            yield Static("", id="person-wrong", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#person").border_title = "Who are you?"
+        self.query_one(Input).focus()
+
+    @on(Input.Submitted)
+    def _named(self, message: Input.Submitted) -> None:
+        code = message.value.strip()
+        try:
+            if code == UNNAMED:
+                raise LabError("person", f"{UNNAMED!r} names nobody.")
+            check_code(code, "person", "code")
+        except LabError as error:
+            self.query_one("#person-wrong", Static).update(plain(error.sentence))
+        else:
+            self.dismiss(code)
+
+    def action_leave(self) -> None:
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            self.dismiss(None)

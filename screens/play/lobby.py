@@ -1,0 +1,50 @@
+"""A participant's empty room: what they can go on with before, between and after runs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.play.play import PlayScreen
+from screens.widgets.footer import Footer
+
+_NOTHING = "Nothing to do here now. {app.quit} quits."
+OPEN_RUN = "Your run is open. {lobby.on:enter} goes back to it; {app.quit} quits."
+
+
+class LobbyScreen(Screen[None]):
+    """Where a participant waits before and after a run; nothing of other runs is here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "on", "Go on", id="lobby.on", tooltip="Back to your run, or to where you are in the study"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Static(with_keys(self, _NOTHING), id="lobby", markup=False)
+        yield Footer()
+
+    def on_screen_resume(self) -> None:
+        """Says where this person is in the study that is open, if one is."""
+        nothing = with_keys(self, OPEN_RUN if self._live else _NOTHING)
+        self.query_one("#lobby", Static).update(self._where() or nothing)
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._where()) or self._live if action == "on" else super().check_action(action, parameters)
+
+    def action_on(self) -> None:
+        lab_of(self).action_show("live" if self._live else "play")
+
+    @property
+    def _live(self) -> bool:
+        return lab_of(self).run_is_live
+
+    def _where(self) -> str:
+        room = lab_of(self).entered("play")
+        return with_keys(self, room.lobby_words) if isinstance(room, PlayScreen) else ""

@@ -1,0 +1,91 @@
+"""Counting each rater's numbers off the UI thread, and looking whether anything came in since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+from textual.widget import Widget
+
+from annotators.rater_numbers import RaterNumbers
+from lab.core.errors import LabError
+from lab.core.study import Study
+
+if TYPE_CHECKING:
+    from store.agreement_labels import Newest
+    from store.store import Store
+
+
+class RatersComputation:
+    """Posts to `owner` what was counted of the study that is open; of one before the serial is another."""
+
+    @dataclass
+    class Counted(Message):
+        """Each rater's numbers, and how far the file went when they were read."""
+
+        serial: int
+        raters: list[RaterNumbers]
+        newest: Newest
+
+    @dataclass
+    class Grown(Message):
+        """Something came in since: so many labels of this study, or none and only acts."""
+
+        serial: int
+        labels: int
+
+    @dataclass
+    class Refused(Message):
+        """Something cannot be read or counted."""
+
+        serial: int
+        error: LabError
+
+    def __init__(self, owner: Widget, store: Store) -> None:
+        self._owner = owner
+        self._store = store
+        self._looking = False
+        self.serial = 0
+        self.study: Study | None = None
+        self.newest: Newest | None = None
+
+    def open(self, study: Study) -> None:
+        """Counts a study, or the same anew."""
+        self.serial += 1
+        self.study, self.newest = study, None
+        self._work(partial(self._count, self.serial, study))
+
+    def look(self) -> None:
+        """Looks whether anything came in since."""
+        if self.study is not None and self.newest is not None and not self._looking:
+            self._looking = True
+            self._work(partial(self._look, self.serial, self.study, self.newest))
+
+    # -- off the UI thread -----------------------------------------------------------------------------------
+
+    def _work(self, work: Callable[[], None]) -> None:
+        self._owner.run_worker(work, thread=True)
+
+    def _count(self, serial: int, study: Study) -> None:
+        from annotators.raters import raters_of
+        from lab.studies.study_data import gathered
+
+        try:
+            newest = self._store.agreement.newest()
+            found = raters_of(gathered(self._store, study))
+        except LabError as error:
+            self._owner.post_message(self.Refused(serial, error))
+        else:
+            self._owner.post_message(self.Counted(serial, found, newest))
+
+    def _look(self, serial: int, study: Study, before: Newest) -> None:
+        try:
+            if not self._store.agreement.same_since(study, before):
+                self._owner.post_message(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
+        except LabError as error:
+            self._owner.post_message(self.Refused(serial, error))
+        finally:
+            self._looking = False

@@ -1,0 +1,323 @@
+"""Where a demonstration's next act is made up: what is held, the instruction it carries out, the phone's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from lab.core.instruction_wording import suggest, typed_into
+from lab.core.screen_clock import Clock
+from lab.core.step import Action, Proposed
+from lab.core.ui_tree import UiTree
+from screens.key_names import keys_of, with_keys
+from screens.live.choices import Choices
+from screens.live.field import ReplyText
+from screens.record.fields import DeskText, InstructionLine
+from screens.record.nodes import NodePicker
+from screens.record.pending_act import otherwise, scroll_on, shown, wait_on
+from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
+from screens.record.words import RecordState, Stage, Wanted, hint, what
+from screens.widgets.card import Card, CardText
+
+
+class NextAct(Card):
+    """One stage at a time: the keys, a text that is asked for, or the act that is held with its instruction's line.
+
+    `quick` is whether an act is done at once, with what is suggested as its instruction. `tree` is the screen now.
+    """
+
+    DEFAULT_CSS = """
+    NextAct { height: auto; }
+    NextAct > Static { height: auto; width: 1fr; }
+    """
+    GIVES = ((("desk-what", 2),), (("desk-what", 1), ("desk-hint", 1)))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "other", "Another touch", show=False, id="record.other",
+                tooltip="Double tap or hold; scroll another way; wait for longer"),
+    ]  # fmt: skip
+
+    @dataclass
+    class Aimed(Message):
+        """Where the act would go; None: none is held."""
+
+        action: Action | None
+
+    @dataclass
+    class Done(Message):
+        """The person does this, and says so in words."""
+
+        proposed: Proposed
+
+    def __init__(self, clock: Clock, *, quick: bool, tree: Callable[[], UiTree]) -> None:
+        super().__init__(id="desk", classes="pane")
+        self.quick = quick
+        self.held: Action | None = None
+        self.stage: Stage = "keys"
+        self._tree = tree
+        self._ready = False
+        self._wanted: Wanted = "input_text"
+        self._note = ""
+        self._suggested = ""
+        self._warned = False
+        self._keys = PhoneKeys(clock, id="desk-keys")
+        self._rows = {"finish": FinishRow(clock, id="desk-finish"), "reason": ReasonRow(clock, id="desk-reason")}
+        self._reason = ""
+        self._text = DeskText(id="desk-text", compact=True, highlight_cursor_line=False)
+        self._secret = Input(id="desk-secret", compact=True, password=True)
+        self._line = InstructionLine(id="desk-line", compact=True, select_on_focus=False)
+        self._picker = NodePicker()
+        self.border_title = "Your turn"
+
+    def compose(self) -> ComposeResult:
+        yield CardText(id="desk-what")
+        yield self._keys
+        yield from self._rows.values()
+        yield self._text
+        yield self._secret
+        yield self._line
+        yield self._picker
+        yield Static(id="desk-hint", markup=False)
+
+    def on_mount(self) -> None:
+        self._go("keys", focus=False)
+
+    # -- whose turn it is ------------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether the phone waits for the person."""
+        return self._ready
+
+    def turn(self, ready: bool) -> None:
+        """The phone waits for the person, or no longer."""
+        first = ready and not self._ready
+        self._ready = ready
+        self._tell()
+        if first and self.stage == "keys" and self.screen.focused in (None, self._line):
+            self.focus_keys()
+
+    def done(self) -> None:
+        """What was held was taken up."""
+        mine = self.has_focus_within
+        self.held, self._note = None, ""
+        self._go("keys", focus=mine)
+
+    def close(self) -> None:
+        """Nothing more is to be done."""
+        self.display = False
+
+    def focus_keys(self) -> None:
+        """Puts the keys where nothing is typed."""
+        self.screen.set_focus(self._keys)
+
+    def focus_line(self) -> bool:
+        """Puts the keys into the line of what is held; False where nothing is."""
+        if self.stage == "line":
+            self.screen.set_focus(self._line)
+        return self.stage == "line"
+
+    # -- what is to be done next -----------------------------------------------------------------------------
+
+    def hold(self, action: Action, note: str = "", *, focus: bool = True) -> None:
+        """Holds an act, with the instruction that is suggested for it; in a quick recording does it."""
+        tree = self._tree()
+        edited = self.stage == "line" and self._line.value != self._suggested
+        same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
+        self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
+        if self.quick and focus:
+            self._do(self._suggested)
+            return
+        if not (edited and same):
+            self._line.value = self._line.placeholder = self._suggested
+            self._line.cursor_position = len(self._suggested)
+        self._go("line", focus=focus)
+        self.post_message(self.Aimed(shown(action, tree)))
+
+    def type(self, text: str) -> None:
+        """What is typed over the phone gathers into one act, which is held."""
+        before = self.held.text or "" if self.held is not None and self.held.kind == "input_text" else ""
+        self.hold(Action("input_text", text=before + text), focus=False)
+
+    def key(self, name: str) -> None:
+        """Enter over the phone does what was typed, or is the keyboard's; Backspace takes back what was typed."""
+        typing = self.held is not None and self.held.kind == "input_text"
+        if name == "enter" and self.held is not None:
+            self._do(self._line.value)
+        elif name == "enter":
+            self.hold(Action("keyboard_enter"))
+        elif typing and self.held is not None and self.held.text and len(self.held.text) > 1:
+            self.hold(Action("input_text", text=self.held.text[:-1]), focus=False)
+        elif typing:
+            self.drop(focus=False)
+
+    def drop(self, *, focus: bool = True) -> None:
+        """Lets go of what is held."""
+        self.held, self._note = None, ""
+        self._go("keys", focus=focus)
+        self.post_message(self.Aimed(None))
+
+    def list_nodes(self) -> None:
+        """Lists what can be tapped."""
+        if self._ready:
+            self._go("nodes")
+            self._picker.open(self._tree())
+
+    def back(self) -> bool:
+        """One step back inside; False where there is none."""
+        if self.stage == "keys":
+            return False
+        if self.stage == "reason" or (self.stage == "text" and self._wanted == "answer"):
+            self._go("finish")
+        elif self.stage == "text" and self._wanted == "note":
+            self._go("reason")
+        else:
+            self.drop()
+        return True
+
+    def action_other(self) -> None:
+        other = otherwise(self.held) if self.held is not None and self.stage == "line" else None
+        if other is not None:
+            self.hold(other)
+
+    # -- stages ----------------------------------------------------------------------------------------------
+
+    def _go(self, stage: Stage, *, focus: bool = True) -> None:
+        self.stage = stage
+        parts: dict[Stage, Widget] = {
+            "keys": self._keys, "text": self._text, "secret": self._secret, "line": self._line, "nodes": self._picker,
+            "finish": self._rows["finish"], "reason": self._rows["reason"],
+        }  # fmt: skip
+        focus = focus or self.has_focus_within
+        for name, part in parts.items():
+            part.display = name == stage
+        for row in self._rows.values():
+            row.cursor = -1
+        self._keys.cursor = -1
+        if focus and stage != "nodes":
+            self.screen.set_focus(parts[stage])  # at once, for those who type ahead
+        self._tell()
+
+    def _ask(self, wanted: Wanted) -> None:
+        """Asks for a text; a password's is not shown."""
+        self._wanted = wanted
+        field = typed_into(self._tree()) if wanted == "input_text" else None
+        if field is not None and field.password:
+            self._secret.clear()
+            self._go("secret")
+        else:
+            self._text.clear()
+            self._go("text")
+
+    def _tell(self) -> None:
+        """What waits, above and below the line that is written in."""
+        if not self.is_mounted:
+            return
+        state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned)
+        nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
+        other = keys_of(self, "record.other")[0]
+        self._show(Content.styled(what(state, self._tree()), "bold"))
+        self.query_one("#desk-hint", Static).update(Text(with_keys(self, hint(state, nodes=nodes, other=other))))
+
+    def _show(self, words: Content) -> None:
+        page = self.query_one(CardText)
+        if words != page.content:
+            page.show(words)
+
+    # -- what is chosen and written --------------------------------------------------------------------------
+
+    @on(Choices.Picked)
+    def _picked(self, message: Choices.Picked) -> None:
+        message.stop()
+        if not self._ready:
+            self._keys.cursor = -1
+            return
+        match self.stage, message.choice:
+            case "keys", "finish":
+                self._go("finish")
+            case "keys", ("input_text" | "open_app") as wanted:
+                self._ask(wanted)
+            case "keys", "scroll":
+                self.hold(scroll_on(self._tree()))
+            case "keys", "wait":
+                self.hold(wait_on())
+            case "keys", kind:
+                self.hold(msgspec.convert({"kind": kind}, Action))
+            case "finish", choice if choice == COMPLETE:
+                self.hold(Action("status", status="complete"))
+            case "finish", choice if choice == ANSWER:
+                self._ask("answer")
+            case "finish", _:
+                self._go("reason")
+            case "reason", code:
+                self._reason = code
+                self._ask("note")
+
+    @on(Choices.Early)
+    def _early(self, message: Choices.Early) -> None:
+        message.stop()
+
+    @on(ReplyText.Entered)
+    def _entered(self, message: ReplyText.Entered) -> None:
+        message.stop()
+        text = self._text.text
+        if self._wanted == "note":
+            self.hold(Action("status", status="infeasible", text=self._reason), " ".join(text.split()))
+        elif text.strip() and self._wanted == "open_app":
+            self.hold(Action("open_app", app=text.strip()))
+        elif text:
+            self.hold(Action("answer" if self._wanted == "answer" else "input_text", text=text))
+
+    @on(Input.Submitted, "#desk-secret")
+    def _kept_secret(self, message: Input.Submitted) -> None:
+        message.stop()
+        if message.value:
+            self.hold(Action("input_text", text=message.value))
+            self._secret.clear()
+
+    @on(NodePicker.Aimed)
+    def _looked_at(self, message: NodePicker.Aimed) -> None:
+        message.stop()
+        if self.stage == "nodes":
+            at = message.node.bounds.center if message.node is not None else None
+            self.post_message(self.Aimed(Action("click", at=at) if at is not None else None))
+
+    @on(NodePicker.Taken)
+    def _taken(self, message: NodePicker.Taken) -> None:
+        message.stop()
+        self.hold(Action("click", at=message.node.bounds.center))
+
+    @on(Input.Submitted, "#desk-line")
+    def _submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self._do(message.value)
+
+    def _do(self, instruction: str) -> None:
+        """Hands on what is held; a line that was emptied keeps what was suggested."""
+        if self.held is None or self._moved(self.held):
+            return
+        words = " ".join(instruction.split()) or self._suggested
+        self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
+
+    def _moved(self, action: Action) -> bool:
+        """Whether the phone shows other things where the act goes than when it was held; said once for each act."""
+        there = suggest(action, self._tree())
+        if self._warned or self.quick or there == self._suggested:
+            return False
+        if self._line.value == self._suggested:
+            self._line.value = there
+            self._line.cursor_position = len(there)
+        self._suggested = self._line.placeholder = there
+        self._warned = True
+        self._tell()
+        return True

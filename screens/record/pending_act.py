@@ -1,0 +1,57 @@
+"""An act that is held before it is done: in which words it is shown, and what else the same touch could be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lab.core.demonstration import reason_words
+from lab.core.password_redaction import HIDDEN, secret
+from lab.core.step import Action
+from lab.core.tap_targets import screen_box
+from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import whole_action
+
+_POINTED: tuple[Literal["click", "double_tap", "long_press"], ...] = ("click", "double_tap", "long_press")
+_WAYS: tuple[Literal["down", "up", "left", "right"], ...] = ("down", "up", "left", "right")
+_WAITS: tuple[int, ...] = (1000, 3000, 10000)
+
+
+def held_words(action: Action, tree: UiTree) -> str:
+    """One act with all its text, where it goes in pixels (its instruction has the name); a password stays hidden."""
+    if action.kind == "status" and action.status == "infeasible":
+        return f"report: impossible, {reason_words(action.text or '')}"
+    return whole_action(shown(action, tree))
+
+
+def shown(action: Action, tree: UiTree) -> Action:
+    """The act as it may be seen."""
+    return msgspec.structs.replace(action, text=HIDDEN) if secret(action, tree) else action
+
+
+def scroll_on(tree: UiTree) -> Action:
+    """A scroll further down, in the largest list there is, else in the middle of the screen."""
+    lists = [node for node in tree.nodes() if node.scrollable]
+    box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
+    return Action("scroll", at=box.center, direction="down")
+
+
+def wait_on() -> Action:
+    """The shortest wait."""
+    return Action("wait", ms=_WAITS[0])
+
+
+def otherwise(action: Action) -> Action | None:
+    """The same touch done in the next way: double, long; further up; for longer. None where there is only one."""
+    if action.kind in ("click", "double_tap", "long_press"):
+        kinds = _POINTED
+        kind = kinds[(kinds.index(action.kind) + 1) % len(kinds)]
+        return msgspec.structs.replace(action, kind=kind)
+    if action.kind == "scroll" and action.direction is not None:
+        way = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
+        return msgspec.structs.replace(action, direction=way)
+    if action.kind == "wait":
+        longer = next((ms for ms in _WAITS if ms > (action.ms or 0)), _WAITS[0])
+        return msgspec.structs.replace(action, ms=longer)
+    return None

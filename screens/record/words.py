@@ -1,0 +1,80 @@
+"""What the desk says above and below the line that is written in: what waits, and which key does what with it."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lab.core.instruction_wording import name_of, typed_into
+from lab.core.step import Action
+from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import action_words
+from screens.record.pending_act import held_words, otherwise
+
+Stage = Literal["keys", "text", "secret", "line", "finish", "reason", "nodes"]
+Wanted = Literal["input_text", "open_app", "answer", "note"]
+
+_ASKS: dict[Wanted, str] = {
+    "input_text": "Text to type",
+    "open_app": "Which app? Its name, as the phone has it:",
+    "answer": "Your answer:",
+    "note": "Why, in a few words (may stay empty):",
+}
+
+
+class RecordState(NamedTuple):
+    """Where the desk stands: its stage, the act that is held, the text that is asked for, whether it may act."""
+
+    stage: Stage
+    held: Action | None
+    wanted: Wanted
+    ready: bool
+    quick: bool
+    moved: bool = False
+    """Whether the phone went on by itself under the act that is held."""
+
+
+def what(state: RecordState, tree: UiTree) -> str:
+    """What waits for the person, in a line or two."""
+    match state.stage:
+        case "line" if state.held is not None:
+            held = f"Held: {held_words(state.held, tree)}"
+            return f"The phone has moved on: is this still what you mean? {held}" if state.moved else held
+        case "text" | "secret" if state.wanted == "input_text":
+            field = typed_into(tree)
+            return _ASKS["input_text"] + (f" into {name_of(field)}:" if field else ", though no field has the cursor:")
+        case "text" | "secret":
+            return _ASKS[state.wanted]
+        case "finish":
+            return "How does it end?"
+        case "reason":
+            return "Why is it impossible?"
+        case "nodes":
+            return "What do you tap?"
+    if not state.ready:
+        return "The phone is at it ..."
+    return "Touch the phone, which acts at once, or:" if state.quick else "Touch the phone, or:"
+
+
+def hint(state: RecordState, *, nodes: str, other: str) -> str:
+    """Which keys there are; `nodes` and `other` are those that list what can be tapped, and make another of a touch."""
+    match state.stage:
+        case "line":
+            return f"Enter does it and records this line; {{run.back}} drops it.{_other(state.held, other)}"
+        case "text":
+            return "{reply.enter} takes it; {run.back} goes back."
+        case "secret":
+            return "Enter takes it; {run.back} goes back."
+        case "nodes":
+            return "Words find it; Enter, or a digit, takes it; {run.back} goes back."
+        case "finish" | "reason":
+            return "{run.back} goes back."
+    return f"{nodes} lists what can be tapped." if state.ready else ""
+
+
+def _other(held: Action | None, key: str) -> str:
+    """What else the same touch could be."""
+    other = otherwise(held) if held is not None else None
+    if other is None:
+        return ""
+    words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])
+    return f" {key}: {words}."

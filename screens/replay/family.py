@@ -1,0 +1,156 @@
+"""The runs that were forked from one another, as a tree to open them from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.runs.descriptions import one_line, score_words, status_words
+from lab.runs.family import Limb, change_words, tree
+from screens.key_names import with_keys
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.table import RowList
+from screens.widgets.text_page import Notice
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_SHORT = 13
+"""Characters of an id that tell runs apart: a uuid7's whole millisecond."""
+_WIDE = 84
+"""Columns of the list from which the agent stands in it."""
+
+
+class FamilyTree(RowList[Limb]):
+    """Each run below the one that it was forked from."""
+
+    HELP = """\
+# Family
+
+Runs that share a beginning: each below the run it was forked from, with the step where it left it and what is other
+there; below the list it stands whole. **{list.open}** opens a run at that step, **{family.back}** closes the tree.
+"""
+    heading_rows = 1
+    empty = "Reading the family ..."
+
+    def heading(self, width: int) -> Content:
+        return Content.assemble(self._cells(width, "run", "step", "what is other", "agent", "steps", "status", "score"))
+
+    def paint(self, index: int, width: int) -> Content:
+        limb = self.rows[index]
+        kin = limb.kin
+        at = f"@{kin.forked.index + 1}" if kin.forked else ""
+        words = one_line(change_words(kin.forked)) or "(the first)"
+        run = f"{limb.stem}{one_line(kin.id[:_SHORT])}"
+        cells = self._cells(
+            width, run, at, words, one_line(kin.agent), str(kin.steps), status_words(kin.status), score_words(kin.score)
+        )
+        return Content.assemble((cells, "" if kin.status != "open" else "bold"))
+
+    def _cells(self, width: int, run: str, at: str, words: str, agent: str, steps: str, status: str, score: str) -> str:
+        """One row; what is other gets the room that the rest leaves."""
+        deepest = max((len(limb.stem) for limb in self.rows), default=0)
+        more = [(agent, 14), (steps, 5)] if width >= _WIDE else []
+        parts = [(run, _SHORT + deepest), (at, 4), (words, 0), *more, (status, 11), (score, 5)]
+        room = max(8, width - sum(size + 2 for _, size in parts if size))
+        return "  ".join(_cut(text, size or room) for text, size in parts)
+
+
+def _cut(text: str, width: int) -> str:
+    content = Content(text).truncate(width, ellipsis=True)
+    return content.plain + " " * max(0, width - content.cell_length)
+
+
+class FamilyScreen(Screen[tuple[str, int]]):
+    """Leaves with the run, and the step (from 1), that are to be opened."""
+
+    BINDING_GROUP_TITLE = "Family"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,t", "leave", "Back", id="family.back", tooltip="Close the tree"),
+        Binding("y", "copy", "Copy id", id="family.copy", tooltip="Copy this run's id"),
+    ]
+
+    @dataclass
+    class Read(Message):
+        """The family was read."""
+
+        limbs: list[Limb]
+
+    @dataclass
+    class Refused(Message):
+        """It cannot be read."""
+
+        error: LabError
+
+    def __init__(self, store: Store, trace_id: str) -> None:
+        super().__init__()
+        self.store = store
+        self.run = trace_id
+
+    def compose(self) -> ComposeResult:
+        yield Static("Family", id="family-title", markup=False)
+        yield FamilyTree(id="family")
+        yield Notice(id="family-words")
+        keys = "{list.open}: open this run where it left its parent   {family.back}: back"
+        yield Static(with_keys(self, keys), id="next", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(FamilyTree).border_title = "Runs"
+        self.query_one(FamilyTree).focus()
+        self._read()
+
+    @work(thread=True)
+    def _read(self) -> None:
+        try:
+            self.post_message(self.Read(tree(self.store.runs.family(self.run))))
+        except LabError as error:
+            self.post_message(self.Refused(error))
+
+    @on(Read)
+    def _shown(self, message: Read) -> None:
+        limbs = self.query_one(FamilyTree)
+        limbs.rows = message.limbs
+        task = message.limbs[0].kin.task if message.limbs else ""
+        runs = "1 run" if len(message.limbs) == 1 else f"{len(message.limbs)} runs"
+        self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {runs}")
+        limbs.changed()
+        limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.kin.id == self.run), 0))
+
+    @on(LineList.Highlighted)
+    def _moved(self, message: LineList.Highlighted) -> None:
+        forked = self.query_one(FamilyTree).rows[message.index].kin.forked
+        self.query_one("#family-words", Notice).show(Content(plain(change_words(forked))))
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        self.query_one(FamilyTree).empty = plain(message.error.sentence)
+        self.query_one(FamilyTree).refresh()
+
+    @on(LineList.Chosen)
+    def _chosen(self, message: LineList.Chosen) -> None:
+        kin = self.query_one(FamilyTree).rows[message.index].kin
+        self.dismiss((kin.id, kin.forked.index + 1 if kin.forked else 1))
+
+    def action_leave(self) -> None:
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            self.dismiss()
+
+    def action_copy(self) -> None:
+        limbs = self.query_one(FamilyTree)
+        if limbs.count:
+            self.app.copy_to_clipboard(limbs.rows[limbs.cursor].kin.id)
+            self.notify("The run's id is copied.", markup=False)

@@ -1,0 +1,130 @@
+"""The pane of a replayed phone: as wide as its shape asks, the step's action drawn on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from lab.core.step import Point
+from lab.core.trace import Ended
+from lab.runs.descriptions import action_words
+from lab.runs.recorded_run import PlaceView
+from screens.lab import window_of
+from screens.mirror.fit import room
+from screens.mirror.marks import PhoneMark
+from screens.mirror.mirror import Mirror
+from screens.mirror.terminal_graphics import Graphics, canvas, drawn
+from screens.replay.action_marks import marks_of
+
+PHONE: Point = (1080, 2400)
+"""The shape of a phone whose size nobody recorded."""
+_BARE = 0.6
+"""The part of its width that a phone without a picture gets; the words beside it get the rest."""
+_BORDER = 2
+_BESIDE = 65
+"""Columns that the other panes need before the phone may be wider than its shape asks."""
+
+
+class StillPhone(Vertical):
+    """A mirror of a recorded screen; nobody taps it unless `interactive`.
+
+    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        overlay: bool,
+        graphics: Graphics = "cells",
+        interactive: bool = False,
+        beside: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._beside = beside or {}
+        self.close_up = canvas(graphics) if graphics != "cells" else None
+        """The picture itself, by the terminal's graphics; None where none are chosen."""
+        self._last: tuple[PlaceView, bool] | None = None
+        self._more: tuple[PhoneMark, ...] = ()
+        self.mirror = Mirror(classes="pane", notice="")
+        self.mirror.interactive = interactive
+        self.mirror.overlay = overlay
+        self.phone = PHONE
+        """The recorded phone's size in pixels, where a step says nothing else."""
+        self.leads = True
+        """Whether the page of pictures follows this one, where there are several."""
+        self.moment = ""
+        """Which screen is shown: the one before the step, after it, or the last."""
+        self._shape = PHONE
+        self._bare = False
+
+    def compose(self) -> ComposeResult:
+        yield self.mirror
+        if self.close_up is not None:
+            self.close_up.add_class("close-up")
+            self.close_up.display = False
+            yield self.close_up
+
+    def look_closely(self) -> None:
+        """From characters to the picture itself, or back."""
+        if self.close_up is not None:
+            self.close_up.display = not self.close_up.display
+            self.mirror.display = not self.close_up.display
+            if self._last is not None:
+                self.show(self._last[0], after=self._last[1])
+
+    def draw_also(self, marks: Sequence[PhoneMark]) -> None:
+        """Draws these beside the action of whatever step is shown, instead of those before."""
+        if tuple(marks) != self._more:
+            self._more = tuple(marks)
+            if self._last is not None:
+                self.show(self._last[0], after=self._last[1])
+
+    def show(self, view: PlaceView, *, after: bool) -> None:
+        """Draws the screen before the step with its action, or the one after it."""
+        after = after and view.after is not None
+        seen = view.after if after and view.after is not None else view.before
+        shape, bare = seen.size or self.phone, view.image is None and seen.tree is None
+        if (shape, bare) != (self._shape, self._bare):
+            self._shape, self._bare = shape, bare
+            self.take_room()
+        marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
+        marks += self._more
+        self.mirror.show_still(view.image, shape, seen.tree)
+        self.mirror.mark(marks)
+        self._last = view, after
+        if self.close_up is not None and self.close_up.display:
+            self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
+        window = window_of(self)
+        if window is not None and self.leads:
+            window.show(view.image, shape, _caption(view, after=after), marks)
+        moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
+        if moment != self.moment:
+            self.moment = moment
+            self.entitle()
+
+    def entitle(self) -> None:
+        """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
+        self.mirror.border_title = self.moment
+
+    def take_room(self) -> None:
+        """Sets the width from the terminal's size; laid out anew only where that makes another."""
+        width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
+        beside = next((least for name, least in self._beside.items() if self.screen.has_class(name)), _BESIDE)
+        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
+        if self._bare:
+            columns = max(12, round(columns * _BARE))
+        if self.mirror.zoom != "2x":
+            self.mirror.zoom = zoom
+        wanted = columns + _BORDER
+        if self.styles.width is None or self.styles.width.value != wanted:
+            self.styles.width = wanted
+
+
+def _caption(view: PlaceView, *, after: bool) -> str:
+    """What the page of pictures says of a step."""
+    if isinstance(view.event, Ended):
+        return "the last screen"
+    return f"step {view.number + 1}, {'after' if after else 'before'}: {action_words(view.event.proposed.action)}"

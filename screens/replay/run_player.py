@@ -1,0 +1,327 @@
+"""A recorded run as rooms show it: its steps in a list and the phone at one of them; sought, looked at, played on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from textual import on
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.step import Observation
+from lab.core.trace import Ended, Step
+from lab.runs.recorded_run import Head, PlaceView, RecordedRun
+from screens.replay import step_pane
+from screens.replay.phone_pane import PHONE, StillPhone
+from screens.replay.player import Player
+from screens.replay.run_reader import Projector
+from screens.replay.timeline import Timeline
+from screens.widgets.lines import LineList
+from screens.widgets.text_page import TextPage
+
+_PATIENCE = 2.0
+"""Seconds for which a key waits for the step that it is about to be read."""
+
+
+class StepPage(TextPage):
+    """What was thought, done and said in a step, in the phone's place."""
+
+    def __init__(self) -> None:
+        super().__init__(id="step-words", classes="pane")
+        self.border_title = "Step"
+
+    def tell(self, view: PlaceView) -> None:
+        """Shows a place of the run in words."""
+        if isinstance(view.event, Ended):
+            words = Content(f"The run ended here: {view.event.status}.")
+        else:
+            words = step_pane.step_sheet(view.event)
+        self.show(words, from_top=words.plain != self.content.plain)
+
+
+class RunPlayer(Horizontal):
+    """One run, scrubbed by keys of whoever holds it. What it says by messages is then to be read from it.
+
+    `steps_page` stands in the phone's place where a step has no picture, and where it is asked for; `others` are laid
+    beside them. Without a run it has the class `-none`.
+    """
+
+    DEFAULT_CSS = """
+    RunPlayer { width: auto; height: 1fr; }
+    RunPlayer > StepPage { display: none; }
+    RunPlayer.-words > StepPage { display: block; }
+    RunPlayer.-words > StillPhone { display: none; }
+    RunPlayer.-none > Timeline, RunPlayer.-none > StillPhone { display: none; }
+    """
+
+    @dataclass
+    class Opened(Message):
+        """The run's beginning is read: `head`."""
+
+        footage: RunPlayer
+
+    @dataclass
+    class Listed(Message):
+        """More of its steps are listed; all of them where it is `whole`."""
+
+        footage: RunPlayer
+
+    @dataclass
+    class Found(Message):
+        """The step that was asked for (from 0) is the current one, or the last is where there is no such step."""
+
+        footage: RunPlayer
+        asked: int
+
+    @dataclass
+    class Moved(Message):
+        """Another place, or another screen of it, is the current one: `number`. It may still be read."""
+
+        footage: RunPlayer
+
+    @dataclass
+    class Looked(Message):
+        """The current place is read and shown: `view`."""
+
+        footage: RunPlayer
+
+    @dataclass
+    class Refused(Message):
+        """The run, or a place in it, cannot be read."""
+
+        footage: RunPlayer
+        error: LabError
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        stage: StillPhone,
+        *others: Widget,
+        steps_page: StepPage | None = None,
+        id: str = "footage",
+    ) -> None:
+        pages = [] if steps_page is None else [steps_page]
+        super().__init__(timeline, stage, *pages, *others, id=id)
+        self.timeline = timeline
+        self.stage = stage
+        self.head: Head | None = None
+        self.view: PlaceView | None = None
+        """What is shown; None until a place is read."""
+        self.whole = False
+        """Whether every step is listed."""
+        self.after = False
+        """Whether the screen after a step is looked at, where it has one."""
+        self.player = Player(self, self._play_on)
+        self._steps_page = steps_page
+        self._projector = Projector(self)
+        self._seek: int | None = None
+        """The place that is gone to once it is listed."""
+
+    # -- opening ---------------------------------------------------------------------------------------------
+
+    def open(self, reel: RecordedRun | None, at: int = 0) -> None:
+        """Shows another run from a step (from 0), or that there is none."""
+        self.player.stop()
+        self.head = self.view = None
+        self.after = self.whole = False
+        self.set_class(reel is None, "-none")
+        if reel is None:
+            return
+        self._seek = at
+        self.timeline.rows, self.timeline.empty = reel.lines, "Reading the steps ..."
+        self.timeline.set_reactive(LineList.cursor, 0)
+        self.timeline.changed()
+        self._projector.open(reel)
+
+    @on(Projector.Opened)
+    def _opened(self, message: Projector.Opened) -> None:
+        message.stop()
+        if message.reel is self._projector.reel:
+            self.head = message.head
+            self.stage.phone = message.head.started.device.size or PHONE
+            self.post_message(self.Opened(self))
+
+    @on(Projector.Listed)
+    def _listed(self, message: Projector.Listed) -> None:
+        message.stop()
+        if message.reel is not self._projector.reel:
+            return
+        self.timeline.rows.extend(message.lines)
+        self.timeline.empty = "This run has no steps."
+        self.timeline.changed()
+        self.whole, count = message.whole, self.timeline.count
+        self.player.timed = any(line.started for line in self.timeline.rows[:1])
+        if self._seek is not None and (self._seek < count or (message.whole and count)):
+            asked, self._seek = self._seek, None
+            self.timeline.go(asked)
+            self.post_message(self.Found(self, asked))
+            self.look()
+        if message.whole:
+            self._seek = None
+        self.post_message(self.Listed(self))
+
+    @on(Projector.Refused)
+    def _refused(self, message: Projector.Refused) -> None:
+        message.stop()
+        if message.reel is not self._projector.reel:
+            return
+        self._projector.done(message)
+        if self.view is None:
+            self._seek, self.whole = None, True
+        self.timeline.empty = plain(message.error.sentence)
+        self.timeline.refresh()
+        self.post_message(self.Refused(self, message.error))
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    @on(LineList.Highlighted)
+    def _moved(self, message: LineList.Highlighted) -> None:
+        if message.lines is self.timeline:
+            message.stop()
+            if self._seek is None:
+                self.look()
+
+    def look(self) -> None:
+        """Has the current place read, and says at once which it is: a key never waits for a picture."""
+        self._projector.look(self.timeline.cursor, after=self.after)
+        self.post_message(self.Moved(self))
+
+    @on(Projector.Looked)
+    def _looked(self, message: Projector.Looked) -> None:
+        message.stop()
+        if message.reel is not self._projector.reel:
+            return
+        self._projector.done(message)
+        self.view = view = message.view
+        self.stage.show(view, after=message.after)
+        if self._steps_page is not None:
+            self._steps_page.tell(view)
+            bare = view.image is None and view.before.tree is None
+            self.set_class(bare or self.has_class("-asked-words"), "-words")
+        self.post_message(self.Looked(self))
+
+    async def arrived(self) -> None:
+        """Waits until the step that the cursor is on is the one that is shown: keys may come quicker than pictures."""
+        until = monotonic() + _PATIENCE
+        while self.view is not None and self.view.number != self.timeline.cursor and monotonic() < until:
+            await asyncio.sleep(0.01)
+
+    # -- where it is -----------------------------------------------------------------------------------------
+
+    @property
+    def reel(self) -> RecordedRun | None:
+        """What reads the run that is open."""
+        return None if self.has_class("-none") else self._projector.reel
+
+    @property
+    def run(self) -> str | None:
+        return self.reel.id if self.reel is not None else None
+
+    @property
+    def steps(self) -> int:
+        """How many steps are listed; the end is none."""
+        return self.timeline.count - sum(line.kind == "end" for line in self.timeline.rows[-1:])
+
+    @property
+    def seeking(self) -> bool:
+        """Whether the step that was asked for is still to be listed."""
+        return self._seek is not None
+
+    @property
+    def number(self) -> int:
+        """The place that is the current one, from 0: the one to be shown first, while the run is still read."""
+        return self.timeline.cursor if self._seek is None else self._seek
+
+    @property
+    def at_end(self) -> bool:
+        return self.timeline.count > 0 and self.timeline.rows[self.timeline.cursor].kind == "end"
+
+    @property
+    def step(self) -> Step | None:
+        """The step that is shown; None at the end, at an open question, and without a run."""
+        event = self.view.event if self.view is not None else None
+        return event if isinstance(event, Step) else None
+
+    @property
+    def seen(self) -> Observation | None:
+        """What stands on the phone: before the step, or after it where that is shown."""
+        if self.view is None:
+            return None
+        return self.view.after if self.after and self.view.after is not None else self.view.before
+
+    @property
+    def link(self) -> str:
+        """The place that is shown, as evidence names it; empty without a run."""
+        return f"{self.run}@{self.view.number + 1}" if self.run is not None and self.view is not None else ""
+
+    # -- scrubbing -------------------------------------------------------------------------------------------
+
+    def cover(self, links: Sequence[str]) -> None:
+        """Marks the steps of this run that evidence names."""
+        ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
+        self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
+
+    def go_to(self, link: str) -> bool:
+        """Goes to a step named as evidence names it; False where it is of another run, or there is no such step."""
+        run, _, step = link.rpartition("@")
+        if run != self.run or not step.isdecimal() or int(step) < 1:
+            return False
+        if self._seek is not None or (not self.whole and int(step) > self.timeline.count):
+            self._seek = int(step) - 1  # it is gone to when it is listed
+            self.post_message(self.Moved(self))
+        elif int(step) > self.timeline.count:
+            return False
+        else:
+            self.timeline.go(int(step) - 1)
+        return True
+
+    def move(self, by: int) -> None:
+        """One step on or back; while the one to be shown is not listed yet, from that one."""
+        if self._seek is None:
+            self.timeline.go(self.timeline.cursor + by)
+        else:
+            self._seek = max(0, self._seek + by)
+
+    def question(self, by: int) -> bool:
+        """The next or the previous step with a question; False where there is none."""
+        found = self.timeline.next_marked("?", by)
+        if found is not None:
+            self.timeline.go(found)
+        return found is not None
+
+    def turn(self) -> None:
+        """The screen after the step instead of before it, or back."""
+        self.after = not self.after
+        self.look()
+
+    def turn_words(self) -> None:
+        """What was thought, done and said instead of the phone, or back."""
+        self.toggle_class("-asked-words")
+        self.look()
+
+    # -- playing ---------------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Plays on from here, or stands still."""
+        if self.player.playing:
+            self.player.stop()
+        else:
+            self._wait()
+
+    def _wait(self) -> None:
+        ahead = self.timeline.rows[self.timeline.cursor : self.timeline.cursor + 2]
+        if len(ahead) == 2:
+            self.player.wait(*ahead)
+        else:
+            self.player.stop()
+
+    def _play_on(self) -> None:
+        self.move(1)
+        self._wait()

@@ -1,0 +1,289 @@
+"""One step as text to read: thought, action, dialogue with its timings, what the gate said, how the run ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from textual.content import Content
+
+from lab.core.blinding import NOBODY
+from lab.core.demonstration import Demonstration
+from lab.core.plain_text import plain
+from lab.core.run_records import Verdict
+from lab.core.step import Action, Decision, Observation, Question, Reply
+from lab.core.task import Actor
+from lab.core.trace import Asked, Ended, Started, Step
+from lab.core.ui_tree import Node, UiTree
+from lab.runs.descriptions import (
+    demonstration_words,
+    outcome_words,
+    point_words,
+    raw_words,
+    score_words,
+    seconds_between,
+    seconds_words,
+    status_words,
+    target_name,
+    usage_words,
+    when,
+    whole_action,
+)
+from lab.runs.family import change_words
+from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
+
+Part = tuple[str, str]
+
+
+def goal_of(started: Started) -> str:
+    """What the run was for, in one paragraph."""
+    task = started.task
+    goal = task.instruction.strip()
+    if goal:
+        return plain(goal)
+    return f"{plain(task.title or task.id)} (proactive: no instruction; the agent decides by itself)"
+
+
+def step_sheet(
+    step: Step | Asked, *, slip: bool = False, thought_last: bool = False, phone: Sequence[str] = ()
+) -> Content:
+    """All that was thought, done and said in one step, or up to the question that a run stands at.
+
+    With `thought_last` what was done and said stands above what was thought, which may be long. `phone` is what the
+    phone told of itself meanwhile.
+    """
+    parts: list[Part] = []
+    action = step.proposed.action
+    if step.proposed.instruction:
+        parts += _section("Instruction", [(plain(step.proposed.instruction), "bold")])
+    if slip:
+        parts += _section("Flagged", [("a slip of the hand", LOUD_WARNING)])
+    parts += phone_parts(phone)
+    thought = plain(step.proposed.thought.strip())
+    thoughts = _section("Thought", [(thought, "")]) if thought else []
+    if not thought_last:
+        parts += thoughts
+    who = _by(step.proposed.by, "  by ")
+    if action.kind != "ask_user" or step.question is None:
+        parts += _section(f"Action{who}", _action(action, step.before.tree))
+    if step.decision is not None and not (step.decision.verdict == "approve" and step.decision.by == NOBODY):
+        parts += _section("Gate", _decision(step.decision, step.before.tree))
+    if step.question is not None:
+        parts += _section(f"Question{who}", _question(step.question))
+    if isinstance(step, Asked):
+        parts += _section("Reply", [("none yet: the run stands here", MUTED)])
+        return Content.assemble(*parts, *(thoughts if thought_last else []))
+    if step.reply is not None:
+        parts += _section(f"Reply{_by(step.reply.by, ' of ')}", _reply(step.reply))
+    elif step.question is not None:
+        parts += _section("Reply", [("none was recorded", MUTED)])
+    if step.error:
+        parts += _section("Failed", [(plain(step.error), LOUD_ERROR)])
+    if thought_last:
+        parts += thoughts
+    parts += _facts(step)
+    return Content.assemble(*parts)
+
+
+def end_sheet(
+    ended: Ended,
+    started: Started,
+    verdicts: Iterable[Verdict],
+    made: Demonstration | None = None,
+    *,
+    outcomes: bool,
+    phone: Sequence[str] = (),
+) -> Content:
+    """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
+    parts = _section("Ended", [(status_words(ended.status), "bold")])
+    parts += phone_parts(phone)
+    if made is not None:
+        said = [(f"{outcome_words(made)}\n", "bold"), (f"{demonstration_words(made)}\n", "")]
+        parts += _section("Demonstration", said)
+    if outcomes:
+        if ended.reason:
+            parts += _section("Why", [(plain(ended.reason), "")])
+        parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold")])
+        if ended.checks:
+            checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else LOUD_ERROR) for name, ok in ended.checks]
+            parts += _section(f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", checks)
+        parts += verdict_parts(verdicts)
+    parts += _section("Run", _run_facts(started, outcomes=outcomes))
+    return Content.assemble(*parts)
+
+
+def phone_parts(phone: Sequence[str]) -> list[Part]:
+    """What the phone told of itself: asleep, locked, turned, well again."""
+    return (
+        _section("Phone", [(f"{plain(words, lines=False)}\n", "bold $text-warning") for words in phone])
+        if phone
+        else []
+    )
+
+
+def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
+    """The source's own judgements, in its words."""
+    parts: list[Part] = []
+    for verdict in verdicts:
+        parts.append((f"{plain(verdict.name)}: {plain(_json(verdict.value))}\n", "bold"))
+        if verdict.reason:
+            parts.append((f"{plain(verdict.reason)}\n", ""))
+        parts += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in verdict.extra.items()]
+    return _section("Verdicts that came with it", parts) if parts else []
+
+
+def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
+    """A run without a step."""
+    parts = _section("Run", _run_facts(started, outcomes=outcomes))
+    return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
+
+
+def tree_sheet(seen: Observation) -> Content:
+    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels."""
+    if seen.tree is None or (seen.tree_missing and not seen.tree.roots):
+        why = f" The phone gave none: {plain(seen.tree_missing, lines=False)}" if seen.tree_missing else ""
+        return Content.assemble((f"This step has no UI tree.{why}", MUTED))
+    parts: list[Part] = []
+    stack = [(root, 0) for root in reversed(seen.tree.roots)]
+    while stack:
+        node, depth = stack.pop()
+        parts += _node(node, depth)
+        stack += [(child, depth + 1) for child in reversed(node.children)]
+    return Content.assemble(*parts)
+
+
+def _node(node: Node, depth: int) -> list[Part]:
+    indent = "  " * min(depth, 12)
+    label = plain(node.label, lines=False)
+    name = plain(node.cls.rpartition(".")[2], lines=False)
+    ident = plain(node.id.rpartition("/")[2], lines=False)
+    flags = [
+        flag
+        for flag in ("clickable", "checked", "focused", "scrollable", "selected", "password")
+        if getattr(node, flag)
+    ]
+    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, "[{},{}][{},{}]".format(*node.bounds)])
+    return [(f"{indent}{name} ", MUTED), (f'"{label}" ' if label else "", "bold"), (f"{tail}\n", MUTED)]
+
+
+def _section(title: str, body: list[Part]) -> list[Part]:
+    """A heading, what stands under it, and a blank line."""
+    end = "\n" if body and body[-1][0].endswith("\n") else "\n\n"
+    return [(f"{title}\n", HEADING), *body, (end, "")]
+
+
+def _action(action: Action, tree: UiTree | None) -> list[Part]:
+    parts: list[Part] = []
+    if action.kind in ("ask_user", "answer", "input_text"):
+        parts.append((f"{action.kind.replace('_', ' ')}\n", "bold"))
+        parts.append((f"{plain(action.text or '')}\n", ""))
+    else:
+        parts.append((f"{whole_action(action, tree)}\n", "bold"))
+    shown = "".join(text for text, _ in parts)
+    places = [f"at {point_words(action.at)}"] if action.at is not None else []
+    places += [f"to {point_words(action.to)}"] if action.to is not None else []
+    places = [place for place in places if point_words(action.at) not in shown]
+    places += [f"direction {action.direction}"] if action.direction and action.direction not in shown else []
+    places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
+    name = target_name(tree, action.at)
+    places += [f'on "{name}"'] if name and name not in shown else []
+    places += [f"{action.ms} ms"] if action.ms is not None and action.kind != "wait" else []
+    if places:
+        parts.append((f"{', '.join(places)}\n", MUTED))
+    if action.raw is not None:
+        parts.append(
+            (f"source: {plain(raw_words(action))}{f'  ({plain(action.space)})' if action.space else ''}\n", MUTED)
+        )
+    return parts
+
+
+def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
+    words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
+    took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
+    style = LOUD_ERROR if decision.verdict == "reject" else "bold"
+    parts: list[Part] = [(f"{words}{_by(decision.by, ' by ')}{took}\n", style)]
+    if decision.verdict == "amend" and decision.action is not None:
+        parts.append((f"done instead: {whole_action(decision.action, tree)}\n", ""))
+    if decision.note:
+        parts.append((f"{plain(decision.note)}\n", ""))
+    return parts
+
+
+def _question(question: Question) -> list[Part]:
+    parts: list[Part] = [(f"{plain(question.text)}\n", "")]
+    if question.kind == "propose":
+        parts.append(("of its own accord: accept, reject, or answer in words\n", MUTED))
+    return parts + [(f"  {i}  {plain(option)}\n", "") for i, option in enumerate(question.options, 1)]
+
+
+def _reply(reply: Reply) -> list[Part]:
+    parts: list[Part] = []
+    if reply.decision is not None:
+        words, style = {"accept": ("✓ accepted\n", "bold"), "reject": ("✗ rejected\n", LOUD_ERROR)}[reply.decision]
+        parts.append((words, style))
+    if reply.text:
+        parts.append((f"{plain(reply.text)}\n", ""))
+    facts = [
+        _took("first key after", reply.shown_at, reply.first_key_at),
+        _took("sent after", reply.shown_at, reply.sent_at),
+        f"{reply.edits} deletions" if reply.edits else "",
+    ]
+    shown = ", ".join(fact for fact in facts if fact)
+    if shown:
+        parts.append((f"{shown}\n", MUTED))
+    if reply.draft:
+        parts.append((f"typed and taken back: {plain(reply.draft)}\n", MUTED))
+    return parts
+
+
+def _facts(step: Step) -> list[Part]:
+    """What else is known of a step: when, how long, which other acts were right, the source's own fields."""
+    body: list[Part] = []
+    took = seconds_words(seconds_between(step.started, step.ended))
+    if step.started:
+        body.append((f"{when(step.started)}{f', took {took}' if took else ''}\n", MUTED))
+    if step.before.activity:
+        body.append((f"{plain(step.before.activity)}\n", MUTED))
+    if step.typed_by:
+        body.append((f"typed by {plain(step.typed_by)}\n", MUTED))
+    usage = step.proposed.usage
+    if usage is not None:
+        body.append((f"{usage_words(usage)}\n", MUTED))
+    body += [(f"also right: {whole_action(other, step.before.tree)}\n", MUTED) for other in step.accepted]
+    body += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in step.extra.items()]
+    return _section("Also", body) if body else []
+
+
+def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
+    task, source = started.task, started.source
+    facts = {
+        "task": f"{task.id} ({task.kind})",
+        "agent": started.agent.shown if outcomes else "",
+        "persona": started.persona.name if started.persona else task.persona,
+        "person": started.user.shown if started.user else "",
+        "place": task.place,
+        "phone": f"{started.device.kind} {started.device.model}".strip(),
+        "started": when(started.at),
+        "source": f"{source.format} {source.path}".strip() if source else "",
+        "forked": _forked(started) if outcomes else "",
+    }
+    return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]
+
+
+def _forked(started: Started) -> str:
+    forked = started.forked
+    return f"{started.parent}@{forked.index + 1}: {change_words(forked)}" if forked is not None else ""
+
+
+def _took(words: str, earlier: str | None, later: str | None) -> str:
+    seconds = seconds_words(seconds_between(earlier, later))
+    return f"{words} {seconds}" if seconds else ""
+
+
+def _by(actor: Actor | None, joint: str) -> str:
+    """Who it was; nothing where nobody was told or who it was is hidden."""
+    return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
+
+
+def _json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,336 @@
+"""Runs: every run of the file as a table, filtered, sorted and grouped; Enter replays, two are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings
+from lab.runs.descriptions import one_line
+from lab.runs.run_filter import RunFilter, read
+from lab.runs.run_order import GROUPS, MEANS, SORTS, ArrangedRuns, Order, arrange
+from lab.runs.run_rows import Cost, RunEntry
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.runs.keys import KEYS
+from screens.runs.run_reader import RunsReader
+from screens.runs.table import RunTableView
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.text_page import Notice
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_HINT = 'words, or agent:qwen score<1 asks>0 status:failed source:knowu task:"two words" -word'
+_NONE_YET = (
+    "No runs yet: {list.open} on a task in Home ({app.home}) starts one; `hitlab demo` shows one; "
+    "`hitlab import PATH` brings yours."
+)
+_AGAIN = 400
+"""Costs that are read before a table that is sorted by them is laid out again."""
+
+
+class RunsScreen(Screen[None]):
+    """All runs. What is filtered, sorted and grouped stays as it is while another room is seen."""
+
+    BINDING_GROUP_TITLE = "Runs"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.entries: list[RunEntry] = []
+        self.costs: dict[str, Cost] = {}
+        self.sought = RunFilter()
+        self.order = Order()
+        self.table = RunTableView("table", self.costs)
+        self.marked: RunEntry | None = None
+        self.reading = RunsReader(self, store)
+        self._coming: list[RunEntry] = []
+        self._opened: frozenset[str] = frozenset()
+        self._seen: list[str] = []
+        self._whole = False
+        self._fresh = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"Runs   {one_line(str(self.store.path), 500)}", id="runs-title", markup=False)
+        yield self.table
+        yield Notice(id="run-name")
+        with Horizontal(id="filter-row"):
+            yield Static("Filter:", id="filter-word")
+            yield Input(placeholder=_HINT, id="filter", compact=True)
+        yield Static("", id="filter-wrong", markup=False)
+        yield Static("", id="next", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#filter-wrong").display = False
+        self.table.focus()
+
+    def on_screen_resume(self) -> None:
+        """Runs may have come, grown or gone while another room was looked at."""
+        self.reading.renew()
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @on(RunsReader.Paged)
+    def _paged(self, message: RunsReader.Paged) -> None:
+        if message.serial != self.reading.serial:
+            return
+        self._coming = [*([] if message.first else self._coming), *message.entries]
+        if self._whole and not message.whole:
+            return  # what stands there stays until all of what takes its place is read
+        self.entries, self._whole = self._coming, message.whole
+        for it in self.entries if message.whole else ():
+            if it.run.status == "open":
+                self.costs.pop(it.run.id, None)
+        self.lay_out()
+
+    @on(RunsReader.Refused)
+    def _refused(self, message: RunsReader.Refused) -> None:
+        self.table.empty = plain(message.error.sentence)
+        self.table.refresh()
+
+    @on(RunTableView.InSight)
+    def _in_sight(self, message: RunTableView.InSight) -> None:
+        self._seen = message.runs
+        self._read_costs()
+
+    def _read_costs(self) -> None:
+        """What runs in sight cost first; then that of all, where they are sorted or filtered by it."""
+        wanted = (id for id in self._seen if id not in self.costs)
+        if self.costly:
+            wanted = (id for ids in (self._seen, (it.run.id for it in self.entries)) for id in ids
+                      if id not in self.costs)  # fmt: skip
+        self.reading.cost(wanted)
+
+    @on(RunsReader.Costed)
+    def _costed(self, message: RunsReader.Costed) -> None:
+        self.reading.costing = False
+        self.costs.update(message.costs)
+        self._fresh += len(message.costs)
+        if self.costly and (self._fresh >= _AGAIN or not self.unread):
+            self.lay_out()
+        else:
+            self.table.refresh()
+            self.tell()
+        self._read_costs()
+
+    @property
+    def costly(self) -> bool:
+        """Whether what stands here hangs on what runs cost."""
+        return self.order.costly or self.sought.costly
+
+    @property
+    def unread(self) -> int:
+        """Of how many runs it is not known yet what they cost."""
+        return sum(it.run.id not in self.costs for it in self.entries)
+
+    # -- laying out ------------------------------------------------------------------------------------------
+
+    def lay_out(self) -> None:
+        """Lays the table out as it is filtered, sorted and grouped now."""
+        self._fresh = 0
+        arranged = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
+        self.table.empty = self._nothing()
+        self.table.show(arranged, self.order)
+        self._title(arranged)
+        self.tell()
+        if self.costly:
+            self._read_costs()
+
+    def _nothing(self) -> str:
+        if self.entries:
+            return with_keys(self, "Nothing fits this filter. {runs.back} shows all runs.")
+        return with_keys(self, _NONE_YET) if self._whole else "Reading the runs ..."
+
+    def _title(self, arranged: ArrangedRuns) -> None:
+        all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
+        runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
+        groups = f"   in {arranged.groups:,} groups by {self.order.group}" if self.order.group else ""
+        self.table.border_title = f"Runs  {runs}{groups}"
+        way = "" if not self.order.turned else ", the other way round"
+        by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
+        if self.order.group and self.order.by not in MEANS:
+            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{way}"
+        self.table.border_subtitle = by
+
+    @on(LineList.Highlighted)
+    def _moved(self) -> None:
+        self.tell()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is done with a run is there where the cursor is on one, and not on a group's line."""
+        return self.table.run is not None if action in ("replay", "copy") else super().check_action(action, parameters)
+
+    def on_descendant_focus(self) -> None:
+        self.tell()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.tell)
+
+    def tell(self) -> None:
+        """The line above the keys: what Enter does, what is marked, what is still read."""
+        self.refresh_bindings()
+        name, cut = self.query_one("#run-name", Notice), self.table.cut
+        if cut != name.content.plain:
+            name.show(Content(cut))
+        words = self._next_words()
+        if self.costly and (unread := self.unread):
+            words = f"reading what runs cost: {unread:,} to go   {words}"
+        self.query_one("#next", Static).update(words)
+
+    def _next_words(self) -> str:
+        if isinstance(self.focused, Input):
+            return with_keys(self, "Enter: keep this filter   {runs.back}: show all")
+        line = self.table.current
+        if line is None:
+            return ""
+        enter = "{list.open}: "
+        enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
+        if self.marked is None:
+            return with_keys(self, enter)
+        here = self.table.run is not None and self.table.run.run.id == self.marked.run.id
+        second = "unmark" if here else "compare with it"
+        second = "{runs.compare}: " + second if line.entry is not None else "{runs.compare} on a run: compare"
+        return with_keys(self, f"{enter}   {second}") + f"   ◆ {_named(self.marked)}"
+
+    # -- verbs -----------------------------------------------------------------------------------------------
+
+    @on(LineList.Chosen)
+    def _chosen(self, message: LineList.Chosen) -> None:
+        line = self.table.arranged.lines[message.index]
+        if line.group is not None:
+            self._opened = self._opened ^ {line.group.name}
+            self.lay_out()
+        else:
+            self.call_later(self.run_action, "replay")
+
+    def action_replay(self) -> None:
+        """Plays the run under the cursor back; Esc comes back here from there."""
+        if self.table.run is not None:
+            lab_of(self).open_replay(self.table.run.run.id, back="runs")
+
+    def action_sort(self, by: int) -> None:
+        """Sorts by the next column, or by the one before."""
+        names = list(SORTS)
+        self._sort(names[(names.index(self.order.by) + by) % len(names)])
+
+    def _sort(self, name: str) -> None:
+        turned = not self.order.turned if name == self.order.by else False
+        self.order = self.order._replace(by=name, turned=turned)
+        self.lay_out()
+
+    @on(RunTableView.Headed)
+    def _headed(self, message: RunTableView.Headed) -> None:
+        if message.column in SORTS:
+            self._sort(message.column)
+
+    def action_turn(self) -> None:
+        """What came last comes first."""
+        self.order = self.order._replace(turned=not self.order.turned)
+        self.lay_out()
+
+    def action_group(self) -> None:
+        """Groups by the next column, at last by none."""
+        names = ["", *GROUPS]
+        self.order = self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)])
+        self._opened = frozenset()
+        self.lay_out()
+
+    def action_open_all(self) -> None:
+        """Opens every group, or closes them all."""
+        if self.order.group:
+            names = frozenset(GROUPS[self.order.group](it) for it in self.entries)
+            self._opened = frozenset() if names <= self._opened else names
+            self.lay_out()
+
+    def action_compare(self) -> None:
+        """Marks the run under the cursor, or lays the marked one and this side by side."""
+        it = self.table.run
+        if self.table.current is None:
+            return
+        if it is None:
+            hint = with_keys(self, "{list.open} opens it; {runs.compare} is for a run.")
+            raise LabError("Compare", "this line is a group.", hint)
+        if self.marked is None or self.marked.run.id == it.run.id:
+            self._mark(it if self.marked is None else None)
+            return
+        first = self.marked.run.id
+        self._mark(None)
+        lab_of(self).open_compare(first, it.run.id)
+
+    def action_last(self) -> None:
+        """The two runs that were compared last."""
+        lab_of(self).action_show("compare")
+
+    def _mark(self, it: RunEntry | None) -> None:
+        self.marked = it
+        self.table.marked = it.run.id if it is not None else None
+        self.table.refresh()
+        self.tell()
+
+    def action_copy(self) -> None:
+        """Copies the id of the run under the cursor."""
+        if self.table.run is not None:
+            self.app.copy_to_clipboard(self.table.run.run.id)
+            self.notify(f"Copied {self.table.run.run.id}", markup=False)
+
+    def action_move(self, by: int) -> None:
+        """The next or the previous line."""
+        self.table.action_move(by)
+
+    # -- filter ----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Opens the filter."""
+        self.add_class("-filtering")
+        self.query_one("#filter", Input).focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, message: Input.Changed) -> None:
+        """What cannot be read is said in its place, and what stood there stands."""
+        wrong = self.query_one("#filter-wrong", Static)
+        try:
+            self.sought = read(message.value)
+        except LabError as error:
+            wrong.update(f"! {error.message}. {error.hint}".strip())
+            wrong.display = True
+            return
+        wrong.display = False
+        self.lay_out()
+
+    @on(Input.Submitted, "#filter")
+    def _keep_filter(self) -> None:
+        self.table.focus()
+        if not self.query_one("#filter", Input).value.strip():
+            self.remove_class("-filtering")
+
+    def action_back(self) -> None:
+        """All runs again, then nothing marked, then Home."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.has_class("-filtering"):
+            self.query_one("#filter", Input).value = ""
+            self.query_one("#filter-wrong").display = False
+            self.remove_class("-filtering")
+            self.table.focus()
+        elif self.marked is not None:
+            self._mark(None)
+        else:
+            raise SkipAction  # the app's own: to Home
+
+
+def _named(it: RunEntry) -> str:
+    return one_line(f"{it.run.agent} on {it.name}", 80)

@@ -1,0 +1,145 @@
+"""A card: a text from outside that scrolls in its place, above what answers it, which always stands.
+
+Whatever an agent, a task or a model wrote may be of any length. Where a terminal has too few rows for all of a card,
+its text gives way and scrolls by the keyboard; its choices, its field and its hint keep their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.text import Text
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.layouts.vertical import VerticalLayout
+from textual.widget import Widget
+
+from screens.key_names import keys_of
+from screens.widgets.text_page import TextPage, rest_words, tell_below
+
+Round = tuple[tuple[str, int], ...]
+"""Children that give rows away, in this order: an id, and the rows that each keeps for itself."""
+
+
+class CardText(TextPage, can_focus=False):
+    """A text as high as it is, or less: then it scrolls, and its card says so."""
+
+    DEFAULT_CSS = """
+    CardText { height: auto; width: 1fr; }
+    """
+
+    def show(self, content: Content | Text, *, from_top: bool = True, at: str = "") -> None:
+        shown = Content.from_rich_text(content) if isinstance(content, Text) else content
+        super().show(shown, from_top=from_top, at=at)
+        self.refresh(layout=True)
+
+    def _tell(self) -> None:
+        if isinstance(self.parent, Card):
+            self.parent.tell_rest()
+
+    @property
+    def rest(self) -> str:
+        card = self.parent
+        return card.rest if isinstance(card, Card) and not card.styles.border_bottom[0] else ""
+
+
+class _GivingLayout(VerticalLayout):
+    """One below the other; where the rows are too few, children give theirs away as their parent says."""
+
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
+        placements = list(super().arrange(parent, children, size, greedy))
+        lowest = max((placement.region.bottom + placement.margin.bottom for placement in placements), default=0)
+        # A height of 0 asks how high all of it would be.
+        if not isinstance(parent, GivingColumn) or not size.height or lowest <= size.height:
+            return placements
+        return list(_without(placements, parent.given(placements, lowest - size.height)))
+
+
+def _without(placements: list[WidgetPlacement], given: dict[Widget, int]) -> Iterator[WidgetPlacement]:
+    """The same widgets with so many rows less each, moved up together."""
+    up = 0
+    for placement in placements:
+        less, region = given.get(placement.widget, 0), placement.region
+        yield placement._replace(region=Region(region.x, region.y - up, region.width, region.height - less))
+        up += less
+
+
+_LAYOUT = _GivingLayout()
+
+
+class GivingColumn(Vertical):
+    """A column in which some children give rows away where there are too few for all.
+
+    `GIVES` tells who gives in a first round, and, where that is not enough, in a second. Of a child that is such a
+    column itself, its own rounds tell how many it keeps.
+    """
+
+    GIVES: ClassVar[tuple[Round, Round]] = ((), ())
+
+    @property
+    def layout(self) -> Layout:
+        return _LAYOUT
+
+    def given(self, placements: list[WidgetPlacement], rows: int, rounds: int = 2) -> dict[Widget, int]:
+        """How many rows each child gives so that together they give `rows`, as far as they can."""
+        given: dict[Widget, int] = {}
+        for number, givers in enumerate(self.GIVES[:rounds], 1):
+            for child, least in givers:
+                place = next((one for one in placements if one.widget.id == child), None)
+                if place is None:
+                    continue
+                widget, region = place.widget, place.region
+                keeps = widget.keeps(region.width, number) if isinstance(widget, GivingColumn) else least
+                less = max(0, min(rows, region.height - given.get(widget, 0) - keeps))
+                given[widget] = given.get(widget, 0) + less
+                rows -= less
+        return given
+
+    def keeps(self, width: int, rounds: int) -> int:
+        """The rows that it needs where it stands in so many columns, once it has given in so many rounds."""
+        inside = self.arrange(Size(max(0, width - self.gutter.width), 0))
+        given = self.given(inside.placements, _ALL, rounds)
+        return inside.total_region.bottom - sum(given.values()) + self.gutter.height
+
+
+_ALL = 1 << 30
+
+
+class Card(GivingColumn):
+    """Its texts are the `CardText`s in it, read on one after the other by the same two keys.
+
+    How much stands outside is told on its lower border.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pagedown,space", "read(1)", "Read on", show=False, id="card.down", tooltip="The text, further down"),
+        Binding("pageup", "read(-1)", "Read back", show=False, id="card.up", tooltip="The text, further up"),
+    ]
+
+    @property
+    def _texts(self) -> list[CardText]:
+        return [text for text in self.children if isinstance(text, CardText) and text.display]
+
+    def action_read(self, by: int) -> None:
+        """A page on in the first text that goes on below, or back in the last that was read on."""
+        texts = self._texts if by > 0 else self._texts[::-1]
+        for text in texts:
+            if text.lines_below if by > 0 else text.lines_above:
+                text.turn(by)
+                return
+        raise SkipAction
+
+    @property
+    def rest(self) -> str:
+        """How much of the text is out of sight, and the keys that show it."""
+        below, above = (sum(getattr(text, name) for text in self._texts) for name in ("lines_below", "lines_above"))
+        return rest_words((keys_of(self, "card.down")[0], below), (keys_of(self, "card.up")[0], above))
+
+    def tell_rest(self) -> None:
+        """Says so on its lower border; without one its text's last line does."""
+        tell_below(self, self.rest)

@@ -1,0 +1,89 @@
+"""The help panel: what the focused widget says of itself and its keys, read on by two keys from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import dedent
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.dom import DOMNode
+from textual.widget import Widget
+from textual.widgets import HelpPanel, Input, Markdown, TextArea
+from textual.widgets._key_panel import BindingsTable, KeyPanel
+
+from screens.key_names import with_keys
+
+
+class KeyTable(BindingsTable):
+    """The keys that are worth a line: how a field is typed in is left out, for that is as everywhere."""
+
+    def render_bindings_table(self) -> Table:
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(justify="right", no_wrap=True)
+        key_style = self.get_component_rich_style("bindings-table--key")
+        last: DOMNode | None = None
+        for node, keys, binding in self._rows():
+            if last is not None and node is not last:
+                table.add_row("", "")
+            last = node
+            words = Text(binding.description)
+            words.append(f" {binding.tooltip}" if binding.tooltip else "", "dim")
+            table.add_row(Text(keys, style=key_style), words)
+        return table
+
+    def _rows(self) -> Iterator[tuple[DOMNode, str, Binding]]:
+        """Each action with all of its keys, of whose widget, in the order in which they are looked for."""
+        found: dict[tuple[int, str], tuple[DOMNode, list[str], Binding]] = {}
+        stands = bool(self.app.screen_stack)  # an app that ends takes its screens down one by one, and lays them out
+        for node, binding, _, _ in self.screen.active_bindings.values() if stands else ():
+            editing = isinstance(node, TextArea | Input) and not binding.id
+            unlisted = binding.id in getattr(self.app, "unlisted", ())
+            if binding.system or editing or unlisted or not binding.description:
+                continue
+            row = found.setdefault((id(node), binding.action), (node, [], binding))
+            key = self.app.get_key_display(binding)
+            if key not in row[1]:
+                row[1].append(key)
+        for node, keys, binding in found.values():
+            yield node, " ".join(keys), binding
+
+
+class _Keys(KeyPanel):
+    def compose(self) -> ComposeResult:
+        yield KeyTable(shrink=True, expand=False)
+
+
+class Help(HelpPanel):
+    """Textual's panel with the keys that matter, one text from top to bottom."""
+
+    DEFAULT_CSS = """
+    Help #help-text { height: 1fr; scrollbar-size-vertical: 1; }
+    Help #widget-help { height: auto; max-height: 1000; }
+    Help KeyPanel#keys-help { height: auto; width: 1fr; overflow-y: hidden; }
+    """
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help-text", can_focus=False):
+            yield Markdown(id="widget-help")
+            yield _Keys(id="keys-help")
+
+    def update_help(self, focused_widget: Widget | None) -> None:
+        """What the widget, or what it stands in, says of itself, with the keys as they are bound now."""
+        if not self.app.app_focus or not self.screen.is_active:
+            return
+        around = focused_widget.ancestors_with_self if focused_widget is not None else []
+        words = next((node.HELP for node in around if isinstance(node, Widget) and node.HELP), "")
+        self.set_class(bool(words), "-show-help")
+        for shown in self.query(Markdown).results():
+            shown.update(with_keys(self, dedent(words.rstrip())))
+        for text in self.query("#help-text").results():
+            text.scroll_home(animate=False)
+
+    def read(self, by: int) -> None:
+        """A page on, or back."""
+        text = self.query_one("#help-text")
+        (text.scroll_page_down if by > 0 else text.scroll_page_up)(animate=False)

@@ -1,0 +1,218 @@
+"""A list of any length with a cursor: only lines in sight are ever built, so that step ten thousand costs as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from screens.key_names import with_keys
+
+MOVE = Binding.Group("Move", compact=True)
+
+
+class LineList(ScrollView, can_focus=True, inherit_bindings=False):
+    """One row per line; a subclass says how many (`count`) and paints one (`paint`)."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading", "lines--empty"}
+    DEFAULT_CSS = """
+    LineList { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    LineList > .lines--cursor { background: $surface-lighten-2; text-style: bold; }
+    LineList:focus > .lines--cursor {
+        background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
+    }
+    LineList > .lines--heading { color: $text-muted; text-style: bold; }
+    LineList > .lines--empty { color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),
+        Binding("down,j", "move(1)", "Down", show=False, group=MOVE, id="list.down", tooltip="One line down"),
+        Binding("pageup", "page(-1)", "Page up", show=False, group=MOVE, id="list.page_up", tooltip="One page up"),
+        Binding(
+            "pagedown", "page(1)", "Page down", show=False, group=MOVE, id="list.page_down", tooltip="One page down"
+        ),
+        Binding("home,g", "edge(0)", "First", show=False, group=MOVE, id="list.first", tooltip="The first line"),
+        Binding("end,G", "edge(-1)", "Last", show=False, group=MOVE, id="list.last", tooltip="The last line"),
+        Binding("enter", "choose", "Open", show=False, group=MOVE, id="list.open", tooltip="Open this line"),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    """The line the cursor is on, from 0."""
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor moved to `index`."""
+
+        lines: LineList
+        index: int
+
+        @property
+        def control(self) -> LineList:
+            return self.lines
+
+    @dataclass
+    class Chosen(Message):
+        """Enter, or a second click, on `index`."""
+
+        lines: LineList
+        index: int
+
+        @property
+        def control(self) -> LineList:
+            return self.lines
+
+    heading_rows = 0
+    """1 where the first row is a heading that stays."""
+    empty = ""
+    """What is said where there is nothing."""
+
+    # -- for a subclass --------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    def paint(self, index: int, width: int) -> Content:
+        """One line; it is cut or padded to `width`."""
+        raise NotImplementedError
+
+    def heading(self, width: int) -> Content:
+        """The row that stays above the lines."""
+        return Content("")
+
+    # -- for those who use it --------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """To be called when the number of lines, or what they say, is another."""
+        self.virtual_size = Size(self.scrollable_content_region.width, self.count + self.heading_rows)
+        self.cursor = self.validate_cursor(self.cursor)
+        self.refresh()
+
+    def changed_at(self, *indices: int) -> None:
+        """To be called when no more than these lines say something else, or look otherwise."""
+        area = self.scrollable_content_region
+        for index in indices:
+            y = index - self.scroll_offset.y + self.heading_rows
+            if self.heading_rows <= y < area.height:
+                self.refresh(Region(0, y, area.width, 1))
+
+    def entitle(self, title: str, subtitle: str = "") -> None:
+        """Says something else on the border, plain characters; only its rows are painted anew, and only then.
+
+        Textual's own `border_title` paints every line again, and reads markup.
+        """
+        above, below = (Content(words) if words else None for words in (title, subtitle))
+        size, gutter = self.outer_size, self.styles.gutter
+        if above != self._border_title:
+            self._border_title = above
+            self.refresh(Region(-gutter.left, -gutter.top, size.width, 1))
+        if below != self._border_subtitle:
+            self._border_subtitle = below
+            self.refresh(Region(-gutter.left, size.height - gutter.top - 1, size.width, 1))
+
+    def go(self, index: int) -> None:
+        """Moves the cursor, and what is in sight with it."""
+        self.cursor = index
+
+    # -- beneath ---------------------------------------------------------------------------------------------
+
+    def validate_cursor(self, index: int) -> int:
+        return max(0, min(index, self.count - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self._keep_in_sight()
+        self.changed_at(old, new)
+        if self.count:
+            self.post_message(self.Highlighted(self, new))
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.changed()
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        height = max(1, self.scrollable_content_region.height - self.heading_rows)
+        top = self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        strip = self._line(y, width - 1 if self.show_vertical_scrollbar else width)
+        return strip.adjust_cell_length(width, self.visual_style.rich_style)
+
+    def _line(self, y: int, width: int) -> Strip:
+        """One row, a column free between it and a scrollbar."""
+        if y < self.heading_rows:
+            return self._strip(self.heading(width), width, self.get_visual_style("lines--heading"))
+        index = y - self.heading_rows + self.scroll_offset.y
+        if index >= self.count:
+            return self._blank(y - self.heading_rows, width)
+        on_cursor = index == self.cursor
+        style = self.get_visual_style("lines--cursor") if on_cursor else self.visual_style
+        content = self.paint(index, width)
+        # On the cursor one style speaks, or what is dim elsewhere could not be read.
+        return self._strip(content.without_spans if on_cursor and self.has_focus else content, width, style)
+
+    def _blank(self, y: int, width: int) -> Strip:
+        if not self.count and self.empty and width > 0:
+            lines = Content(with_keys(self, self.empty)).wrap(width)
+            if y < len(lines):
+                return self._strip(lines[y], width, self.get_visual_style("lines--empty"))
+        return Strip.blank(width, self.visual_style.rich_style)
+
+    def _strip(self, content: Content, width: int, style: Style) -> Strip:
+        return strip_of(self, content, width, style)
+
+    # -- keys and mouse --------------------------------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        self.go(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        self.go(self.cursor + by * max(1, self.scrollable_content_region.height - self.heading_rows))
+
+    def action_edge(self, which: int) -> None:
+        self.go(0 if which == 0 else self.count - 1)
+
+    def action_choose(self) -> None:
+        if self.count:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.get_content_offset_capture(self).y - self.heading_rows + self.scroll_offset.y
+        if not 0 <= index < self.count:
+            return
+        self.go(index)
+        if event.chain == 2:
+            self.action_choose()
+
+
+def strip_of(widget: ScrollView, content: Content, width: int, style: Style) -> Strip:
+    """One line of content, cut or padded to `width`, in the theme's colours."""
+    theme = widget.app.theme
+
+    def parsed(span: str | Style) -> Style:
+        return _parsed(theme, span) if isinstance(span, str) else span
+
+    line = content.truncate(width, ellipsis=True, pad=True)
+    return Strip([Segment(text, look.rich_style) for text, look in line.render(style, "", parsed)], width)
+
+
+@lru_cache(maxsize=256)
+def _parsed(theme: str, span: str) -> Style:
+    """A style with the theme's variables in it; the theme is part of the key because they change with it."""
+    return Style.parse(span)

@@ -1,0 +1,137 @@
+"""Lists of rows and tables of columns: what a row is, and which columns there are, a subclass says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+from textual.content import Content
+
+from screens.widgets.lines import LineList
+
+Row = TypeVar("Row")
+
+
+class TableColumn(NamedTuple):
+    """A column of a table, in cells."""
+
+    title: str
+    width: int
+    least: int = 0
+    """The width of the table from which the column is shown."""
+    right: bool = False
+    share: int = 0
+    """Above 0: as wide as this part of the table, where that is more than `width`."""
+    fits: bool = False
+    """No wider than what stands in it, or its title."""
+    rest: int = 0
+    """Above 0: it gets what the others leave, and is never narrower than this."""
+    gap: int = 2
+    """Blanks before it, where it is not the first."""
+    style: str = ""
+
+    def at(self, width: int) -> TableColumn:
+        """The column in a table of that width."""
+        return self._replace(width=max(self.width, width // self.share)) if self.share else self
+
+
+def cell(text: str, column: TableColumn) -> str:
+    """Text cut or padded to a column, wide characters counted as two."""
+    content = Content(text).truncate(column.width, ellipsis=True)
+    pad = " " * max(0, column.width - content.cell_length)
+    return pad + content.plain if column.right else content.plain + pad
+
+
+class RowList(LineList, Generic[Row]):
+    """A list in which each line shows one row; a subclass paints it."""
+
+    def __init__(self, id: str, classes: str = "pane") -> None:
+        super().__init__(id=id, classes=classes)
+        self.rows: list[Row] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+    @property
+    def current(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[min(self.cursor, self.count - 1)] if self.rows else None
+
+    def set_rows(self, rows: Iterable[Row], key: Callable[[Row], object] | None = None) -> None:
+        """Shows other rows; with a `key` the cursor stays on the row that has the same, or goes to the first."""
+        before = self.current
+        self.rows = list(rows)
+        self.changed()
+        if key is not None:
+            here = key(before) if before is not None else None
+            self.go(next((at for at, row in enumerate(self.rows) if key(row) == here), 0))
+
+
+class Table(RowList[Row]):
+    """Rows in columns under a heading that stays; `words` says what stands where."""
+
+    heading_rows = 1
+
+    def __init__(self, id: str, columns: Mapping[str, TableColumn]) -> None:
+        super().__init__(id)
+        self._columns = columns
+        self._longest: dict[str, int] = {}
+
+    # -- for a subclass --------------------------------------------------------------------------------------
+
+    def words(self, name: str, row: Row, width: int) -> str:
+        """What stands in a column that is `width` cells wide."""
+        raise NotImplementedError
+
+    def style_of(self, name: str, row: Row) -> str:
+        """How it looks there."""
+        return self._columns[name].style
+
+    def title_of(self, name: str, column: TableColumn) -> str:
+        """What stands above a column."""
+        return column.title
+
+    def columns(self, width: int) -> dict[str, TableColumn]:
+        """The columns of a table of that width."""
+        shown = {name: column.at(width) for name, column in self._columns.items() if width >= column.least}
+        for name, column in shown.items():
+            if column.fits:
+                shown[name] = column._replace(width=min(column.width, self.longest(name)))
+        left = width - sum(column.width for column in shown.values()) - sum(c.gap for c in [*shown.values()][1:])
+        for name, column in shown.items():
+            if column.rest:
+                shown[name] = column._replace(width=max(column.rest, column.width + left))
+        return shown
+
+    # -- beneath ---------------------------------------------------------------------------------------------
+
+    def longest(self, name: str) -> int:
+        """Cells that the longest of what stands in a column takes, or its title; 0 where nothing stands there."""
+        if name not in self._longest:
+            width = self._columns[name].width
+            words = {self.words(name, row, width) for row in self.rows} - {""}
+            all_words = (*words, self.title_of(name, self._columns[name])) if words else ()
+            self._longest[name] = max((Content(one).cell_length for one in all_words), default=0)
+        return self._longest[name]
+
+    def changed(self) -> None:
+        self._longest.clear()
+        super().changed()
+
+    def heading(self, width: int) -> Content:
+        return Content("".join(_joined(self.columns(width), self.title_of)))
+
+    def paint(self, index: int, width: int) -> Content:
+        row, columns = self.rows[index], self.columns(width)
+        cells = _joined(columns, lambda name, column: self.words(name, row, column.width))
+        styles = (self.style_of(name, row) for name in columns)
+        return Content.assemble(*zip(cells, styles, strict=True))
+
+
+def _joined(columns: Mapping[str, TableColumn], words: Callable[[str, TableColumn], str]) -> list[str]:
+    """Each column's cell with the blanks before it."""
+    return [
+        " " * (column.gap if at else 0) + cell(words(name, column), column)
+        for at, (name, column) in enumerate(columns.items())
+    ]

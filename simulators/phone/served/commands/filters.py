@@ -1,0 +1,189 @@
+"""Commands that let lines through: grep, head, tail, wc, sort, uniq, tr, cut, sed's substitution."""
+
+from __future__ import annotations
+
+import re
+
+from lab.core.safe_patterns import Pattern, pattern
+from lab.core.safe_patterns import UnsafePattern as TooWide
+from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, decoded, encoded, number
+
+_CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space:]": " \t\n\r"}
+
+
+def _lines(call: CommandCall, names: list[str]) -> list[str]:
+    """The lines of files, or of standard input."""
+    data = b"".join(map(call.content, names)) if names else call.stdin()
+    return _split(data)
+
+
+def _split(data: bytes) -> list[str]:
+    """Lines of bytes, without their ends; only a line feed ends one."""
+    lines = decoded(data).split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _put(call: CommandCall, lines: list[str]) -> None:
+    call.io.out(encoded("".join(f"{line}\n" for line in lines)))
+
+
+def _pattern(call: CommandCall, text: str, flags: str) -> Pattern:
+    """A basic (or with -E extended) regular expression as Python knows it."""
+    if "F" in flags:
+        text = re.escape(text)
+    elif "E" not in flags:
+        text = re.sub(r"\\([|+?(){}])|([|+?(){}])", lambda m: m[1] or "\\" + m[2], text)
+    if "w" in flags:
+        text = rf"\b(?:{text})\b"
+    try:
+        return pattern(text, any_case="i" in flags)
+    except TooWide as refused:
+        raise CommandRefused(f"{call.name}: bad REGEX: {refused}", 2) from refused
+
+
+def grep(call: CommandCall) -> int:
+    args, flags, patterns, most = list(call.args), "E" if call.name == "egrep" else "", [], 1 << 60
+    names: list[str] = []
+    while args:
+        arg = args.pop(0)
+        if arg.startswith("-m"):
+            most = number(arg[2:] or (args.pop(0) if args else "")) or 0
+        elif arg == "-e" and args:
+            patterns.append(args.pop(0))
+        elif arg.startswith("-") and len(arg) > 1:
+            flags += arg[1:]
+        else:
+            names.append(arg)
+    if not patterns:
+        if not names:
+            raise CommandRefused("grep: no REGEX", 2)
+        patterns = names.pop(0).split("\n")
+    known = [_pattern(call, pattern, flags) for pattern in patterns]
+    found: list[str] = []
+    for place, line in enumerate(_lines(call, names), 1):
+        hits = [hit for one in known for hit in one.all(line)]
+        if bool(hits) != ("v" in flags) and len(found) < most:
+            shown = hits if "o" in flags else [line]
+            found += [f"{place}:{one}" if "n" in flags else one for one in shown]
+    if "c" in flags:
+        call.say(str(len(found)))
+    elif "q" not in flags:
+        _put(call, found)
+    return int(not found)
+
+
+def _count(call: CommandCall, default: int) -> tuple[str, list[str]]:
+    """How many, as -n N, -nN or -N says it, and the names of files."""
+    count, names, args = str(default), [], list(call.args)
+    while args:
+        arg = args.pop(0)
+        if arg in ("-n", "-c") and args:
+            count = args.pop(0)
+        elif re.fullmatch(r"-n?[-+]?[0-9]+", arg):
+            count = arg.lstrip("-n")
+        else:
+            names.append(arg)
+    if number(count) is None:
+        raise CommandRefused(f"{call.name}: not a number '{count}'")
+    return count, names
+
+
+def head(call: CommandCall) -> int:
+    count, names = _count(call, 10)
+    _put(call, _lines(call, names)[: int(count)])
+    return 0
+
+
+def tail(call: CommandCall) -> int:
+    count, names = _count(call, 10)
+    lines = _lines(call, names)
+    _put(call, lines[int(count) - 1 :] if count.startswith("+") else lines[len(lines) - min(len(lines), int(count)) :])
+    return 0
+
+
+def wc(call: CommandCall) -> int:
+    flags = "".join(arg[1:] for arg in call.args if arg.startswith("-")) or "lwc"
+    names = [arg for arg in call.args if not arg.startswith("-")]
+    data = b"".join(map(call.content, names)) if names else call.stdin()
+    counts = {"l": data.count(b"\n"), "w": len(data.split()), "c": len(data), "m": len(decoded(data))}
+    call.say(" ".join([str(counts[flag]) for flag in "lwcm" if flag in flags] + names))
+    return 0
+
+
+def sort(call: CommandCall) -> int:
+    flags = "".join(arg[1:] for arg in call.args if arg.startswith("-"))
+    lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
+    lines = list(dict.fromkeys(lines)) if "u" in flags else lines
+
+    def key(line: str) -> tuple[int, str]:
+        found = re.match(r"\s*(-?[0-9]{1,18})", line)
+        return (int(found[1]) if found and "n" in flags else 0, line)
+
+    _put(call, sorted(lines, key=key, reverse="r" in flags))
+    return 0
+
+
+def uniq(call: CommandCall) -> int:
+    lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
+    _put(call, [line for i, line in enumerate(lines) if not i or line != lines[i - 1]])
+    return 0
+
+
+def tr(call: CommandCall) -> int:
+    drop = call.args[:1] == ["-d"]
+    sets = [_set(arg) for arg in call.args[drop:]]
+    if len(sets) != 2 - drop:
+        raise CommandRefused("tr: Needs 2 arguments")
+    text = decoded(call.stdin())
+    to = sets[-1] + sets[-1][-1:] * len(sets[0])
+    table = dict.fromkeys(map(ord, sets[0])) if drop else {ord(a): b for a, b in zip(sets[0], to, strict=False)}
+    call.io.out(encoded(text.translate(table)))
+    return 0
+
+
+def _set(text: str) -> str:
+    for name, members in _CLASSES.items():
+        text = text.replace(name, members)
+    text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")
+    return re.sub(r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 255) + 1))), text)
+
+
+def cut(call: CommandCall) -> int:
+    given = re.findall(r"(?:^|\0)-([dfc])\0?([^\0]*)", "\0".join(call.args))
+    options: dict[str, str] = dict(given)
+    if "f" not in options and "c" not in options:
+        raise CommandRefused("cut: needs -f or -c")
+    lines = []
+    for line in _split(call.stdin()):
+        mark = options.get("d", "\t")
+        parts = line.split(mark) if "f" in options else list(line)
+        chosen: list[str] = []
+        for span in (options.get("f") or options.get("c") or "").split(","):
+            low, dash, high = span.partition("-")
+            begin = max(0, (number(low) or 1) - 1)
+            chosen += parts[begin : number(high) or (len(parts) if dash else begin + 1)]
+        lines.append((mark if "f" in options else "").join(chosen))
+    _put(call, lines)
+    return 0
+
+
+def sed(call: CommandCall) -> int:
+    """Only `s/PATTERN/TEXT/[g]`, and `-n Np`."""
+    args = [arg for arg in call.args if arg not in ("-e", "-E", "-r")]
+    line = re.fullmatch(r"([0-9]{1,18})p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
+    if line:
+        _put(call, _lines(call, args[2:])[int(line[1]) - 1 : int(line[1])])
+        return 0
+    found = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
+    if not found:
+        raise CommandRefused("sed: this phone's sed only substitutes")
+    wanted = _pattern(call, found[2], "E" if set(call.args) & {"-E", "-r"} else "")
+    text = re.sub(r"(?<!\\)&", r"\\g<0>", found[3])
+    _put(call, [wanted.replaced(one, text, 0 if found[4] else 1) for one in _lines(call, args[1:])])
+    return 0
+
+
+COMMANDS: dict[str, Command] = {
+    "grep": grep, "egrep": grep, "head": head, "tail": tail, "wc": wc, "sort": sort, "uniq": uniq, "tr": tr,
+    "cut": cut, "sed": sed,
+}  # fmt: skip

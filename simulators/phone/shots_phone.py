@@ -1,0 +1,25 @@
+"""A phone that pictures are made of: stood at one of its screens, tapped by what is read on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.core.step import Action
+from simulators.phone.phone import Phone
+
+
+def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Phone:
+    """A phone that stands at a screen."""
+    phone = Phone()
+    stack = [phone.snapshot()["nav"]["stacks"][app][0]]
+    if screen != stack[0]["screen"]:
+        stack.append({"screen": screen, "args": args})
+    phone.lay({"nav": {"app": app, "stacks": {app: stack}}, "apps": {"settings": {"dark_theme": dark}}})
+    return phone
+
+
+def tap(phone: Phone, label: str) -> None:
+    """Taps the last thing on the screen with that text or description."""
+    tree = phone.observe().tree
+    found = [node for node in tree.nodes() if label in (node.text, node.desc)]
+    phone.perform(Action("click", at=tree.target(found[-1]).bounds.center))

@@ -1,0 +1,101 @@
+"""The verb by which agreement reads a study's labels; what it needs beneath is loaded when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.core.codec import unescape_surrogates
+from lab.core.study import Study
+from store.database import Database
+from store.studies import key_of
+
+if TYPE_CHECKING:
+    from lab.core.label_columns import Columns
+
+
+_COUNTED = "act IN ('commit', 'reopen', 'adjudicated', 'replaced', 'left')"
+"""Acts that change what counts."""
+
+
+class Newest(msgspec.Struct, frozen=True):
+    """How far a file was read: the last row (number, id) of each table that agreement depends on, and what was erased.
+
+    Rows are never changed and only ever added, but by erasing; of an assignment the id is its place.
+    """
+
+    label: tuple[int, str] = (0, "")
+    act: tuple[int, str] = (0, "")
+    assignment: tuple[int, str] = (0, "")
+    withdrawals: int = 0
+    tombstones: int = 0
+
+
+class AgreementLabels:
+    """A study's labels as agreement reads them: in columns, and how far a file was read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def columns(self, study: Study) -> Columns:
+        """The labels that stand in a study, of people only what is handed in; all of one moment.
+
+        Raises `LabError` where a label was written by a newer hitlab.
+        """
+        from store.label_columns import columns_of
+
+        with self._database.one_moment() as db:
+            return columns_of(db, study)
+
+    def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
+        """What the standing answers of models and scripts cost in US dollars, by unit, rater (kind, id) and run."""
+        sql = """SELECT unit, kind, rater, run, json_extract(body, '$.cost') FROM label
+            WHERE study = ?1 AND version = ?2 AND kind != 'human' AND json_extract(body, '$.cost') IS NOT NULL
+            AND id NOT IN (SELECT supersedes FROM label
+                WHERE study = ?1 AND version = ?2 AND kind != 'human' AND supersedes IS NOT NULL) ORDER BY n"""
+        found: dict[tuple[str, str, str, int], float] = {}
+        for unit, kind, rater, run, cost in self._database.rows_in("label", sql, *key_of(study)):
+            key = (unescape_surrogates(unit), kind, unescape_surrogates(rater), run)
+            found[key] = found.get(key, 0.0) + cost
+        return found
+
+    def newest(self) -> Newest:
+        """How far this file goes now; nothing is counted but what was erased."""
+        last = {
+            table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
+            for table, name in _NAMED.items()
+        }
+        label, act, assignment = (tuple(found[0]) if found else (0, "") for found in last.values())
+        read = self._database.rows_in
+        erased = [read(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
+        return Newest(label, act, assignment, *(int(found[0][0]) if found else 0 for found in erased))
+
+    def same_since(self, study: Study, then: Newest) -> bool:
+        """Whether the labels that count in a study are those that counted when the file went as far as `then`."""
+        if not self.goes_on_from(then):
+            return False
+        for table, (n, _) in _rows_of(then):
+            counts = f" AND {_COUNTED}" if table == "act" else ""
+            sql = f"SELECT 1 FROM {table} WHERE n > ? AND +study = ? AND +version = ?{counts} LIMIT 1"
+            if self._database.rows_in(table, sql, n, *key_of(study)):
+                return False
+        return True
+
+    def goes_on_from(self, then: Newest) -> bool:
+        """Whether this file is the one that once went as far as `then`, nothing having been erased since."""
+        now = self.newest()
+        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+            return False
+        return all(
+            not n or self._database.rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) == [(id,)]
+            for table, (n, id) in _rows_of(then)
+        )
+
+
+_NAMED = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
+"""What names a row beside its number."""
+
+
+def _rows_of(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
+    return ("label", newest.label), ("act", newest.act), ("assignment", newest.assignment)

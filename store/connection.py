@@ -1,0 +1,129 @@
+"""Opening a hitlab file: one durable connection, and a sentence for each way in which it can go wrong."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.core.errors import LabError
+from store.schema import APPLICATION_ID, VERSION, migrate, user_version
+from store.schema_check import check_schema, schema_bounded
+
+BUSY_SECONDS = 30.0
+"""How long a write waits for another program's write to end."""
+
+
+def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
+    """A connection in autocommit mode whose writes are on the disk once COMMIT returns."""
+    if not readonly:
+        return _opened(path, "mode=rwc")
+    try:
+        return _opened(path, "mode=ro")
+    except sqlite3.OperationalError:
+        if not path.is_file() or path.with_name(path.name + "-wal").exists():
+            raise
+        # A file in WAL mode in a folder that cannot be written; nobody writes it, so no lock is needed.
+        return _opened(path, "mode=ro&immutable=1")
+
+
+def _opened(path: Path, query: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{query}"
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+    )
+    try:
+        with schema_bounded(connection, path):
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")  # no function of this program runs by a file's own schema
+        connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE slips past the DELETE triggers
+        connection.execute("PRAGMA secure_delete = ON")  # what is erased, or covered, is overwritten where it stood
+        if sys.platform == "darwin":
+            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("PRAGMA checkpoint_fullfsync = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> None:
+    """Makes sure that the file is ours and of this program's schema, laying or renewing it where it may."""
+    version = user_version(connection)
+    ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+    empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    if not ours and (version or not empty):
+        raise LabError(named(path), "is another program's database.", "Name another file with --db.")
+    if version > VERSION:
+        raise LabError(
+            named(path),
+            f"was written by a newer hitlab (schema {version}; this one knows {VERSION}).",
+            "Upgrade hitlab to open it.",
+        )
+    check_schema(connection, path, readonly=readonly)
+    if readonly:
+        # Of an older schema some tables are missing; what is in the others is read as it always was.
+        if not version:
+            raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
+        return
+    _write_ahead(connection)
+    if version < VERSION:
+        migrate(connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Sets WAL mode; the change of mode does not honour the busy timeout, so it is tried again here."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def named(path: Path) -> str:
+    """A file as the title of an error."""
+    return f"database {path}"
+
+
+@contextmanager
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Turns what SQLite raises within into one sentence that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LabError(named(path), *_reason(path, error)) from error
+    except UnicodeDecodeError as error:  # sqlite3 quotes what is damaged, in whatever bytes stand there
+        raise LabError(named(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
+
+
+def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if path.is_dir():
+        return "is a folder, not a file.", ""
+    if not path.parent.is_dir():
+        return f"cannot be made: the folder {path.parent} is not there.", ""
+    match code:
+        case sqlite3.SQLITE_NOTADB:
+            return "is not a SQLite file.", "Name another file with --db."
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return "cannot be written: it, or its folder, is read-only.", ""
+        case sqlite3.SQLITE_CANTOPEN:
+            return "cannot be opened: it, or its folder, is read-only or not there.", ""
+        case sqlite3.SQLITE_FULL:
+            return "cannot grow: the disk is full. Nothing was written in part.", "Make room and try again."
+        case sqlite3.SQLITE_IOERR:
+            return "cannot be written: the disk is full or failing. Nothing was written in part.", ""
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"was kept locked by another program for {BUSY_SECONDS:.0f} s.", "Try again."
+        case sqlite3.SQLITE_CORRUPT:
+            return f"is damaged ({error}).", "Restore a copy made with `hitlab pack`."
+    return f"refused ({error}).", ""

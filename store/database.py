@@ -1,0 +1,116 @@
+"""One hitlab file's connections: one a thread, reads, and transactions that either stand whole or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab.core.errors import LabError
+from store.connection import connect, named, prepare, sqlite_errors
+
+
+class Database:
+    """A SQLite file that all groups of `Store` read and write through. Every method is safe on any thread."""
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self.path = path
+        self.readonly = readonly
+        self._own = threading.local()
+        self._open: dict[threading.Thread, sqlite3.Connection] = {}
+        self._guard = threading.Lock()
+        self._closed = False
+        self._file: tuple[int, int] | None = None
+        """The file that was opened, by its device and inode; None before it is."""
+
+    def prepare(self) -> None:
+        """Checks that it is a hitlab file, and lays or migrates its tables where it may be written."""
+        with sqlite_errors(self.path):
+            prepare(self.path, self.connection(), readonly=self.readonly)
+
+    def close(self) -> None:
+        """Closes every thread's connection; safe to call twice."""
+        with self._guard:
+            self._closed = True
+            connections = list(self._open.values())
+            self._open.clear()
+        for connection in connections:
+            connection.close()
+
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection; those of threads that have ended are closed on the way."""
+        own: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if own is not None and not self._closed:
+            return own
+        with self._guard:
+            if self._closed:
+                raise LabError(named(self.path), "is closed.")
+            for thread in [thread for thread in self._open if not thread.is_alive()]:
+                self._open.pop(thread).close()
+            if self._file is not None:
+                self._check_same_file()  # or SQLite would lay an empty file where it was
+            own = connect(self.path, readonly=self.readonly)
+            self._file = self._file or _identity(self.path)
+            self._own.connection = self._open[threading.current_thread()] = own
+        return own
+
+    def read(self, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query."""
+        with sqlite_errors(self.path):
+            return self.connection().execute(sql, values).fetchall()
+
+    def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query of a table that an older file, only read, may lack: none where it does."""
+        there = self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table)
+        return self.read(sql, *values) if there else []
+
+    @contextmanager
+    def one_moment(self) -> Iterator[sqlite3.Connection]:
+        """What is read within is of one moment, whoever writes meanwhile."""
+        with sqlite_errors(self.path):
+            db = self.connection()
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction that takes the write lock at once: what waits here for others never fails later."""
+        with sqlite_errors(self.path):
+            connection = self.connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                self._check_same_file()
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            self._check_same_file()
+
+    def _check_same_file(self) -> None:
+        """Raises `LabError` where the file that is open is no longer the one that its name leads to.
+
+        What is written to it then is in no file that anybody can open.
+        """
+        if self._file != (found := _identity(self.path)):
+            raise LabError(
+                named(self.path),
+                f"was {'deleted' if found is None else 'replaced by another file'} while it was in use; what was to be "
+                "written now is not kept.",
+                "Put the file back, or open another, and do it again.",
+            )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file a name leads to: its device and inode; None where it leads to none."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino

@@ -1,0 +1,139 @@
+"""A hitlab file that another takes in: read as it was at one moment, checked whole, never written.
+
+A file of an older schema, and one that still holds somebody who has withdrawn elsewhere, is read through a copy that
+is brought to this schema, and from which they are taken out; the file itself stays as it is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lab.core.codec import decode
+from lab.core.errors import LabError
+from lab.core.label import Withdrawal
+from lab.core.run_records import Kit, Tombstone
+from lab.core.study import VERSION as STUDY_VERSION
+from store.connection import sqlite_errors
+from store.leftovers import held, temporary_prefix
+from store.pack import pack
+from store.schema import VERSION, user_version
+from store.withdrawal import obey
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+MOST_OF_A_ROW = 256 * 1024**2
+"""Bytes of a value from which a row of a stranger's file is not read."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a file says must not come back: people who withdrew, by code, and runs that were erased, by id."""
+
+    withdrawals: dict[str, Withdrawal]
+    stones: dict[str, Tombstone]
+
+
+class Source:
+    """A file that is being taken in, by the name it was given."""
+
+    def __init__(self, path: Path, store: Store) -> None:
+        self.path = path
+        self.store = store
+        self.kit: Kit | None = store.kit()
+        self.said = said_in(self)
+
+    def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """What a query finds, row by row; nothing of it is held."""
+        with sqlite_errors(self.path):
+            yield from self.store.database.connection().execute(sql, values)
+
+    def one(self, sql: str, *values: object) -> Any:
+        """The first value that a query finds; None where it finds none."""
+        return next(iter(next(self.rows(sql, *values), (None,))))
+
+    def bodies(self, table: str, kind: type[Any], newest: int, where: str = "1", *values: object) -> Iterator[Any]:
+        """What stands in a table's rows, in their order, each with its text as it stands there."""
+        order = "trace" if table == "tombstone" else "code" if table == "withdrawal" else "n"
+        for (body,) in self.rows(f"SELECT body FROM {table} WHERE {where} ORDER BY {order}", *values):
+            yield text_of(body, table), decode(body, kind, f"a row of {table}", newest=newest)
+
+    def wrong(self, words: str, hint: str = "") -> LabError:
+        """What is told where it cannot be taken in."""
+        return LabError(f"database {self.path}", words, hint)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Whatever is refused within is told with this file's name."""
+        try:
+            yield
+        except LabError as error:
+            if str(self.path) in error.sentence:
+                raise
+            raise self.wrong(f"{error.title}: {error.message}", error.hint) from error
+        except (sqlite3.DataError, OverflowError, UnicodeEncodeError, RecursionError, TypeError) as error:
+            raise self.wrong(f"holds what a file cannot keep ({error}).") from error
+
+
+def text_of(body: object, table: str) -> str:
+    """A row's content, which must be text."""
+    if not isinstance(body, str):
+        raise LabError(f"a row of {table}", "holds no text where its content belongs.")
+    return body
+
+
+def said_in(source: Source) -> Said:
+    """What must not come back, as a file says."""
+    there = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    people: list[Withdrawal] = []
+    stones: list[Tombstone] = []
+    if "withdrawal" in there:
+        people = [row for _, row in source.bodies("withdrawal", Withdrawal, STUDY_VERSION)]
+    if "tombstone" in there:
+        stones = [stone for _, stone in source.bodies("tombstone", Tombstone, 1)]
+    return Said({row.code: row for row in people}, {stone.trace: stone for stone in stones})
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """A file as it is at this moment, whoever writes it meanwhile; `LabError` where it is damaged or no hitlab file."""
+    from store.store import Store
+
+    with Store.open(path, readonly=True) as store:
+        db = store.database.connection()
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_OF_A_ROW)
+        with sqlite_errors(path):
+            db.execute("BEGIN")
+        source = Source(path, store)
+        with source.blamed():
+            wrong = store.check(links=False)
+            if wrong:
+                raise source.wrong(f"is damaged or was tampered with: {wrong[0]}.")
+        yield source
+
+
+@contextmanager
+def without(source: Source, gone: Mapping[str, Withdrawal]) -> Iterator[Source]:
+    """The same file as it would be were it of this schema and had those people withdrawn from it, too."""
+    from store.store import Store
+
+    leave = [row for code, row in gone.items() if code not in source.said.withdrawals]
+    if user_version(source.store.database.connection()) == VERSION and (not leave or source.kit is not None):
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder, held(Path(folder), folder=True):
+        path = Path(folder) / "copy.db"
+        with source.blamed():
+            pack(source.path, path, images=True)
+            store = Store.open(path)
+        with store:
+            with source.blamed(), store.erasure.erasing() as eraser:
+                for row in leave:
+                    obey(eraser, row)
+            yield Source(source.path, store)

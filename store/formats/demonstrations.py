@@ -1,0 +1,113 @@
+"""What readers of published demonstrations share: who acted, how one ends, and the pictures that paths name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from lab.core.codec import escape_surrogates
+from lab.core.step import Action
+from lab.core.task import Actor
+from lab.core.trace import Ended
+
+ANNOTATOR = Actor("human", "annotator")
+"""Who demonstrated, where a source does not say."""
+
+_MOST_NAMES = 200_000
+_PARTS = 64
+
+
+def episode_bytes(value: Any) -> bytes:
+    """One demonstration's bytes, the same however its file is laid out: what its id is made of."""
+    return msgspec.json.encode(value, order="deterministic")
+
+
+def ended(actions: Iterable[Action], told: int | None, reason: str = "", impossible: bool = False) -> Ended:
+    """How a demonstration ends: completed, unless its source tells of more steps than it holds, or holds none."""
+    done = list(actions)
+    if not done:
+        return Ended(status="failed", reason="the source holds no steps")
+    if told is not None and len(done) < told and done[-1].kind not in ("status", "answer"):
+        return Ended(status="stopped", reason=f"the source holds {len(done)} of {told} steps")
+    if impossible or done[-1].status == "infeasible":
+        return Ended(status="completed", reason=reason or "impossible, as the source says")
+    return Ended(status="completed", reason=reason)
+
+
+class ImageFinder:
+    """Finds the pictures that a file below `root` names, and never one from outside it."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self._root = os.path.abspath(root)
+        self._folder = os.path.abspath(folder)
+        self._by_name: dict[str, list[str]] | None = None
+        self._ways: dict[str, bool] = {}
+
+    def find(self, said: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
+        """The file that `said` names, from the folder upwards, then below it in `near`, then by its name alone.
+
+        Where there is none, `extra` says so as `screenshot`.
+        """
+        if not isinstance(said, str) or not said.strip():
+            return None
+        parts = PurePosixPath(said.replace("\\", "/")).parts[-_PARTS:]
+        name = parts[-1] if parts else ""
+        for place in self._places(parts, name, near):
+            if os.path.isfile(place):
+                return Path(place)
+        if name not in ("", "/", "..") and (found := self._named(parts)) is not None:
+            return Path(found)
+        leads_out = parts[:1] == ("/",) or ".." in parts or ":" in (parts or ("",))[0]
+        why = "leads out of the folder; it is not followed" if leads_out else "is not there"
+        extra["screenshot"] = escape_surrogates(f"{said} {why}")
+        return None
+
+    def _places(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:
+        below = [os.path.join(self._folder, *parts)] if parts[:1] != ("/",) else []
+        above = self._folder
+        while below and above != self._root and above.startswith(self._root):
+            above = os.path.dirname(above)
+            below.append(os.path.join(above, *parts))
+        for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name and self._there(way))]:
+            clean = os.path.normpath(place)
+            if clean.startswith(self._root + os.sep):
+                yield clean
+
+    def _there(self, way: str) -> bool:
+        """Whether a folder is there; looked up once, for each of its files is asked for."""
+        if way not in self._ways:
+            self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
+        return self._ways[way]
+
+    def _named(self, parts: tuple[str, ...]) -> str | None:
+        """The one file below the root whose path ends most like `parts`; None where several do."""
+        if self._by_name is None:
+            self._by_name = self._index()
+        shared = {path: _shared(path, parts) for path in self._by_name.get(parts[-1], [])}
+        best = [path for path, count in shared.items() if count == max(shared.values())]
+        return best[0] if len(best) == 1 else None
+
+    def _index(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        seen = 0
+        for folder, below, names in os.walk(self._root):
+            below.sort()
+            seen += len(names) + 1
+            if seen > _MOST_NAMES:
+                break
+            for name in names:
+                if name.lower().endswith((".png", ".jpg", ".jpeg")):
+                    found.setdefault(name, []).append(os.path.join(folder, name))
+        return found
+
+
+def _shared(path: str, parts: tuple[str, ...]) -> int:
+    theirs = Path(path).parts
+    count = 0
+    while count < min(len(theirs), len(parts)) and theirs[-1 - count] == parts[-1 - count]:
+        count += 1
+    return count

@@ -1,0 +1,47 @@
+"""What our writers add beside a format's own words, where those cannot say all of an act: under one key, `hitlab`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from lab.core.step import Action
+from lab.core.task import Actor
+
+OURS = "hitlab"
+"""The key of what we add to a format."""
+_KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
+
+
+def with_ours(action: Action, said: Any) -> Action:
+    """An action that was read, with what we wrote beside it; as it was where that is none of ours."""
+    if not isinstance(said, dict) or not set(said) <= set(_KEPT):
+        return action
+    try:
+        return msgspec.convert({**_values(action), **said, "raw": action.raw, "space": action.space}, Action)
+    except msgspec.ValidationError:
+        return action
+
+
+def beside(action: Action, read: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
+    """What must stand beside an action's spelling so that it is read again as it is; `read` is how it would be.
+
+    Boxes of a touch, and a movement that follows from a direction, may be more than there was.
+    """
+    meant, back = _values(action), _values(read)
+    free = {*unless, *(() if action.vector else ("vector",))}
+    return {name: meant[name] for name in _KEPT if meant[name] != back[name] and name not in free}
+
+
+def agent_of(said: Any, otherwise: Actor) -> Actor:
+    """Who acted, where we wrote it ourselves."""
+    try:
+        return msgspec.convert(said, Actor)
+    except msgspec.ValidationError:
+        return otherwise
+
+
+def _values(action: Action) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(action, name)) for name in _KEPT}

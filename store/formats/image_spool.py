@@ -1,0 +1,114 @@
+"""Pictures that are met while a large file is read: made PNG at once and put aside on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import tempfile
+import weakref
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.run_records import Blob
+from lab.core.safe_images import too_large
+from lab.core.step import Observation, Point
+from lab.core.ui_tree import UiTree
+from store.images import picture_kind, picture_size
+
+_IN_MEMORY = 16 * 1024**2
+"""Most bytes of pictures that are held; beyond, they stand in a temporary file without a name."""
+
+_COLOURS = {1: 0, 2: 4, 3: 2, 4: 6}
+"""PNG's colour type by bytes per pixel (ISO 15948, table 9)."""
+_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
+
+
+def png(pixels: bytes, width: int, height: int, depth: int) -> bytes:
+    """Rows of 8-bit grey, grey with alpha, RGB or RGBA (`depth` 1 to 4) as a PNG, packed for speed."""
+    row = width * depth
+    packer = zlib.compressobj(3)
+    rows = memoryview(pixels)
+    packed = b"".join(
+        part for y in range(height) for part in (packer.compress(b"\0"), packer.compress(rows[y * row : (y + 1) * row]))
+    )
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOURS[depth], 0, 0, 0)
+    body = [(b"IHDR", header), (b"IDAT", packed + packer.flush()), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in body
+    )
+
+
+class SpooledImage(NamedTuple):
+    """A picture that was put aside: its sha256, and its pixels."""
+
+    sha256: str
+    size: Point
+
+
+class Spool:
+    """The pictures of one file by their sha256; kept once each, most of them on the disk."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 (it closes with this object)
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+        weakref.finalize(self, self._file.close)
+
+    def add(self, data: bytes) -> SpooledImage | None:
+        """Puts a PNG's or JPEG's bytes aside; None where they are neither, or too large."""
+        size = picture_size(data)
+        if size is None or picture_kind(data) is None or too_large(size):
+            return None
+        sha256 = hashlib.sha256(data).hexdigest()
+        if sha256 not in self._places:
+            self._file.seek(self._end)
+            self._file.write(data)
+            self._places[sha256] = (self._end, len(data))
+            self._end += len(data)
+        return SpooledImage(sha256, size)
+
+    def add_pixels(self, pixels: bytes, width: int, height: int, mode: str) -> SpooledImage | None:
+        """Puts pixels of a PIL mode (L, LA, RGB, RGBA) aside as a PNG; None where that is not what they are."""
+        depth = _MODES.get(mode)
+        if depth is None or len(pixels) != width * height * depth or not pixels:
+            return None
+        return self.add(png(pixels, width, height, depth))
+
+    def blob(self, sha256: str) -> Blob:
+        start, length = self._places[sha256]
+        self._file.seek(start)
+        data = self._file.read(length)
+        if len(data) != length:
+            raise LabError("picture", "could not be read back from the temporary file")
+        return Blob(data, picture_kind(data) or "")
+
+
+class RunImages(Mapping[str, Blob]):
+    """The pictures that one run shows, out of the file's; their bytes are read when they are wanted."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._shown: dict[str, None] = {}
+
+    def seen(self, shot: SpooledImage | None, tree: UiTree | None, size: Point | None) -> Observation:
+        """What was seen: a picture, which belongs to this run from now on, or none and the screen's `size`."""
+        if shot is None:
+            return Observation(size=size, tree=tree)
+        self._shown[shot.sha256] = None
+        return Observation(image=shot.sha256, size=shot.size, tree=tree)
+
+    def __getitem__(self, sha256: str) -> Blob:
+        if sha256 not in self._shown:
+            raise KeyError(sha256)
+        return self._spool.blob(sha256)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shown)
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    def __contains__(self, sha256: object) -> bool:
+        return sha256 in self._shown

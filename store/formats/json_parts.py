@@ -1,0 +1,133 @@
+"""A large JSON file read part by part: one run's worth of values at a time instead of all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.codec import StorableValue, read_json
+from lab.core.errors import LabError
+from lab.core.json_size import check_items
+from store.formats.files import BLANK, SNIFFED
+from store.formats.values import Notes
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{},]', re.S)
+_CLOSING = {"{": "}", "[": "]"}
+
+
+class SplitObject(NamedTuple):
+    """An object's fields but one, which is a list whose items are read when they are asked for.
+
+    `notes` say what of the other fields could not be kept as it stood. `items` yields a `StorableValue` for each, or
+    the `LabError` that says why that one cannot be read.
+    """
+
+    rest: dict[str, Any]
+    notes: Notes
+    items: Iterator[StorableValue | LabError]
+
+
+def first_value(data: bytes) -> tuple[Any, bool]:
+    """The JSON mapping or list that a text begins with, and whether it is cut off: then it is what is whole of it.
+
+    None where there is neither. For telling formats apart: nothing is cleaned, and nothing after it is looked at.
+    """
+    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    if not text.startswith(("{", "[")):
+        return None, False
+    decoder = json.JSONDecoder()
+    try:
+        return decoder.raw_decode(text)[0], False
+    except RecursionError:
+        return None, False
+    except ValueError:
+        pass
+    try:
+        return decoder.raw_decode(_closed(text))[0], True
+    except (ValueError, RecursionError):
+        return None, False
+
+
+def _closed(text: str) -> str:
+    """Cut-off JSON without its last, unfinished value, and every bracket closed."""
+    open_brackets: list[str] = []
+    end = 0
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in _CLOSING:
+            open_brackets.append(_CLOSING[sign])
+        elif sign in ("}", "]") and open_brackets:
+            open_brackets.pop()
+        elif sign != ",":
+            continue
+        end = token.start() if sign == "," else token.end()
+    return text[:end] + "".join(reversed(open_brackets))
+
+
+def is_list(data: bytes) -> bool:
+    """Whether JSON is a list, as far as its beginning tells."""
+    return data[:SNIFFED].lstrip(BLANK).startswith(b"[")
+
+
+def pieces(data: bytes, field: str, what: str) -> SplitObject:
+    """An object's `field` as items, and the rest; raises `LabError` where this is no such object.
+
+    JSON that only a tolerant reader takes (with NaN, or bytes that are no text) is read as a whole instead.
+    """
+    check_items(data, what, levels=2)
+    try:
+        held = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
+        parts = msgspec.json.decode(held.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _whole(data, field, what)
+    rest: dict[str, Any] = {}
+    notes: Notes = []
+    for name, part in held.items():
+        rest[name], said = read_json(bytes(part), f"{what} field {name}")
+        notes += [(f"{name}.{place}" if place else name, stood) for place, stood in said]
+    return SplitObject(rest, notes, _read(parts or [], f"{what} field {field}"))
+
+
+def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
+    """The items of a JSON list, read as they are asked for; raises `LabError` where it is none."""
+    check_items(data, what)
+    try:
+        parts = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value, notes = read_json(data, what)
+        if not isinstance(value, list):
+            raise LabError(what, "is no list") from None
+        return _split(value, notes, "")
+    return _read(parts, what)
+
+
+def _read(parts: list[msgspec.Raw], what: str) -> Iterator[StorableValue | LabError]:
+    for i, part in enumerate(parts):
+        try:
+            yield read_json(bytes(part), f"{what}[{i}]")
+        except LabError as error:
+            yield error
+
+
+def _whole(data: bytes, field: str, what: str) -> SplitObject:
+    value, notes = read_json(data, what)
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    items = value.pop(field, None)
+    if items is None:
+        items = []
+    if not isinstance(items, list):
+        raise LabError(what, f"field {field}: is no list")
+    outside = [note for note in notes if not note[0].startswith(f"{field}[")]
+    return SplitObject(value, outside, _split(items, notes, field))
+
+
+def _split(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
+    for i, item in enumerate(items):
+        here = f"{field}[{i}]"
+        own = [(place[len(here) :].lstrip("."), stood) for place, stood in notes if place.startswith(here)]
+        yield StorableValue(item, own)

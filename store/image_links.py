@@ -1,0 +1,123 @@
+"""Pictures that a hitlab file does not hold but knows the place of: whole files, left where an import found them.
+
+A file may be moved, changed or put in another's place at any time: what is not the very bytes that were imported is
+no picture.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.core.codec import unescape_surrogates
+from lab.core.run_records import Blob
+from store.database import Database
+
+MOST = 64 * 1024**2
+"""The most bytes of a linked picture that are read."""
+
+_OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
+_LINKS = "SELECT sha256, mime, size, path FROM link"
+_NAMED = 20
+
+
+class Link(NamedTuple):
+    """Where a picture stands: `size` is in bytes."""
+
+    sha256: str
+    mime: str
+    size: int
+    path: str
+
+    def blob(self) -> Blob | None:
+        """The picture's bytes; None where the file is gone, is no file, or holds others."""
+        path = Path(unescape_surrogates(self.path))
+        try:
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MOST:
+                return None
+            with path.open("rb") as file:
+                data = file.read(self.size + 1)
+        except (OSError, ValueError):  # a path with a null in it is a ValueError
+            return None
+        return Blob(data, self.mime) if hashlib.sha256(data).hexdigest() == self.sha256 else None
+
+    def wrong(self) -> str:
+        """Why it is no picture any more, as a sentence."""
+        return f"the linked picture {self.path} {self._why()}"
+
+    def _why(self) -> str:
+        path = Path(unescape_surrogates(self.path))
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                return "is gone"
+            with path.open("rb"):
+                return "has changed"
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return "is gone"
+        except OSError as error:
+            return "is gone" if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
+
+
+class Links:
+    """The pictures of a file's runs that stand outside it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, sha256: str) -> list[Link]:
+        """Where a picture stands outside; empty where it is not linked. A blob of the file goes before it."""
+        return [
+            Link(*row) for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
+        ]
+
+    def outside(self) -> int:
+        """How many pictures stand only in files outside."""
+        found = self._database.rows_in("link", _OUTSIDE)
+        return int(found[0][0]) if found else 0
+
+    def complete(self, trace_id: str, *, link: bool) -> bool:
+        """True where the run is here with all bytes that it refers to; `link`: or with files that are still there.
+
+        A linked file is only looked for, not read.
+        """
+        if not self._database.read("SELECT 1 FROM trace WHERE id = ?", trace_id):
+            return False
+        missing = self._database.read(
+            "SELECT sha256 FROM use WHERE trace = ? AND NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = use.sha256)",
+            trace_id,
+        )
+        if not link:
+            return not missing
+        return all(any(_stands(one) for one in self.of(sha256)) for (sha256,) in missing)
+
+    def blob(self, sha256: str) -> Blob | None:
+        """The bytes of a linked picture; None where no file holds them any more."""
+        found = (link.blob() for link in self.of(sha256))
+        return next((blob for blob in found if blob is not None), None)
+
+    def lost(self) -> list[Link]:
+        """One link for each picture that stands only in files outside, and is in none of them any more."""
+        pictures: dict[str, list[Link]] = {}
+        for row in self._database.rows_in(
+            "link", f"{_LINKS} WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
+        ):
+            pictures.setdefault(row[0], []).append(Link(*row))
+        return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
+
+    def wrong(self) -> list[str]:
+        """A sentence for each linked picture that is gone or has changed; the first of them by name."""
+        lost = self.lost()
+        said = [link.wrong() for link in lost[:_NAMED]]
+        more = len(lost) - len(said)
+        return [*said, f"{more} more linked pictures are gone or have changed"] if more else said
+
+
+def _stands(link: Link) -> bool:
+    try:
+        return Path(unescape_surrogates(link.path)).stat().st_size == link.size
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,59 @@
+"""Pictures with parts of them solid black, and nothing kept of what they said of themselves."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from lab.core.run_records import Blob
+from lab.core.safe_images import open_picture
+from lab.core.ui_tree import Bounds
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"bKGD"})
+"""PNG chunks that say how pixels look and nothing else (PNG, third edition, section 11)."""
+_JFIF = frozenset({"jfif", "jfif_version", "jfif_unit", "jfif_density", "dpi", "progressive", "progression"})
+
+
+def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
+    """A picture as PNG with these parts black, its pixels alone; what cannot be read as a picture is a black pixel."""
+    from PIL import Image, ImageDraw
+
+    try:
+        with open_picture(data) as opened:
+            image = Image.new("RGB", opened.size)
+            image.paste(opened.convert("RGB"))
+    except (OSError, ValueError, SyntaxError):
+        image = Image.new("RGB", (1, 1))
+    draw = ImageDraw.Draw(image)
+    for part in parts:
+        box = part.cut(Bounds(0, 0, *image.size))
+        if box.area:
+            draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return Blob(out.getvalue(), "image/png")
+
+
+def tells_more(data: bytes) -> bool:
+    """Whether a picture holds more than its pixels: texts, places, times, bytes after its end, or is none at all."""
+    if data.startswith(_PNG):
+        return _png_tells(data)
+    try:
+        with open_picture(data) as opened:
+            opened.load()
+            return not set(opened.info) <= _JFIF or len(opened.getexif()) > 0
+    except (OSError, ValueError, SyntaxError):
+        return True
+
+
+def _png_tells(data: bytes) -> bool:
+    at = len(_PNG)
+    while at + 8 <= len(data):
+        kind = data[at + 4 : at + 8]
+        at += int.from_bytes(data[at : at + 4], "big") + 12
+        if kind not in _PIXELS:
+            return True
+        if kind == b"IEND":
+            return at != len(data)
+    return True

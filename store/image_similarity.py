@@ -1,0 +1,76 @@
+"""Whether the same part of two pictures shows the same, be it dimmed or lit otherwise."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lab.core.run_records import Blob
+from lab.core.safe_images import open_picture
+from lab.core.ui_tree import Bounds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+_LEAST = 0.85
+"""Correlation of brightness from which on two pieces are alike; another text on the same ground stays well below."""
+_FLAT = 2.0
+"""Standard deviation of brightness, 0 to 255, below which a piece shows nothing."""
+_EDGE = 0.2
+"""The share of a part's height, above and below, that is left out: its frame, or what begins to lie over it."""
+_KEPT = 4
+
+
+class Likeness:
+    """Compares parts of pictures by their sha256; the last few stay decoded."""
+
+    def __init__(self, blob: Callable[[str], Blob | None]) -> None:
+        self._blob = blob
+        self._grey: OrderedDict[str, Image | None] = OrderedDict()
+
+    def __call__(self, first: str, second: str, part: Bounds) -> bool:
+        """Whether both pictures, of the same size, show the same in a piece of this part that shows anything."""
+        import numpy as np
+
+        one, other = self._picture(first), self._picture(second)
+        if one is None or other is None or one.size != other.size:
+            return False
+        box = part.cut(Bounds(0, 0, *one.size))
+        a, b = (
+            np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64) for image in (one, other)
+        )
+        edge = int(box.height * _EDGE)
+        a, b = a[edge : box.height - edge], b[edge : box.height - edge]
+        wide = max(8, box.height)
+        return any(_alike(a[:, at : at + wide], b[:, at : at + wide]) for at in range(0, box.width, wide))
+
+    def _picture(self, sha256: str) -> Image | None:
+        if sha256 not in self._grey:
+            self._grey[sha256] = self._read(sha256)
+            if len(self._grey) > _KEPT:
+                self._grey.popitem(last=False)
+        self._grey.move_to_end(sha256)
+        return self._grey[sha256]
+
+    def _read(self, sha256: str) -> Image | None:
+        blob = self._blob(sha256)
+        if blob is None:
+            return None
+        try:
+            with open_picture(blob.data) as opened:
+                return opened.convert("L")
+        except (OSError, ValueError, SyntaxError):
+            return None
+
+
+def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Whether brightness goes up and down alike in two pieces, however dim either is."""
+    if not a.size:
+        return False
+    one, other = float(a.std()), float(b.std())
+    if min(one, other) < _FLAT:
+        return False
+    return float(((a - a.mean()) * (b - b.mean())).mean()) / (one * other) >= _LEAST

@@ -1,0 +1,208 @@
+"""Kits: a hitlab file of its own with what one rater of a study may see, and nothing that they may not.
+
+Runs go through `lab.core.blinding`, units lose the designers' words; of people only this rater's own rows are there.
+Gold of the rater's own calibration units stands in it, for the program shows it; so does a task to be played, which
+the phone is set up by and scored with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from lab.core.blinding import blinded, blinded_unit
+from lab.core.codec import encode, storable
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind, Label
+from lab.core.run_records import Imported, Kit
+from lab.core.study import Assignment, Study, Unit
+from lab.core.trace import Ended
+from store import run_rows
+from store.connection import connect, named, sqlite_errors
+from store.labels import insert_act, insert_label
+from store.leftovers import held
+from store.pack import kept_on_disk, removed
+from store.progress_tables import counted_at_the_end
+from store.schema import migrate
+from store.studies import insert_assignments, insert_study, insert_units
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+OWN: frozenset[ActKind] = frozenset({
+    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
+    "released", "consent", "quiz", "played", "interrupted", "dealt",
+})  # fmt: skip
+"""What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
+
+
+def own(act: Act) -> bool:
+    """Whether an act is its rater's own; to leave is, where they say why, and not where another is to go on."""
+    return act.act in OWN or (act.act == "left" and set(act.detail) <= {"why", "sha"})
+
+
+def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
+    """Writes a rater's kit to the new file `out`, which appears whole or not at all.
+
+    Raises `LabError` where the file is there already, nothing is dealt to the rater, they have withdrawn, one of their
+    plays is under way, or the study is locked.
+    """
+    if out.exists() or out.is_symlink():
+        raise LabError(named(out), "is there already; no kit was made.", "Name a new file.")
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    try:
+        removed(part)
+        with held(part):
+            with _as_of_now(store), sqlite_errors(out):
+                kit = _write(store, store.studies.study(study.id, study.version), rater, part)
+            kept_on_disk(part)
+            part.rename(out)
+    except OSError as error:
+        raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
+    finally:
+        removed(part)
+    return kit
+
+
+@contextmanager
+def _as_of_now(store: Store) -> Iterator[None]:
+    """All reading within sees the file as it was at one moment, whoever writes meanwhile."""
+    db = store.database.connection()
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
+    dealt = store.studies.assignments(study, rater)
+    _check(store, study, rater, dealt)
+    labels = [label for label in store.labels.read(study, rater=rater) if label.rater.kind == "human"]
+    acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and own(act)]
+    _check_plays(store, study, rater, acts)
+    units = list(_units(store, study, rater, dealt))
+    runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.holds(run)))
+    kit = Kit(
+        uuid7(), study.id, study.version, study.sha, rater, now(), "",
+        len(units), len(dealt), len(labels), len(acts), runs,
+    )  # fmt: skip
+    db = connect(part)
+    try:
+        migrate(db)
+        db.execute("BEGIN")
+        insert_study(db, told_to(study, rater), study.sha)
+        insert_units(db, study, units)
+        with counted_at_the_end(db):
+            insert_assignments(db, study, dealt)
+        _insert_said(db, labels, acts)
+        for run in runs:
+            run_rows.insert_run(db, _blinded_run(store, study, run))
+        kit = replace(kit, digest=digest(db.execute, kit))
+        db.execute("INSERT INTO kit VALUES (NULL, ?, ?, ?)", (kit.id, storable(rater), encode(kit).decode()))
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.close()
+    return kit
+
+
+def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> None:
+    what = f"study {study.name}"
+    if store.kit() is not None:
+        raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")
+    if store.labels.withdrew(rater):
+        raise LabError(what, f"{rater} has withdrawn.")
+    if not dealt:
+        raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
+    if store.studies.left(study, rater):
+        raise LabError(what, f"{rater} has left it; another goes on in their place.")
+    if store.studies.locked(study):
+        raise LabError(what, "is locked; nothing in it changes any more.")
+
+
+def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) -> None:
+    """A run is made in one file: the same play begun in two would be two runs of one id."""
+    gone = {act.detail.get("run") for act in acts if act.act == "interrupted"}
+    for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - gone:
+        if not _over(store, run):
+            raise LabError(
+                f"study {study.name}", f"{rater} has run {run} under way here.", "End it, then make the kit."
+            )
+
+
+def _over(store: Store, run: str) -> bool:
+    if not store.runs.holds(run):
+        return False
+    return isinstance(list(store.runs.events(run, after=store.runs.last_seq(run) - 1))[-1], Ended)
+
+
+def told_to(study: Study, rater: str) -> Study:
+    """A plan as one of its raters may read it."""
+    hidden = "raters" in study.blind
+    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, by=None)
+
+
+def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
+    """A rater's units at their places in the study, as they may see them."""
+    pilot = {one.unit for one in dealt if one.stage == "pilot"}
+    wanted = {one.unit for one in dealt}
+    for position, unit in enumerate(store.studies.units(study)):
+        if unit.id in wanted:
+            yield position, unit_told_to(study, unit, rater, gold=unit.id in pilot)
+
+
+def unit_told_to(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
+    """A unit as a rater may read it, who can open the file with any tool."""
+    return replace(
+        blinded_unit(unit, study.shown),
+        gold=unit.gold if gold else (),
+        mechanical=(),
+        owner=unit.owner if unit.owner == rater else "",
+    )
+
+
+def _insert_said(db: sqlite3.Connection, labels: Iterable[Label], acts: Iterable[Act]) -> None:
+    for label in labels:
+        insert_label(db, label)
+    for act in acts:
+        insert_act(db, act)
+
+
+def _blinded_run(store: Store, study: Study, run: str) -> Imported:
+    """A run without what is hidden, and the pictures that are still referred to."""
+    events = [blinded(event, study.shown) for event in store.runs.events(run)]
+    wanted = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
+    found = {sha256: blob for sha256 in wanted if (blob := store.runs.blob(sha256)) is not None}
+    return Imported(events, found, [])
+
+
+_SENT = (
+    ("SELECT body FROM study", ""),
+    ("SELECT position || ' ' || id || ' ' || body FROM unit ORDER BY position", ""),
+    ("SELECT body FROM assignment ORDER BY n LIMIT ?", "assignments"),
+    ("SELECT body FROM label ORDER BY n LIMIT ?", "labels"),
+    ("SELECT body FROM act ORDER BY n LIMIT ?", "acts"),
+)
+
+
+def digest(execute: Callable[..., Iterable[Any]], kit: Kit) -> str:
+    """The hash of all that went out in a kit, whatever was added since."""
+    whole = hashlib.sha256()
+    for sql, count in _SENT:
+        for (body,) in execute(sql, (getattr(kit, count),) if count else ()):
+            whole.update(body.encode() + b"\n")
+    for run in kit.runs:
+        for seq, body in execute("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", (run,)):
+            whole.update(f"{run} {seq} {body}\n".encode())
+    whole.update(encode(replace(kit, digest="")))
+    return whole.hexdigest()

@@ -1,0 +1,362 @@
+"""Taking a kit's work back to where its study came from: by the rules for labels, all of it or nothing.
+
+What the rules decide is decided by the rows of the kit itself, in the order in which they were given there, and by the
+study and its units as they stand here. Where the rater also worked here, both last words stand as a clash.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.label import Act, Label
+from lab.core.label_rules import SheetState, check_next
+from lab.core.rating_sheet import Sheet
+from lab.core.run_records import Imported, Kit
+from lab.core.study import Assignment, Study
+from lab.core.text_redaction import ValuesDiffer, more_covered
+from lab.core.trace import Ended, Started
+from store import run_rows
+from store.erasure import lifted
+from store.kit_export import digest, own
+from store.labels import insert_act, insert_label
+from store.studies import insert_assignments, placed
+from store.study_redaction import Uncovered
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class Taken(NamedTuple):
+    """What came in from a kit: how many labels, acts, plays dealt again and runs were new, and how many were there.
+
+    `clashes` are the places of its sheets at which two last words now stand.
+    """
+
+    kit: Kit
+    labels: int
+    acts: int
+    dealt: int
+    runs: int
+    there: int
+    clashes: tuple[tuple[str, str, str], ...] = ()
+    covered: bool = False
+    """Whether something in it was covered that had been redacted here."""
+
+
+class _Answer(NamedTuple):
+    """All of a kit that may come in."""
+
+    dealt: list[Assignment]
+    labels: list[Label]
+    acts: list[Act]
+    runs: list[Imported]
+    uncovered: Uncovered
+    """What was redacted here after the kit was made, and still stands in it."""
+
+
+def take_kit(store: Store, path: Path) -> Taken:
+    """Takes a kit's labels, acts and newly made runs in, all or none; what is here already is passed over.
+
+    Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
+    withdrawn, or anything in it is not its rater's or is refused by the rules.
+    """
+    read = _read_kit(store, path)
+    with store.database.writing() as db:
+        taken = _take(store, db, read, f"kit {path}")
+    if taken.covered:
+        store.erasure.wipe(taken)
+    return taken
+
+
+def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> Taken:
+    """The same within the caller's transaction, of which a refusal is the end."""
+    return _take(store, db, _read_kit(store, path), f"kit {path}")
+
+
+def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
+    from store.store import Store
+
+    what = f"kit {path}"
+    try:
+        with Store.open(path, readonly=True) as other:
+            kit = _kit(store, other, what)
+            study = _study(store, kit, what)
+            return kit, study, _said(store, other, kit, study, what)
+    except LabError as error:
+        if "hitlab pack" not in error.hint:
+            raise
+        raise LabError(
+            what, error.message, "Ask whoever rated in it to close hitlab and send the file again."
+        ) from error
+
+
+def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer], what: str) -> Taken:
+    kit, study, said = read
+    if store.labels.withdrew(kit.rater):
+        raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
+    said = _left_in(store, study, said)
+    replaced = _replaced(store)
+    known = _known(db, said, replaced, what)
+    _check_not_after_leaving(store, study, kit, said, known, what)
+    _check_sheets(store, study, kit, said, known, what)
+    taken = _insert(db, study, kit, said, known, what)
+    if replaced and taken.labels + taken.acts:
+        with lifted(db) as eraser:
+            taken = taken._replace(covered=any(said.uncovered.cover(eraser, replaced)))
+    if store.studies.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
+        raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
+    return taken._replace(clashes=tuple(_clashes(store, study, kit, said)))
+
+
+# -- is it one, and of this study? -----------------------------------------------------------------------------
+
+
+def _kit(store: Store, other: Store, what: str) -> Kit:
+    kit = other.kit()
+    if kit is None:
+        raise LabError(what, "is no kit.", "`hitlab study kit STUDY --rater R1 --out R1.db` makes one.")
+    if store.kit() is not None:
+        raise LabError(what, f"{store.path} is a kit itself.", "A kit is taken back where its study came from: --db.")
+    wrong = other.check(links=False)
+    if wrong:
+        raise LabError(what, f"is damaged or was tampered with: {wrong[0]}.")
+    if digest(other.database.connection().execute, kit) != kit.digest:
+        raise LabError(what, "was tampered with: what went out in it is not what stands in it now.")
+    return kit
+
+
+def _study(store: Store, kit: Kit, what: str) -> Study:
+    """The study as it stands here; it must be the very one that the kit was made of."""
+    here = store.studies.versions(kit.study)
+    if kit.version not in here:
+        known = ", ".join(f"v{version}" for version in here) or "no version"
+        raise LabError(what, f"is of study {kit.study} v{kit.version}, and here is {known} of it.")
+    study = store.studies.study(kit.study, kit.version)
+    if study.sha != kit.sha:
+        raise LabError(what, f"is of another study {study.name}: its plan or its sample differs from the one here.")
+    return study
+
+
+# -- what is in it? --------------------------------------------------------------------------------------------
+
+
+def _said(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Answer:
+    def bodies(table: str) -> Iterator[str]:
+        return (body for (body,) in other.database.read(f"SELECT body FROM {table} ORDER BY n"))
+
+    dealt: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
+    labels: list[Label] = [decode(body, Label, what, newest=1) for body in bodies("label")]
+    acts: list[Act] = [decode(body, Act, what, newest=1) for body in bodies("act")]
+    whose = {(one.study, one.version, "human", one.rater) for one in dealt}
+    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in labels}
+    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in acts}
+    for id, version, kind, rater in sorted(whose):
+        if (id, version) != (study.id, study.version):
+            raise LabError(what, f"holds rows of study {id} v{version}, and is a kit of {study.name}.")
+        if (kind, rater) != ("human", kit.rater):
+            raise LabError(what, f"holds rows by {rater} ({kind}), and is a kit of {kit.rater}.")
+    for act in acts:
+        if not own(act):
+            raise LabError(what, f"holds an act that is no rater's: {act.act}.")
+    runs = list(_plays(other, kit, acts, what))
+    made = {run.id for run in runs}
+    acts = [act for act in acts if act.act != "played" or not _under_way(other, act, made)]
+    return _Answer(dealt, labels, acts, runs, _uncovered(store, other, kit, study))
+
+
+def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
+    """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
+    found, replaced = Uncovered(), _replaced(store)
+    sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
+    for unit in other.studies.units(study):
+        key = (study.id, study.version, storable(unit.id))
+        whole, here = (one.database.read(sql, *key) for one in (other, store))
+        found.take(
+            [replaced.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
+        )
+    events = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
+    for run, new in replaced.items():
+        if run in kit.runs:
+            whole, here = other.database.read(events, run), store.database.read(events, new)
+            found.take((run, new), (body for (body,) in whole), (body for (body,) in here))
+    return found
+
+
+def _replaced(store: Store) -> dict[str, str]:
+    """The runs that stand in the place of redacted ones here, by the old ones' ids."""
+    sql = "SELECT trace, replaced_by FROM tombstone WHERE replaced_by IS NOT NULL"
+    return dict(store.database.rows_in("tombstone", sql))
+
+
+def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[Imported]:
+    """The runs that this rater made in the kit, and that are over."""
+    for run in dict.fromkeys(str(act.detail.get("run", "")) for act in acts if act.act == "played"):
+        if run in kit.runs or not other.runs.holds(run):
+            continue
+        events = list(other.runs.events(run))
+        first = events[0]
+        if not isinstance(first, Started) or first.user is None or first.user.id != kit.rater:
+            raise LabError(what, f"run {run} in it was not made with {kit.rater}.")
+        if isinstance(events[-1], Ended):
+            found = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
+            yield Imported(events, found, [])
+
+
+def _under_way(other: Store, act: Act, made: set[str]) -> bool:
+    """Whether the run that an act tells of goes on in the kit, so that it is taken when it is over."""
+    run = str(act.detail.get("run", ""))
+    return run not in made and other.runs.holds(run)
+
+
+def _left_in(store: Store, study: Study, said: _Answer) -> _Answer:
+    """Without what is about units that were erased here with somebody who withdrew; all else still comes in."""
+    if not store.database.read("SELECT 1 FROM withdrawal LIMIT 1"):
+        return said
+    here = {
+        id
+        for (id,) in store.database.read("SELECT id FROM unit WHERE study = ? AND version = ?", study.id, study.version)
+    }
+    return said._replace(
+        dealt=[one for one in said.dealt if one.unit in here],
+        labels=[one for one in said.labels if one.unit in here],
+        acts=[one for one in said.acts if not one.unit or one.unit in here],
+    )
+
+
+# -- do the rules let it in? -----------------------------------------------------------------------------------
+
+
+def _check_sheets(store: Store, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> None:
+    """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
+    dealt = {(one.unit, one.run): one for one in said.dealt}
+    sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
+    for label in said.labels:
+        sheets.setdefault((label.unit, label.run), ([], []))[0].append(label)
+    for act in said.acts:
+        if act.unit:
+            sheets.setdefault((act.unit, act.run), ([], []))[1].append(act)
+    for key, (labels, acts) in sheets.items():
+        if key not in dealt or not store.studies.assignments(study, kit.rater, key[0]):
+            raise LabError(what, f"unit {key[0]}, rating {key[1]}, is not dealt to {kit.rater}.")
+        unit = store.studies.unit(study, key[0])
+        standing = SheetState(study, unit, dealt[key], Sheet(study.protocol, unit))
+        try:
+            _check_sheet(standing, labels, acts, said.acts, known)
+        except LabError as error:
+            raise LabError(what, f"{error.title}: {error.message}", error.hint) from error
+
+
+def _check_not_after_leaving(store: Store, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> None:
+    """What was done before another took this rater's place is taken; nothing after it."""
+    left = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
+    if not left:
+        return
+    late = sum(label.id not in known and label.at > min(left) for label in said.labels)
+    late += sum(act.id not in known and act.at > min(left) for act in said.acts)
+    if late:
+        raise LabError(what, f"{kit.rater} left on {min(left)[:10]}, and {late} answers or acts in it are later.")
+
+
+def _check_sheet(
+    at_first: SheetState, labels: list[Label], acts: list[Act], of_rater: list[Act], known: set[str]
+) -> None:
+    """Goes through a sheet as it came about; what is here already was checked when it came."""
+    study, unit = at_first.study, at_first.unit
+    handed = [act for act in acts if act.act in ("commit", "reopen")]
+    done: list[Act] = []
+    for i, label in enumerate(labels):
+        while handed and (handed[0].at, handed[0].id) < (label.at, label.id):
+            done.append(handed.pop(0))
+            _check_handed(Sheet(study.protocol, unit, labels[:i], done[:-1]), study, done[-1], known)
+        if label.id in known:
+            continue
+        if label.protocol_sha not in ("", study.protocol.sha):
+            raise LabError(f"label {label.id}", "was given under another version of the protocol.")
+        sheet = Sheet(study.protocol, unit, labels[:i], done)
+        check_next(at_first._replace(sheet=sheet, held=_held(of_rater, label.at)), label)
+    for act in handed:
+        _check_handed(Sheet(study.protocol, unit, labels, done), study, act, known)
+        done.append(act)
+
+
+def _check_handed(sheet: Sheet, study: Study, act: Act, known: set[str]) -> None:
+    """Raises `LabError` where a unit could not have been handed in, or taken back, by what stood on its sheet."""
+    what = f"unit {sheet.unit.id}"
+    if act.id in known:
+        return
+    if act.act == "reopen" and (study.protocol.forward or sheet.unit.gold):
+        raise LabError(what, "was taken back, and this study has no going back.")
+    # A play that was cut off is handed in unanswered, and dealt again.
+    if act.act == "commit" and sheet.unanswered and sheet.unit.play is None:
+        raise LabError(what, f"was handed in with {len(sheet.unanswered)} unanswered.")
+
+
+def _held(acts: Iterable[Act], at: str) -> bool:
+    said = [act for act in acts if act.act in ("held", "released") and act.at <= at]
+    return bool(said) and max(said, key=lambda act: (act.at, act.id)).act == "held"
+
+
+# -- then it comes in ------------------------------------------------------------------------------------------
+
+
+def _known(db: sqlite3.Connection, said: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
+    """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
+    found = set()
+    for table, kind, ones in (("label", Label, said.labels), ("act", Act, said.acts)):
+        for one in ones:
+            row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(one.id),)).fetchone()
+            if row is None:
+                continue
+            if decode(row[0], kind, what) != one and not _is_covered(row[0], one, replaced):
+                raise LabError(what, f"{table} {one.id} stands here, and says something else.")
+            found.add(one.id)
+    return found
+
+
+def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> bool:
+    """Whether a row stands here as it is in the kit but for what was redacted."""
+    try:
+        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(one)), replaced))
+    except ValuesDiffer:
+        return False
+
+
+def _insert(db: sqlite3.Connection, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> Taken:
+    dealt = insert_assignments(db, study, list(_dealt_again(db, study, kit, said)))
+    runs = sum(_insert_run(db, run, what) for run in said.runs)
+    labels = [label for label in said.labels if label.id not in known]
+    for label in labels:
+        insert_label(db, label)
+    acts = [act for act in said.acts if act.id not in known]
+    for act in acts:
+        insert_act(db, act)
+    return Taken(kit, len(labels), len(acts), dealt, runs, len(known))
+
+
+def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, said: _Answer) -> Iterator[Assignment]:
+    """Plays that were dealt once more in the kit; behind all others, where their places are taken here."""
+    sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
+    units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
+    return placed(db, study, kit.rater, (one for one in said.dealt if one.unit in units))
+
+
+def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
+    if run_rows.insert_run(db, run):
+        return True
+    here = [body for (body,) in db.execute("SELECT body FROM event WHERE trace = ? ORDER BY seq", (run.id,))]
+    if here != [encode(event).decode() for event in run.events]:
+        raise LabError(what, f"run {run.id} stands here, and went otherwise.")
+    return False
+
+
+def _clashes(store: Store, study: Study, kit: Kit, said: _Answer) -> Iterator[tuple[str, str, str]]:
+    for id, run in dict.fromkeys((label.unit, label.run) for label in said.labels):
+        sheet = store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run)
+        yield from ((id, spot.target, spot.field) for spot in sheet.clashes)

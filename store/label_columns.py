@@ -1,0 +1,325 @@
+"""A study's labels as they stand, column by column: a million of them in seconds, none kept as an object."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from lab.core.codec import decode, storable
+from lab.core.label_columns import Columns, Ints
+from lab.core.study import VERSION, Study
+from lab.core.task import Actor
+from store.studies import key_of
+from store.times import milliseconds
+
+_BATCH = 5_000
+"""Labels that are objects at a time: as many as a processor's cache holds, and as nobody waits for."""
+_SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
+_MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
+"""The same without an index: where most of a file's labels are wanted, going through all of them is faster."""
+_SIZE = "SELECT (SELECT count(*) FROM label WHERE study = ? AND version = ?), (SELECT ifnull(max(n), 0) FROM label)"
+_UNITS = "SELECT body FROM unit WHERE study = ? AND version = ? ORDER BY position"
+_DEALT = "SELECT unit, rater, run FROM assignment WHERE study = ? AND version = ? ORDER BY n"
+_ACTS = (
+    "SELECT rater, unit, run, act FROM act WHERE study = ? AND version = ? AND act IN ('commit', 'reopen') "
+    "ORDER BY at, id"
+)
+_LEFT = "SELECT rater, body FROM act WHERE study = ? AND version = ? AND act = 'left'"
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Sheet = tuple[str, str, int]
+"""A sheet as its rows name it: unit, rater, run."""
+
+
+class _Known(msgspec.Struct, frozen=True, gc=False):
+    id: str
+
+
+class _Unit(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    targets: tuple[_Known, ...] = ()
+
+
+class _Answer(msgspec.Struct, frozen=True, gc=False):
+    """What arithmetic reads of a label; the rest of its row stays unread."""
+
+    unit: str
+    target: str
+    field: str
+    rater: msgspec.Raw
+    run: int = 1
+    value: msgspec.Raw = msgspec.Raw(b"null")
+    reason_missing: str | None = None
+    confidence: float | None = None
+    evidence: str | None = None
+    cites: str = ""
+    shown_at: str | None = None
+    at: str = ""
+    idle_ms: float = 0.0
+    supersedes: str | None = None
+    also: tuple[str, ...] = ()
+    v: int = VERSION
+
+
+_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _OF = map(
+    attrgetter, ("unit", "target", "field", "rater", "run", "value", "v")
+)
+
+
+class _Left(msgspec.Struct, frozen=True):
+    detail: dict[str, Any] = {}
+
+
+class Rows(NamedTuple):
+    """One column each, in the order they came in; names are indices as in `Columns`, the rater's among `raters`."""
+
+    n: Longs
+    unit: Ints
+    target: Ints
+    field: Ints
+    rater: Ints
+    run: Ints
+    value: Ints
+    reason: Ints
+    step: Ints
+    cites: Ints
+    at: Longs
+    seconds: Floats
+    confidence: Floats
+
+    def where(self, kept: Any) -> Rows:
+        """Those of a mask, or in the order of indices."""
+        return Rows(*(column[kept] for column in self))
+
+
+def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
+    """The labels that stand in a study, of people only what is handed in, within the caller's transaction."""
+    key = key_of(study)
+    units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
+    reading = _Reading(study, units)
+    wanted, all_of_them = db.execute(_SIZE, key).fetchone()
+    cursor = db.execute(_MOST if 4 * wanted > all_of_them else _SOME, key)
+    while batch := cursor.fetchmany(_BATCH):
+        reading.take(batch)
+    gone = _numbers(db, reading.superseded)
+    dealt = db.execute(_DEALT, key).fetchall()
+    last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
+    left = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _Left, "an act").detail}
+    handed = {sheet for sheet, act in last.items() if act == "commit"}
+    return _columns(reading, gone, dealt, handed, left)
+
+
+def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
+    """The rows' numbers of these labels."""
+    found: list[int] = []
+    wanted = [storable(id) for id in ids]
+    for at in range(0, len(wanted), 500):
+        some = wanted[at : at + 500]
+        found += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
+    return np.array(found, dtype=np.int64)
+
+
+class _Index(dict[Any, int]):
+    """Names as numbers, in the order in which they come."""
+
+    def __missing__(self, name: Any) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+class _Places(dict[str, int]):
+    """Names that are known as numbers; any other is -1."""
+
+    def __missing__(self, name: str) -> int:
+        return -1
+
+
+class _Reading:
+    """Batches of rows as columns."""
+
+    def __init__(self, study: Study, units: Sequence[_Unit]) -> None:
+        self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
+        self.unit_ids = tuple(unit.id for unit in units)
+        self.target_ids = tuple(dict.fromkeys(("", *(one.id for unit in units for one in unit.targets))))
+        self.targets = _Places({storable(id): i for i, id in enumerate(self.target_ids)})
+        self.fields = _Places({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
+        self.field_ids = tuple(field.id for field in study.protocol.fields)
+        self.raters, self.values, self.reasons, self.cites = _Index(), _Index(), _Index(), _Index()
+        self.superseded: set[str] = set()
+        self._parts: list[Rows] = []
+        self._decode = msgspec.json.Decoder(_Answer).decode
+        self._newest = VERSION
+
+    def take(self, batch: list[tuple[int, str]]) -> None:
+        """Takes rows in: n, body."""
+        said = self._said([body for _, body in batch])
+        self.superseded.update([one.supersedes for one in said if one.supersedes])
+        self.superseded.update([id for one in said if one.also for id in one.also])
+        at = milliseconds([one.at for one in said])
+        shown = milliseconds([one.shown_at or "" for one in said])
+        idle = np.array([one.idle_ms for one in said], dtype=np.float64)
+        nan = float("nan")
+
+        def ints(numbers: Iterable[int]) -> Ints:
+            return np.fromiter(numbers, dtype=np.int32, count=len(said))
+
+        rows = Rows(
+            np.array([n for n, _ in batch], dtype=np.int64),
+            ints(map(self.units.__getitem__, map(_UNIT, said))),
+            ints(map(self.targets.__getitem__, map(_TARGET, said))),
+            ints(map(self.fields.__getitem__, map(_FIELD, said))),
+            ints(map(self.raters.__getitem__, map(bytes, map(_RATER, said)))),
+            ints(map(_RUN, said)),
+            ints(map(self.values.__getitem__, map(bytes, map(_VALUE, said)))),
+            ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said),
+            ints(-1 if one.evidence is None else _step(one.evidence) for one in said),
+            ints(-1 if not one.cites else self.cites[one.cites] for one in said),
+            np.nan_to_num(at, nan=0.0).astype(np.int64),
+            np.maximum((at - shown - idle) / 1000, 0.0),
+            np.array([nan if one.confidence is None else one.confidence for one in said], dtype=np.float64),
+        )
+        self._parts.append(rows.where((rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)))
+
+    def rows(self) -> Rows:
+        """All that were taken in."""
+        if not self._parts:
+            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
+        return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
+
+    def _said(self, bodies: list[str]) -> list[_Answer]:
+        try:
+            found = list(map(self._decode, bodies))
+        except msgspec.DecodeError:
+            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
+        if max(map(_OF, found), default=VERSION) > VERSION:
+            return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
+        return found
+
+
+_KINDS = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
+
+
+def _ints(numbers: Iterable[int]) -> Ints:
+    return np.array(list(numbers), dtype=np.int32)
+
+
+def _step(evidence: str) -> int:
+    """The step (from 0) that a place in a run names; -1 where it names none."""
+    number = evidence.rpartition("@")[2]
+    return int(number) - 1 if number.isascii() and number.isdigit() and 0 < int(number) < 2**31 else -1
+
+
+# -- what stands -----------------------------------------------------------------------------------------------
+
+
+def _columns(reading: _Reading, gone: Longs, dealt: Sequence[Sheet], handed: set[Sheet], left: set[str]) -> Columns:
+    """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
+    rows = reading.rows()
+    raters, rater = _raters(reading.raters, (who for _, who, _ in dealt))
+    null = reading.values.pop(b"null", -1)
+    values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
+    reasons = _renumbered(reading.reasons, rows.reason)
+    cites = _renumbered(reading.cites, rows.cites)
+    rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
+    rows = rows.where(~np.isin(rows.n, gone))
+    rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
+    alone, clashes = _alone(rows)
+    rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
+    sheets = _Sheets(reading, raters, rows)
+    counts = sheets.person_not[rows.rater] | np.isin(sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed))
+    shown = rows.where(counts)
+    sheet, done = sheets.dealt(dealt, handed, left)
+    return Columns(
+        reading.unit_ids, reading.target_ids, reading.field_ids, raters,
+        tuple(msgspec.json.decode(value) for value in values[0]), reasons[0], cites[0],
+        *shown[1:], sheet, done, int((~counts).sum()), clashes,
+    )  # fmt: skip
+
+
+def _raters(told: Mapping[bytes, int], dealt: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
+    """Who rated or was to, by kind and id, and for each of `told` which of them it is."""
+    actors: list[Actor] = [decode(said, Actor, "a label's rater in the file") for said in told]
+    first: dict[tuple[str, str], Actor] = {}
+    for actor in sorted(actors, key=lambda one: (one.kind, one.id, one.name)):
+        first.setdefault((actor.kind, actor.id), actor)
+    known = {id for _, id in first}
+    for id in dealt:
+        if id not in known:
+            first.setdefault(("human", id), Actor("human", id))
+    order = {key: i for i, key in enumerate(sorted(first))}
+    return tuple(first[key] for key in order), _ints(order[actor.kind, actor.id] for actor in actors)
+
+
+def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
+    """Names in their own order, and a column that numbers them so."""
+    names = sorted(index)
+    new = np.full(max(index.values(), default=-1) + 2, -1, dtype=np.int32)  # the last is for -1
+    new[[index[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+    return tuple(names), new[column]
+
+
+def _alone(rows: Rows) -> tuple[Mask, int]:
+    """Which rows, ordered by place, are the only last word at theirs; and the number of places with several."""
+    if not len(rows.n):
+        return np.zeros(0, dtype=np.bool_), 0
+    key = np.stack((rows.unit, rows.target, rows.field, rows.rater, rows.run))
+    same = np.concatenate(([False], (key[:, 1:] == key[:, :-1]).all(axis=0), [False]))
+    again, more = same[:-1], same[1:]
+    return ~(again | more), int((more & ~again).sum())
+
+
+class _Sheets:
+    """Sheets as single numbers: of unit, rater's code and run."""
+
+    def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
+        self._units = reading.units
+        self._raters = raters
+        self._codes = {storable(id): i for i, id in enumerate(sorted({one.id for one in raters}))}
+        self._code = _ints(self._codes[storable(one.id)] for one in raters)
+        self._rows = rows
+        self.person_not = np.array([one.kind != "human" for one in raters], dtype=np.bool_)
+        self._by_code = dict[str, int]()
+        for i, one in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
+            self._by_code.setdefault(storable(one.id), i)
+
+    def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
+        """Each row's sheet."""
+        whose = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
+        return whose << 32 | run.astype(np.int64)
+
+    def known(self, sheets: Iterable[Sheet]) -> Longs:
+        """Sheets that are named."""
+        there = ((self._units.get(unit, -1), self._codes.get(rater, -1), run) for unit, rater, run in sheets)
+        whole = max(1, len(self._codes))
+        found = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
+        return np.array(found, dtype=np.int64)
+
+    def dealt(self, dealt: Sequence[Sheet], handed: set[Sheet], left: set[str]) -> tuple[Ints, Mask]:
+        """The sheets that were to be handed in, in the order of units, and whether each was.
+
+        What somebody who left had not handed in is another's now. A model or script hands in by answering.
+        """
+        rows = self._rows
+        answered = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
+        found: list[tuple[int, int, int, bool]] = []
+        for sheet in dealt:
+            unit, code, run = sheet
+            if unit not in self._units:
+                continue
+            rater = self._by_code[code]
+            done = sheet in handed
+            if not done and self.person_not[rater]:
+                done = bool(answered.intersection(self.known([sheet]).tolist()))
+            if done or code not in left:
+                found.append((self._units[unit], rater, run, done))
+        found.sort()
+        sheets = np.array([one[:3] for one in found], dtype=np.int32).reshape(-1, 3)
+        return sheets, np.array([one[3] for one in found], dtype=np.bool_)

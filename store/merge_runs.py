@@ -1,0 +1,173 @@
+"""Runs of one hitlab file that come into another: what went on in one goes on in both, nothing else may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from lab.core.codec import decode, encode, escape_surrogates
+from lab.core.design import VERSION as DESIGN_VERSION
+from lab.core.design import Revision
+from lab.core.errors import LabError
+from lab.core.proofreading import VERSION as REVIEW_VERSION
+from lab.core.proofreading import Review
+from lab.core.run_records import Blob, Clearance, Verdict
+from lab.core.trace import VERSION, AnyEvent, Ended, Started
+from store import run_rows
+from store.designs import INSERT_DESIGN, design_row
+from store.foreign_file import Source, text_of
+from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
+from store.tombstones import check_stays, check_without
+
+if TYPE_CHECKING:
+    from store.merge_transaction import Merging
+
+
+def runs_in(into: Merging, source: Source) -> None:
+    """Every run with its pictures, verdicts, drafts and what was said of it; none that was erased anywhere."""
+    repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
+    for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
+        if not into.erased(id) and id not in repeating:
+            _run_in(into, source, text_of(id, "trace"))
+    for table, kind, newest in (("review", Review, REVIEW_VERSION), ("clearance", Clearance, 1)):
+        for body, row in source.bodies(table, kind, newest):
+            if into.erased(row.trace) or row.trace in repeating or into.same(source, table, row.id, body, row):
+                continue
+            check_stays(into.db, row.by.id, f"{table} {row.id}")
+            if table == "review":
+                into.db.execute(INSERT_REVIEW, review_row(row))
+            else:
+                into.db.execute(INSERT_CLEARANCE, clearance_row(row))
+            into.came[f"{table}s"] += 1
+
+
+def _run_in(into: Merging, source: Source, id: str) -> None:
+    here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
+    known = -1 if here[0] is None else int(here[0])
+    last: AnyEvent | None = None
+    more = 0
+    for seq, event, body in _events(source, id):
+        if seq <= known:
+            _check_went_so(into, source, id, seq, body)
+            continue
+        if here[1]:
+            raise LabError(f"run {id}", f"goes on after it ended in {into.where('event', 'trace', id, source)}.")
+        if isinstance(last, Ended):
+            raise LabError(f"run {id}", "has ended; nothing follows.")
+        _event_in(into, id, seq, event)
+        last, more = event, more + 1
+    into.came["runs"] += known < 0
+    into.there += known >= 0
+    into.came["events"] += more
+    _pictures_in(into, source, id)
+    _verdicts_in(into, source, id)
+    drafts = "SELECT 1 FROM draft WHERE trace = ? AND question = ? AND at = ? AND text = ?"
+    for row in source.rows("SELECT trace, question, at, text FROM draft WHERE trace = ? ORDER BY n", id):
+        if not into.db.execute(drafts, row).fetchone():
+            into.db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
+
+
+def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
+    """A run's events, each at its place."""
+    expected = 0
+    for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
+        event: AnyEvent = decode(text_of(body, "event"), AnyEvent, f"run {id}, event {seq}", newest=VERSION)
+        if (seq, event.seq) != (expected, expected):
+            raise LabError(f"run {id}", f"expects event {expected}, not {event.seq}.")
+        if isinstance(event, Started) != (seq == 0) or (isinstance(event, Started) and event.trace != id):
+            raise LabError(f"run {id}", "does not begin with its own beginning.")
+        yield seq, event, body
+        expected += 1
+    if not expected:
+        raise LabError(f"run {id}", "holds nothing.")
+
+
+def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
+    found = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
+    what = f"run {id}, event {seq}"
+    if found[0] != body and decode(found[0], AnyEvent, what) != decode(body, AnyEvent, what):
+        other = into.where("event", "trace", id, source)
+        raise LabError(f"run {id}", f"went otherwise than in {other} from event {seq} on.")
+
+
+def _event_in(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
+    if isinstance(event, Started):
+        if event.parent and into.is_redacted(event.parent):
+            raise LabError(
+                f"run {id}", f"begins as run {event.parent}, which was redacted, and was not redacted with it."
+            )
+        into.db.execute(run_rows.TRACE, run_rows.trace_row(event))
+    row = run_rows.event_row(id, event)
+    check_without(into.db, [row[-1]], f"run {id}")
+    into.db.execute(run_rows.EVENT, row)
+    uses = [(id, sha256) for sha256 in sorted(run_rows.referred(event))]
+    into.db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", uses)
+
+
+def _pictures_in(into: Merging, source: Source, id: str) -> None:
+    """The bytes that a run refers to, or where they stand outside; what is here already is not read."""
+    for (sha256,) in source.rows("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", id):
+        into.db.execute("INSERT OR IGNORE INTO use VALUES (?, ?)", (id, text_of(sha256, "use")))
+        if into.db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
+            continue
+        for data, mime in source.rows("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256):
+            if not isinstance(data, bytes) or Blob(data, mime).sha256 != sha256:
+                raise LabError(f"run {id}", f"the bytes of picture {sha256} are not its own.")
+            into.db.execute(run_rows.BLOB, (sha256, str(mime), len(data), data))
+            into.came["pictures"] += 1
+        for mime, size, path in source.rows("SELECT mime, size, path FROM link WHERE sha256 = ? ORDER BY path", sha256):
+            if not isinstance(size, int):
+                raise LabError(f"run {id}", f"the size of picture {sha256} is no number.")
+            into.db.execute(run_rows.LINK, (sha256, str(mime), size, str(path)))
+
+
+def _verdicts_in(into: Merging, source: Source, id: str) -> None:
+    for position, body in source.rows("SELECT position, body FROM verdict WHERE trace = ? ORDER BY position", id):
+        verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
+        values = (id, int(position), verdict.name, encode(verdict).decode())
+        at = "SELECT body FROM verdict WHERE trace = ? AND position = ?"
+        found = into.db.execute(at, values[:2]).fetchone()
+        if found is None:
+            into.db.execute("INSERT INTO verdict VALUES (?, ?, ?, ?)", values)
+        elif decode(found[0], Verdict, f"run {id}, verdict") != verdict:
+            raise LabError(f"run {id}", f"was judged otherwise in {into.where('verdict', 'trace', id, source)}.")
+
+
+# -- designs ---------------------------------------------------------------------------------------------------
+
+
+def designs_in(into: Merging, source: Source) -> None:
+    """Every act on a design. Where a run was redacted in one of the files only, its words for what was covered stay."""
+    ours, theirs = into.redacted, {id for id, stone in source.said.stones.items() if stone.why == "redacted"}
+    for body, row in source.bodies("design", Revision, DESIGN_VERSION):
+        if theirs - ours and not ours - theirs and _covered(into, row):
+            continue
+        if ours - theirs and not theirs - ours and _stands(into, row.id):
+            into.there += 1
+            continue
+        if not into.same(source, "design", row.id, body, row):
+            check_stays(into.db, row.by.id, f"design of {row.task}")
+            into.db.execute(INSERT_DESIGN, design_row(row))
+            into.came["designs"] += 1
+
+
+def _stands(into: Merging, id: str) -> bool:
+    return bool(into.db.execute("SELECT 1 FROM design WHERE id = ?", (id,)).fetchone())
+
+
+def _covered(into: Merging, row: Revision) -> bool:
+    """Puts the covered words in the place of those that stand here; False where the act is not here."""
+    found: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
+    if found is None:
+        return False
+    old: Revision = decode(found[1], Revision, "a design in the file", newest=DESIGN_VERSION)
+    if old != row:
+        if replace(old, design=row.design, asked=row.asked, note=row.note, marks=row.marks) != row:
+            raise LabError(f"design of {row.task}", f"act {row.id} stands in another file, and is another there.")
+        with into.lifted():
+            values = (escape_surrogates(row.asked), escape_surrogates(row.note), encode(row).decode(), found[0])
+            into.db.execute("UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", values)
+    into.there += 1
+    return True

@@ -1,0 +1,277 @@
+"""Studies of one hitlab file that come into another: plans, items, who was dealt what, labels and acts.
+
+A plan is frozen, so that of one version nothing may differ but what a withdrawal took out: what one file lacks then
+goes from the other. Two last words of one rater at one place both stand, as a clash for them to settle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lab.core.adjudication import Settlement
+from lab.core.codec import convert, decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.label import Act, Label
+from lab.core.label_rules import check_value
+from lab.core.rating_sheet import fields_by_target, target_of
+from lab.core.study import VERSION, Assignment, Study, Unit
+from store.foreign_file import Source, text_of
+from store.labels import insert_act, insert_label
+from store.progress_tables import counted_at_the_end
+from store.studies import MANY, insert_assignments, insert_study, insert_units, key_of, placed
+from store.tombstones import check_stays
+
+if TYPE_CHECKING:
+    from store.merge_transaction import Merging
+
+_OF = "study = ? AND version = ?"
+_NEWS = ("commit", "reopen")
+"""Acts after which other answers count; the rest may still be kept in a locked study."""
+
+
+def studies_in(into: Merging, source: Source) -> None:
+    """Every version of every study."""
+    for _, study in source.bodies("study", Study, VERSION):
+        if storable(study.id) != study.id:
+            raise LabError(f"study {study.name}", "has a name that no file can hold.")
+        _study_in(into, source, study)
+
+
+def _study_in(into: Merging, source: Source, study: Study) -> None:
+    locked_here, locked_there = _locked(into.one, study), _locked(source.one, study)
+    known = into.one("SELECT body FROM study WHERE id = ? AND version = ?", *key_of(study))
+    if known is None:
+        into.known[key_of(study)] = source.path
+        insert_study(into.db, study)
+        into.came["studies"] += 1
+        insert_units(into.db, study, _units(into, source, study))
+        into.came["units"] += int(into.one(f"SELECT count(*) FROM unit WHERE {_OF}", *key_of(study)))
+    else:
+        here: Study = decode(known, Study, "a study in the file", newest=VERSION)
+        if here.sha != study.sha:
+            other = into.known.get(key_of(study), into.name)
+            raise LabError(
+                f"study {study.name}",
+                f"is not the same study in {source.path} as in {other}: its plan or its sample differs.",
+                "Freeze one of them under another name.",
+            )
+        into.there += 1
+        _same_units(into, source, study)
+    before = into.came.total()
+    _dealt_in(into, source, study)
+    _labels_in(into, source, study)
+    news = _acts_in(into, source, study)
+    if locked_here and (into.came.total() - before - news):
+        raise LabError(
+            f"study {study.name}",
+            f"is locked in {into.where_locked(study, source)}, and {source.path} holds answers that are not in it.",
+        )
+    if locked_there and not locked_here and known is not None:
+        _check_nothing_more(into, source, study)
+
+
+def _locked(one: Callable[..., Any], study: Study) -> bool:
+    return one(f"SELECT 1 FROM act WHERE {_OF} AND act = 'locked'", *key_of(study)) is not None
+
+
+def _check_nothing_more(into: Merging, source: Source, study: Study) -> None:
+    """Raises `LabError` where a study that is locked in the file was answered in others after they parted."""
+    acts = f"SELECT id FROM act WHERE {_OF} AND act IN {_NEWS}"
+    for table, sql in (("label", f"SELECT id FROM label WHERE {_OF}"), ("act", acts)):
+        for (id,) in into.db.execute(sql, key_of(study)):
+            if source.one(f"SELECT 1 FROM {table} WHERE id = ?", id) is None:
+                raise LabError(
+                    f"study {study.name}",
+                    f"is locked in {source.path}, and {into.where(table, 'id', id, source)} holds answers that are "
+                    "not in it.",
+                )
+
+
+# -- units -----------------------------------------------------------------------------------------------------
+
+
+def _units(into: Merging, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
+    """A study's units at their places; `LabError` where they are not those that its plan was frozen over.
+
+    Where runs were redacted, words that units quoted were covered in them, and no hash of them says more.
+    """
+    whole, count = hashlib.sha256(), 0
+    sql = f"SELECT position, id, body FROM unit WHERE {_OF} ORDER BY position"
+    for position, id, body in source.rows(sql, *key_of(study)):
+        unit: Unit = decode(text_of(body, "unit"), Unit, f"study {study.name}, unit {id}", newest=VERSION)
+        if not isinstance(position, int) or storable(unit.id) != id:
+            raise LabError(f"study {study.name}", f"unit {id} is not the one that it says it is.")
+        whole.update(encode(unit) + b"\n")
+        count += 1
+        yield position, unit
+    if count == study.units and whole.hexdigest() != study.sample_sha and not into.replaced:
+        raise LabError(f"study {study.name}", "its items are not those that its plan was frozen over.")
+    if count > study.units or (count < study.units and not source.said.withdrawals):
+        raise LabError(f"study {study.name}", f"holds {count:,} of {study.units:,} items, and nobody has withdrawn.")
+
+
+def _same_units(into: Merging, source: Source, study: Study) -> None:
+    """What was taken out of either file with somebody who withdrew goes from here, too; the rest must be the same."""
+    there = set()
+    for _, unit in _units(into, source, study):
+        there.add(storable(unit.id))
+        sql = f"SELECT body FROM unit WHERE {_OF} AND id = ?"
+        body = into.one(sql, *key_of(study), storable(unit.id))
+        if body is not None and decode(body, Unit, f"unit {unit.id}", newest=VERSION) != unit:
+            left = into.more_covered(body, encode(unit).decode())
+            if left is None:
+                raise LabError(f"study {study.name}", f"unit {unit.id} differs from the one in {into.known_in(study)}.")
+            into.rewrite("unit", f"{_OF} AND id = ?", left, body, *key_of(study), storable(unit.id))
+    here = [id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))]
+    gone = [id for id in here if id not in there]
+    if gone:
+        with into.lifted() as eraser:
+            for id in gone:
+                into.gone["labels"] += eraser.erase_unit(*key_of(study), id)
+                into.gone["units"] += 1
+
+
+# -- what people were dealt, said and did ----------------------------------------------------------------------
+
+
+def _dealt_in(into: Merging, source: Source, study: Study) -> None:
+    """Who was dealt what; where both files dealt on their own, this one's places stay and the other's come behind."""
+    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
+    sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} ORDER BY rater"
+    many = source.one(f"SELECT count(*) FROM assignment WHERE {_OF}", *key_of(study)) > MANY
+    with counted_at_the_end(into.db) if many else nullcontext():
+        for (rater,) in list(source.rows(sql, *key_of(study))):
+            check_stays(into.db, text_of(rater, "assignment"), f"study {study.name}")
+            dealt = placed(into.db, study, rater, _assignments(source, study, rater, units))
+            into.came["dealt"] += insert_assignments(into.db, study, dealt)
+
+
+def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
+    sql = f"SELECT body FROM assignment WHERE {_OF} AND rater = ? ORDER BY position"
+    for (body,) in source.rows(sql, *key_of(study), rater):
+        one: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
+        if (one.study, one.version, storable(one.rater)) != (study.id, study.version, rater):
+            raise LabError("a row of assignment", f"is of {one.rater} in {one.study} v{one.version}, not of {rater}.")
+        if storable(one.unit) in units:
+            yield one
+
+
+def _labels_in(into: Merging, source: Source, study: Study) -> None:
+    """Labels as they stand, by the rules for a single one; what they supersede may have come before or comes later."""
+    check = _checker(into, study)
+    for body, label in source.bodies("label", Label, VERSION, _OF, *key_of(study)):
+        what = f"label {label.id}"
+        if (label.study, label.version) != (study.id, study.version):
+            raise LabError(what, f"is of study {label.study} v{label.version}, and stands among those of {study.name}.")
+        if into.same(source, "label", label.id, body, label) or not check(label, what):
+            continue
+        check_stays(into.db, label.rater.id, what)
+        insert_label(into.db, label)
+        into.came["labels"] += 1
+
+
+def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
+    """Says of a label whether its unit is here, and raises `LabError` where it could not have been given."""
+
+    @lru_cache(maxsize=4096)
+    def unit_of(id: str) -> tuple[Unit, frozenset[tuple[str, str]]] | None:
+        body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(id))
+        if body is None:
+            return None
+        unit: Unit = decode(body, Unit, f"unit {id}", newest=VERSION)
+        places = ((target, field.id) for target, fields in fields_by_target(study.protocol, unit) for field in fields)
+        return unit, frozenset(places)
+
+    @lru_cache(maxsize=4096)
+    def dealt(rater: str, unit: str, run: int) -> bool:
+        sql = f"SELECT 1 FROM assignment WHERE {_OF} AND rater = ? AND unit = ? AND run = ?"
+        return into.one(sql, *key_of(study), storable(rater), storable(unit), run) is not None
+
+    def check(label: Label, what: str) -> bool:
+        found = unit_of(label.unit)
+        if found is None:
+            return False
+        unit, places = found
+        field = study.protocol.field(label.field)
+        if field is None or (label.target, label.field) not in places:
+            raise LabError(what, f"field field: {label.field} of {label.target or 'the item'} is not asked.")
+        if label.rater.kind == "human" and not dealt(label.rater.id, label.unit, label.run):
+            raise LabError(what, f"unit {label.unit}, rating {label.run}, is not dealt to {label.rater.id}.")
+        if not label.cleared:
+            check_value(what, field, target_of(unit, label.target), label)
+        return True
+
+    return check
+
+
+def _acts_in(into: Merging, source: Source, study: Study) -> int:
+    """What people did; gives how many of the new acts may still come into a locked study."""
+    units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))}
+    late = 0
+    for body, act in source.bodies("act", Act, VERSION, _OF, *key_of(study)):
+        what = f"act {act.id}"
+        if (act.study, act.version) != (study.id, study.version):
+            raise LabError(what, f"is of study {act.study} v{act.version}, and stands among those of {study.name}.")
+        if into.same(source, "act", act.id, body, act) or (act.unit and storable(act.unit) not in units):
+            continue
+        check_stays(into.db, act.rater.id, what)
+        if act.act == "adjudicated":
+            _check_settled(into, study, act, what)
+        insert_act(into.db, act)
+        into.came["acts"] += 1
+        late += act.act not in _NEWS
+    return late
+
+
+def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
+    """Raises `LabError` where what was settled is not of a place that is asked, or no answer to what is asked there.
+
+    Who rated, and what most said, is not asked anew: answers may come with another file.
+    """
+    settled: Settlement = convert(act.detail, Settlement, what)
+    body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
+    if body is None:
+        raise LabError(what, "settles something, and of no item.")
+    unit: Unit = decode(body, Unit, f"unit {act.unit}", newest=VERSION)
+    field = study.protocol.field(settled.field)
+    asked = any(
+        target == settled.target and field in fields for target, fields in fields_by_target(study.protocol, unit)
+    )
+    if field is None or not asked:
+        raise LabError(what, f"field field: {settled.field} of {settled.target or 'the item'} is not asked.")
+    if settled.minutes is not None and not 0 <= settled.minutes < float("inf"):
+        raise LabError(what, f"field minutes: {settled.minutes:g} is no length of time")
+    if not settled.withdrawn:
+        label = Label("", *key_of(study), unit.id, settled.target, settled.field, act.rater, settled.value,
+                      reason_missing=settled.reason_missing)  # fmt: skip
+        check_value(what, field, target_of(unit, settled.target), label)
+
+
+# -- clashes ---------------------------------------------------------------------------------------------------
+
+_CLASHES = """
+WITH replaced (id) AS (
+    SELECT supersedes FROM label WHERE study = ?1 AND version = ?2 AND supersedes IS NOT NULL
+    UNION SELECT also.value FROM label, json_each(label.body, '$.also') also
+        WHERE study = ?1 AND version = ?2 AND instr(label.body, '"also":')
+)
+SELECT rater, unit, run, target, field, ifnull((
+    SELECT act = 'commit' FROM act WHERE study = ?1 AND version = ?2 AND rater = label.rater AND unit = label.unit
+        AND run = label.run AND act IN ('commit', 'reopen') ORDER BY at DESC, id DESC LIMIT 1
+), 0) FROM label
+WHERE study = ?1 AND version = ?2 AND id NOT IN (SELECT id FROM replaced)
+GROUP BY kind, rater, unit, run, target, field HAVING count(*) > 1
+ORDER BY rater, unit, run, target, field
+"""
+
+
+def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
+    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in."""
+    studies = into.db.execute("SELECT id, version FROM study ORDER BY id, version").fetchall()
+    for key in studies:
+        for rater, unit, run, target, field, handed in into.db.execute(_CLASHES, key):
+            yield (*key, rater, unit, run, target, field, bool(handed))

@@ -1,0 +1,222 @@
+"""One merge of hitlab files, within its transaction: what goes from the file, what stays as it is, what is counted."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.label import Withdrawal
+from lab.core.run_records import Tombstone
+from lab.core.study import Study
+from lab.core.text_redaction import ValuesDiffer, more_covered
+from store.connection import named
+from store.erasure import Eraser, lifted
+from store.foreign_file import Source
+from store.lineage import repeats
+from store.run_export import REVIEWED
+from store.run_rows import TOMBSTONE, tombstone_row
+from store.studies import key_of
+from store.study_redaction import Uncovered
+from store.withdrawal import obey
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class Merging:
+    """One merge, within its transaction: what is here, and what is counted."""
+
+    def __init__(
+        self, store: Store, db: sqlite3.Connection, name: Path, copies: Sequence[Source], gone: Mapping[str, Withdrawal]
+    ) -> None:
+        self.store = store
+        self.db = db
+        self.name = name
+        self.copies = copies
+        self.withdrawals = gone
+        self.came: Counter[str] = Counter()
+        self.gone: Counter[str] = Counter()
+        self.there = 0
+        self.withdrew: list[str] = []
+        self.outside: list[str] = []
+        self.known: dict[tuple[str, int], Path] = {}
+        """Which file a study came from, of those that were not here."""
+        self.earlier: list[Source] = []
+        stones: list[Tombstone] = [
+            decode(body, Tombstone, "a tombstone in the file") for (body,) in db.execute("SELECT body FROM tombstone")
+        ]
+        self.redacted = {stone.trace for stone in stones if stone.why == "redacted"}
+        """Runs that were redacted here, or in a file that is in already."""
+        self.stones: dict[str, Tombstone] = {}
+        for source in reversed(copies):
+            self.stones |= source.said.stones
+        self.stones |= {stone.trace: stone for stone in stones}
+        followed = map(self._followed, self.stones.values())
+        self.replaced = {stone.trace: stone.replaced_by for stone in followed if stone.replaced_by}
+        """The runs that stand in the place of redacted ones, by the old ones' ids."""
+        self.covered = False
+        """Whether anything that stood here was covered, so that the file is to be wiped."""
+        self.uncovered = self._uncovered()
+
+    # -- what goes ---------------------------------------------------------------------------------------------
+
+    def obey(self) -> None:
+        """Takes out here who withdrew elsewhere, and the runs that were erased there."""
+        here = {code for (code,) in self.db.execute("SELECT code FROM withdrawal")}
+        if not here <= {storable(code) for code in self.withdrawals}:
+            raise LabError(named(self.name), "was changed meanwhile; nothing was done.", "Try again.")
+        for code in sorted(self.withdrawals):
+            if storable(code) not in here:
+                with self.lifted() as eraser:
+                    counts = obey(eraser, self.withdrawals[code]).row.counts
+                self.gone.update(counts)
+                if counts:
+                    self.withdrew.append(code)
+        runs = self._runs_that_go()
+        if runs:
+            with self.lifted() as eraser:
+                eraser.erase_runs(runs)
+            self.gone["runs"] += len(runs)
+        known = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
+        for trace in sorted(self.stones.keys() - known):
+            self.db.execute(TOMBSTONE, tombstone_row(self._followed(self.stones[trace])))
+
+    def _runs_that_go(self) -> list[str]:
+        """The runs here that were erased elsewhere, and what repeats them."""
+        found = []
+        repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
+        for id, parent in self.db.execute("SELECT id, parent FROM trace").fetchall():
+            if self.erased(id) or id in repeating:
+                found.append(id)
+            elif parent and self.is_redacted(parent) and self.one("SELECT 1 FROM trace WHERE id = ?", parent):
+                raise LabError(
+                    named(self.name),
+                    f"run {id} begins as run {parent}, which was redacted elsewhere, and was not redacted with it.",
+                    "Redact it here, too, then merge.",
+                )
+        return found
+
+    def repeating(self, read: Callable[..., list[Any]], name: Path) -> set[str]:
+        """The runs of a file that repeat what was erased in any of them; `LabError` where that was a redaction.
+
+        A redacted run's reviewed text is the exception: it is left out, as that of the new run can be made again.
+        """
+        found = set(repeats(read, list(self.stones)))
+        reviewed = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
+        withdrawn = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
+        for id in sorted(found - withdrawn - reviewed):
+            raise LabError(
+                named(name),
+                f"run {id} repeats a run that was redacted elsewhere, and was not redacted with it.",
+                "Redact it there, too, then merge.",
+            )
+        return found
+
+    def _uncovered(self) -> Uncovered:
+        """What redactions covered, where one of the files still holds a run as it was."""
+        found = Uncovered()
+        for old, new in self.replaced.items():
+            whole, covered = self._events(old), self._events(new)
+            if whole and covered:
+                found.take((old, new), whole, covered)
+        return found
+
+    def _events(self, run: str) -> list[str]:
+        """A run's events as they stand in the first of the files that holds it."""
+        sql = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
+        here = [str(body) for (body,) in self.db.execute(sql, (run,))]
+        there = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
+        return here or next(filter(None, there), [])
+
+    def cover(self) -> None:
+        """Covers in studies what redactions covered in their runs, whichever file the answers came from."""
+        if not self.replaced or not (self.uncovered.local or self.came):
+            return
+        with self.lifted() as eraser:
+            self.covered = any(self.uncovered.cover(eraser, self.replaced)) or self.covered
+
+    def _followed(self, stone: Tombstone) -> Tombstone:
+        """A tombstone that leads to what stands there now, where that was replaced in turn."""
+        seen = {stone.trace}
+        while stone.replaced_by and stone.replaced_by in self.stones and stone.replaced_by not in seen:
+            seen.add(stone.replaced_by)
+            stone = replace(stone, replaced_by=self.stones[stone.replaced_by].replaced_by)
+        return stone
+
+    def erased(self, run: str | None) -> bool:
+        """Whether a run must not come in."""
+        return run in self.stones
+
+    def is_redacted(self, run: str) -> bool:
+        """Whether a run was redacted in any of the files."""
+        return run in self.stones and self.stones[run].why == "redacted"
+
+    @contextmanager
+    def lifted(self) -> Iterator[Eraser]:
+        """Rows may go, or be covered, within."""
+        with lifted(self.db) as eraser:
+            yield eraser
+        self.outside += eraser.outside
+
+    # -- what comes ------------------------------------------------------------------------------------------
+
+    def same(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
+        """Whether a row is here; `LabError` where the same id stands here for something else."""
+        here = self.one(f"SELECT body FROM {table} WHERE id = ?", storable(id))
+        if here is None:
+            return False
+        if here != body and decode(here, type(row), f"{table} {id}") != row:
+            left = self.more_covered(here, body)
+            if left is None:
+                raise LabError(f"{table} {id}", f"says something else in {self.where(table, 'id', id, source)}.")
+            self.rewrite(table, "id = ?", left, here, storable(id))
+        self.there += 1
+        return True
+
+    def more_covered(self, here: str, there: str) -> str | None:
+        """What stands of a row of which a part was erased in one of the files, or in both; None where it is another."""
+        if not (self.replaced or self.withdrawals):
+            return None
+        try:
+            left = more_covered(msgspec.json.decode(here), msgspec.json.decode(there), self.replaced)
+        except ValuesDiffer:
+            return None
+        return encode(left).decode()
+
+    def rewrite(self, table: str, where: str, body: str, old: str, *values: object) -> None:
+        """Puts what is covered in the place of what stands there."""
+        if body != old:
+            with self.lifted():
+                self.db.execute(f"UPDATE {table} SET body = ? WHERE {where}", (body, *values))
+            self.covered = True
+
+    def one(self, sql: str, *values: object) -> Any:
+        """The first value that a query finds here; None where it finds none."""
+        found = self.db.execute(sql, values).fetchone()
+        return found[0] if found else None
+
+    def where(self, table: str, key: str, id: str, source: Source) -> Path:
+        """In which file a row stands that is here: one that came before, or this one as it was."""
+        for other in self.earlier:
+            if other is not source and other.one(f"SELECT 1 FROM {table} WHERE {key} = ?", id) is not None:
+                return other.path
+        return self.name
+
+    def known_in(self, study: Study) -> Path:
+        """The file that a study came from."""
+        return self.known.get(key_of(study), self.name)
+
+    def where_locked(self, study: Study, source: Source) -> Path:
+        """The file in which a study is locked."""
+        sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
+        found = (other.path for other in self.earlier if other.one(sql, *key_of(study)) is not None)
+        return next(found, self.name)

@@ -1,0 +1,162 @@
+"""What people say of demonstrations in a hitlab file: proofreaders' words, and that nothing private is in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from lab.core.codec import decode, encode, escape_surrogates
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import later, now, uuid7
+from lab.core.proofreading import VERSION, Proof, ProofreadStep, Review, check_next, laid_out
+from lab.core.run_records import Clearance
+from lab.core.step import Action
+from lab.core.task import Actor
+from lab.core.trace import VERSION as EVENT_VERSION
+from store.database import Database
+from store.tombstones import check_stays
+
+INSERT_REVIEW = "INSERT INTO review VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_CLEARANCE = "INSERT INTO clearance VALUES (NULL, ?, ?, ?, ?, ?)"
+
+_DEMONSTRATIONS = """
+SELECT t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 0
+WHERE json_extract(e.body, '$.agent.kind') = 'human'
+    AND EXISTS (SELECT 1 FROM event o WHERE o.trace = t.id AND o.kind = 'ended')
+ORDER BY t.n DESC
+"""
+
+
+class Reviews:
+    """What proofreaders say of demonstrations."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, demo: Proof, rows: Sequence[Review]) -> list[Review]:
+        """Appends words on a demonstration, all or none, durable on return; gives every row that now stands.
+
+        Raises `LabError` where the rules refuse one: one's own recording, a review that was handed in, a third review.
+        """
+        with self._database.writing() as db:
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (demo.trace,)).fetchone():
+                raise LabError(f"run {demo.trace}", f"is not in {self._database.path} any more.")
+            stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
+            times: dict[str, str] = {}
+            for row in rows:
+                check_stays(db, row.by.id, f"review of run {demo.trace}")
+                at = times.setdefault(
+                    row.at, later(row.at, *(one.at for one in stands))
+                )  # what is said at once stays so
+                row = msgspec.structs.replace(row, at=at)
+                check_next(demo, stands, row)
+                db.execute(INSERT_REVIEW, review_row(row))
+                stands.append(row)
+        return stands
+
+    def of_run(self, trace_id: str) -> list[Review]:
+        """Every word on a demonstration, in the order it came into this file; who may see them is the asker's to ask.
+
+        See `lab.core.proofreading.visible`.
+        """
+        return _rows(self._database.rows_in("review", _OF_RUN, trace_id))
+
+    def demonstrations(self) -> list[str]:
+        """Runs that have ended and in which a person worked the phone, the newest in this file first."""
+        return [id for (id,) in self._database.read(_DEMONSTRATIONS)]
+
+    def proof(self, trace_id: str) -> Proof:
+        """What of a run is proofread, read without its screens; `LabError` where it is no demonstration."""
+        sql = "SELECT kind, body FROM event WHERE trace = ? AND kind IN ('started', 'step', 'ended') ORDER BY seq"
+        found = self._database.read(sql, trace_id)
+        if not found or found[0][0] != "started":
+            raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
+        what = f"run {trace_id}"
+        first: _Started = decode(found[0][1], _Started, what, newest=EVENT_VERSION)
+        steps: list[ProofreadStep] = [
+            decode(body, _Step, what, newest=EVENT_VERSION).said for kind, body in found if kind == "step"
+        ]
+        ended = found[-1][0] == "ended"
+        return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
+
+    def clear(self, trace_id: str, by: Actor) -> Clearance:
+        """Keeps a person's word that a run holds nothing private."""
+        row = Clearance(uuid7(), trace_id, by, now())
+        with self._database.writing() as db:
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
+                raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
+            check_stays(db, by.id, f"run {trace_id}")
+            db.execute(INSERT_CLEARANCE, clearance_row(row))
+        return row
+
+    def clearances(self, trace_id: str) -> list[Clearance]:
+        """Who said that a run holds nothing private, the oldest first."""
+        found = self._database.rows_in("clearance", "SELECT body FROM clearance WHERE trace = ? ORDER BY n", trace_id)
+        return [decode(body, Clearance, "a clearance in the file", newest=1) for (body,) in found]
+
+    def uncleared(self) -> list[str]:
+        """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
+        cleared = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
+        return [id for id in self.demonstrations() if id not in cleared]
+
+
+class _Task(msgspec.Struct, frozen=True):
+    instruction: str = ""
+    place: str = ""
+
+
+class _Started(msgspec.Struct, frozen=True):
+    """A run's beginning, as far as it is proofread."""
+
+    agent: Actor
+    task: _Task
+
+
+class _Proposed(msgspec.Struct, frozen=True):
+    action: Action
+    instruction: str = ""
+
+
+class _Decision(msgspec.Struct, frozen=True):
+    action: Action | None = None
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A step, as far as it is proofread: a tree is by far the most of it, and is passed over."""
+
+    proposed: _Proposed
+    decision: _Decision | None = None
+
+    @property
+    def said(self) -> ProofreadStep:
+        action = self.decision.action if self.decision is not None else None
+        return ProofreadStep(self.proposed.instruction, action or self.proposed.action)
+
+
+_OF_RUN = "SELECT body FROM review WHERE trace = ? ORDER BY n"
+
+
+def review_row(row: Review) -> tuple[Any, ...]:
+    """The values of `INSERT_REVIEW`; the body is text, so that any SQLite browser shows it."""
+    return (
+        row.id,
+        row.trace,
+        row.step,
+        row.field,
+        row.act,
+        row.by.id,
+        row.at,
+        row.supersedes,
+        encode(row).decode(),
+    )
+
+
+def clearance_row(row: Clearance) -> tuple[Any, ...]:
+    """The values of `INSERT_CLEARANCE`."""
+    return (row.id, row.trace, escape_surrogates(row.by.id), row.at, encode(row).decode())
+
+
+def _rows(found: Sequence[tuple[str]]) -> list[Review]:
+    return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in found]

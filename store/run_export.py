@@ -1,0 +1,147 @@
+"""Writing runs out of a hitlab file: a folder that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.proofread_text import ReviewedEvent, settled_events
+from lab.core.proofreading import READY, Proof, ProofreadingState, Review, standing_of
+from lab.core.run_records import Blob, Clearance, Tombstone, Verdict, imported_id
+from lab.core.trace import AnyEvent, Source, Started
+from store.formats import writers
+from store.leftovers import held
+from store.store import Store
+
+REVIEWED = "hitlab-reviewed"
+"""The source's format of a run that is the reviewed text of another."""
+
+
+def export_runs(
+    store: Store,
+    ids: Sequence[str],
+    out: Path,
+    format: str = "jsonl",
+    *,
+    reviewed: bool = False,
+    on_run: Callable[[str], None] = lambda id: None,
+) -> int:
+    """Writes runs into the new folder `out`, a folder for each; gives how many bytes.
+
+    With `reviewed`, each demonstration's reviewed text in place of its own, under an id of its own. Raises `LabError`
+    where a run cannot be written, and then nothing is.
+    """
+    writer = writers().get(format)
+    if writer is None:
+        raise LabError(f"format {format}", f"is not written; written are {', '.join(writers())}.", code=2)
+    if out.exists() or out.is_symlink():
+        raise LabError(str(out), "is there already; nothing was written.", "Name a new folder.")
+    runs = [ReviewedRun(store, id) if reviewed else KeptRun(store, id) for id in dict.fromkeys(ids)]
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    try:
+        with held(part, folder=True):
+            writer.write(runs, part, on_run)
+            size = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
+            part.rename(out)
+    except OSError as error:
+        raise LabError(str(out), f"cannot be written ({error.strerror}); nothing was.") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return size
+
+
+class KeptRun:
+    """A run as it stands in the file."""
+
+    reviewed: str | None = None
+
+    def __init__(self, store: Store, id: str) -> None:
+        from store.formats.jsonl.reader import ID
+
+        self.store = store
+        self.source = id
+        self.id = id
+        if not ID.fullmatch(id):
+            raise LabError(f"run {id!r}", "has an id that no folder can be named by.")
+        store.runs.summary(id)
+
+    def events(self) -> Iterator[AnyEvent]:
+        return self.store.runs.events(self.source)
+
+    def original(self, seq: int) -> dict[str, Any]:
+        return {}
+
+    def blobs(self) -> Iterator[tuple[str, Blob]]:
+        for sha256 in self.store.runs.used(self.source):
+            blob = self.store.runs.blob(sha256)
+            if blob is not None:
+                yield sha256, blob
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        return self.store.runs.verdicts(self.source)
+
+    @property
+    def reviews(self) -> Sequence[Review]:
+        return self.store.reviews.of_run(self.source)
+
+    @property
+    def clearances(self) -> Sequence[Clearance]:
+        return self.store.reviews.clearances(self.source)
+
+    @property
+    def tombstones(self) -> Sequence[Tombstone]:
+        return self.store.erasure.replaced_by(self.source)
+
+
+class ReviewedRun(KeptRun):
+    """A demonstration's reviewed text: a run of its own, whose id follows from what was reviewed."""
+
+    def __init__(self, store: Store, id: str) -> None:
+        super().__init__(store, id)
+        self.demo: Proof = store.reviews.proof(id)
+        self.standing: ProofreadingState = standing_of(self.demo, store.reviews.of_run(id))
+        if self.standing.state not in READY:
+            raise LabError(
+                f"run {id}",
+                f"is not reviewed to an end: {self.standing.state}.",
+                "`hitlab review --list` says what is; leave out --reviewed for the runs as they were recorded.",
+            )
+        settled = [(place.step, place.field, value) for place, value in self.standing.values.items()]
+        self.reviewed = id
+        self.id = imported_id(REVIEWED, encode((id, settled)))
+        self._originals: dict[int, dict[str, Any]] = {}
+
+    def events(self) -> Iterator[AnyEvent]:
+        for settled in settled_events(super().events(), self.demo, self.standing):
+            yield self._own(settled)
+
+    def _own(self, settled: ReviewedEvent) -> AnyEvent:
+        event = settled.event
+        if settled.original:
+            self._originals[event.seq] = settled.original
+        if not isinstance(event, Started):
+            return event
+        return msgspec.structs.replace(event, trace=self.id, source=Source(REVIEWED, self.source))
+
+    def original(self, seq: int) -> dict[str, Any]:
+        return self._originals.pop(seq, {})
+
+    @property
+    def reviews(self) -> Sequence[Review]:
+        return ()
+
+    @property
+    def clearances(self) -> Sequence[Clearance]:
+        return ()
+
+    @property
+    def tombstones(self) -> Sequence[Tombstone]:
+        return ()

@@ -1,0 +1,188 @@
+"""Taking in runs from files and folders, with totals for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported
+from lab.core.trace import Started
+from store.formats import FailedRun, Known, detect, formats
+from store.formats.jsonl.reader import Blobs
+from store.formats.pictures import Pictures
+from store.run_export import REVIEWED
+from store.run_rows import erased_words
+from store.store import Store
+
+Outcome = Literal["imported", "skipped", "failed"]
+
+_BATCH_RUNS = 32
+_BATCH_BYTES = 16 * 1024**2
+"""Runs, and bytes of pictures, that share one transaction: each waits for the disk, and holds up other writers."""
+
+_USUAL_PICTURE = 256 * 1024
+"""What a picture counts whose size nobody has told."""
+
+
+class Tally(msgspec.Struct):
+    """How many runs of one format came in, were there already, or failed."""
+
+    imported: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class Report(msgspec.Struct):
+    """What an import did, as `hitlab import --json` prints it; each failure is a path and one sentence.
+
+    `formats` counts by format; a file that could not even be told apart counts in none. `interrupted`: there was more.
+    """
+
+    imported: int = 0
+    skipped: int = 0
+    failed: list[dict[str, str]] = []
+    formats: dict[str, Tally] = {}
+    interrupted: bool = False
+
+
+def import_paths(
+    store: Store,
+    paths: Iterable[Path],
+    format: str | None = None,
+    on_run: Callable[[str, Outcome], None] | None = None,
+    *,
+    link: bool = False,
+) -> Report:
+    """Imports every run below `paths`; what cannot be read is counted with its reason, and the others still come in.
+
+    `on_run` hears of each run once it is on the disk: its id (or the path that failed) and what became of it. With
+    `link`, screenshots that are whole files stay where they are. Ctrl-C ends it, and what came in stays. A file
+    that cannot be written ends the import with the store's own `LabError`; the runs told of before stay.
+    """
+    importing = _Import(store, on_run, link=link)
+    try:
+        for path in paths:
+            importing.read(path, format)
+        importing.flush()
+    except KeyboardInterrupt:
+        importing.report.interrupted = True
+    return importing.report
+
+
+class _Taken(NamedTuple):
+    """A run that waits for its batch."""
+
+    run: Imported
+    format: str
+    path: str
+
+
+class _Import:
+    """Gathers runs into batches, and counts."""
+
+    def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None, *, link: bool) -> None:
+        self.store = store
+        self.on_run = on_run
+        self.link = link
+        self.report = Report()
+        self.batch: list[_Taken] = []
+        self.bytes = 0
+
+    def read(self, path: Path, format: str | None) -> None:
+        """Everything below one path."""
+        nothing = True
+        for kind, one in _read(path, format, self._known):
+            nothing = False
+            match one:
+                case Imported():
+                    self.take(one, kind)
+                case Known():
+                    self.tell(one.id, "skipped", kind)
+                case FailedRun():
+                    self.tell(one.path, "failed", kind, one.error)
+        if nothing:
+            self.tell(str(path), "failed", "", _nothing(path, format))
+
+    def take(self, run: Imported, format: str) -> None:
+        first = run.events[0]
+        source = first.source if isinstance(first, Started) else None
+        path = source.path if source is not None and source.path else run.id
+        for id in _made_of(run):
+            erased = self.store.erasure.tombstone(id)
+            if erased is not None and not self.store.runs.holds(run.id):
+                self.tell(run.id, "failed", format, f"run {id}: {erased_words(erased)}")
+                return
+        self.batch.append(_Taken(run, format, path))
+        self.bytes += _weight(run.images)
+        # What a run replaces may come next, and must be known as erased by then.
+        if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Puts the batch on the disk, and tells of it; a run that cannot be taken in leaves the others be."""
+        if not self.batch:
+            return
+        batch, self.batch, self.bytes = self.batch, [], 0
+        done = self.store.runs.add_each([taken.run for taken in batch], link=self.link)
+        for taken, new in zip(batch, done, strict=True):
+            if isinstance(new, LabError):
+                self.tell(taken.path, "failed", taken.format, f"{taken.path}: {new.sentence}")
+            else:
+                self.tell(taken.run.id, "imported" if new else "skipped", taken.format)
+
+    def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
+        """Counts a run, and says so to who listens."""
+        if outcome == "failed":
+            self.report.failed.append({"path": name, "error": error})
+        else:
+            setattr(self.report, outcome, getattr(self.report, outcome) + 1)
+        if format:
+            tally = self.report.formats.setdefault(format, Tally())
+            setattr(tally, outcome, getattr(tally, outcome) + 1)
+        if self.on_run is not None:
+            self.on_run(name, outcome)
+
+    def _known(self, id: str) -> bool:
+        return self.store.links.complete(id, link=self.link)
+
+
+def _read(
+    path: Path, format: str | None, known: Callable[[str], bool]
+) -> Iterator[tuple[str, Imported | Known | FailedRun]]:
+    """Each run below a path with the name of its format, empty where none could be told."""
+    for found in detect(path, format):
+        if isinstance(found, FailedRun):
+            yield "", found
+            continue
+        try:
+            for one in formats()[found.format].read(found, known):
+                yield found.format, one
+        except MemoryError:
+            yield (
+                found.format,
+                FailedRun(str(found.path), f"{found.path}: is more than this machine's memory can hold."),
+            )
+
+
+def _weight(images: Mapping[str, Blob]) -> int:
+    """The bytes of a run's pictures, without reading those that are not in memory."""
+    if isinstance(images, dict):
+        return sum(len(blob.data) for blob in images.values())
+    return images.size if isinstance(images, Pictures | Blobs) else len(images) * _USUAL_PICTURE
+
+
+def _made_of(run: Imported) -> list[str]:
+    """The run itself, and the one whose reviewed text it is."""
+    first = run.events[0]
+    source = first.source if isinstance(first, Started) else None
+    return [run.id, *([source.path] if source is not None and source.format == REVIEWED else [])]
+
+
+def _nothing(path: Path, format: str | None) -> str:
+    if not path.exists():
+        return f"{path}: is not there."
+    return f"{path}: holds no runs of a known format ({format or ', '.join(formats())})."

@@ -1,0 +1,267 @@
+"""Redacting runs: new ones, covered, take the place of the originals, which are destroyed in the same transaction.
+
+Whatever repeats a run goes with it (see `store.lineage`), and so do the words where designs and studies quote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.core.codec import decode, encode, escape_surrogates
+from lab.core.design import VERSION as DESIGN_VERSION
+from lab.core.design import Revision, Subject, subject_of
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.proofreading import Review
+from lab.core.run_records import Blob, Imported, Tombstone, Verdict
+from lab.core.run_redaction import Redactor, RunRedactions, boxes_of, plan, spread
+from lab.core.task import Actor
+from lab.core.text_redaction import TextRedaction
+from lab.core.trace import AnyEvent, Ended, Started
+from lab.core.ui_tree import Bounds
+from store import run_rows
+from store.connection import sqlite_errors
+from store.erasure import Destroyed, Eraser
+from store.image_redaction import painted, tells_more
+from store.image_similarity import Likeness
+from store.lineage import related
+from store.store import Store
+from store.study_redaction import StudiesCovered, cover_studies, local_words
+from store.tombstones import check_stays
+
+
+class Left(NamedTuple):
+    """Where the words still stand: other runs, and plans of studies (with tasks to be played), which are frozen."""
+
+    runs: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+
+
+class Redacted(NamedTuple):
+    """What a redaction did: the new run in place of the old one, and of each that had to go with it."""
+
+    replaced: dict[str, str]
+    boxes: int
+    nodes: int
+    texts: int
+    pictures: int
+    states: int
+    designs: int
+    reviews: int
+    destroyed: Destroyed
+    unseen: int
+    """Pictures without a tree: words in them were covered only where a box was drawn."""
+    outside: tuple[str, ...] = ()
+    """Files with the pictures as they were: they were linked, and stand where they did."""
+    studies: StudiesCovered = StudiesCovered()
+    left: Left = Left()
+
+
+class _Run(NamedTuple):
+    """A run as it stands, and its place in the file's order."""
+
+    n: int
+    events: list[AnyEvent]
+    verdicts: list[Verdict]
+    reviews: list[Review]
+
+
+def redact(
+    store: Store,
+    trace_id: str,
+    by: Actor,
+    *,
+    boxes: Mapping[int, Sequence[Bounds]],
+    words: Sequence[str],
+    everywhere: bool = False,
+) -> Redacted:
+    """Covers boxes (by step from 0) and words for good: in a run, in all that share its beginning or repeat it, and
+    where designs and studies quote it.
+
+    Other runs that hold one of the painted pictures are covered too with `everywhere`; without it they are a
+    `LabError` that names them, and nothing is done.
+    """
+    if not boxes and not words:
+        raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
+    family = related(store.database.read, trace_id)
+    by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
+    runs, planned = _widened(store, family, by_picture, words, everywhere=everywhere)
+    new = _pictures(store, runs, planned)
+    ids = {id: uuid7() for id in runs}
+    redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
+    covered = {id: _covered(redactor, run) for id, run in runs.items()}
+    kept = {sha for run in covered.values() for event in run.events for sha in run_rows.referred(event)}
+    with store.erasure.erasing() as eraser:
+        check_stays(eraser.db, by.id, "redact")
+        _check_unchanged(eraser, runs)
+        destroyed = eraser.erase_runs(runs, keep=kept)
+        for id, run in covered.items():
+            _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
+        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered))
+        local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
+        studies = cover_studies(eraser, redactor.cloak, ids, local)
+        done = Redacted(
+            replaced=ids,
+            boxes=sum(len(given) for given in boxes.values()),
+            nodes=redactor.nodes,
+            texts=redactor.texts,
+            pictures=len(new.keys() & planned.paints.keys()),
+            states=redactor.states,
+            designs=designs,
+            reviews=sum(len(run.reviews) for run in runs.values()),
+            destroyed=destroyed,
+            unseen=planned.unseen,
+            outside=tuple(eraser.outside),
+            studies=studies,
+        )
+        for id, replaced_by in ids.items():
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(done)))
+    done = done._replace(left=_left(store, redactor.cloak))
+    store.erasure.wipe(done)
+    return done
+
+
+_PLANS = """
+SELECT id, body FROM study UNION ALL
+SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$.play') IS NOT NULL
+"""
+
+
+def _left(store: Store, cloak: TextRedaction) -> Left:
+    """Where the words were not covered, row by row."""
+
+    def holding(sql: str) -> tuple[str, ...]:
+        found = dict.fromkeys(name for name, body in store.database.connection().execute(sql) if cloak.holds(body))
+        return tuple(found)
+
+    if not cloak.words:
+        return Left()
+    with sqlite_errors(store.path):
+        runs = holding("SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict "
+                       "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft")  # fmt: skip
+        plans = holding(_PLANS)
+    return Left(runs, plans)
+
+
+def _counts(done: Redacted) -> dict[str, int]:
+    names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
+    return {**{name: getattr(done, name) for name in names}, **done.studies._asdict(), **done.destroyed._asdict()}
+
+
+# -- what is looked at -----------------------------------------------------------------------------------------
+
+
+def _widened(
+    store: Store, family: list[str], boxes: Mapping[str, tuple[Bounds, ...]], words: Sequence[str], *, everywhere: bool
+) -> tuple[dict[str, _Run], RunRedactions]:
+    """The runs to cover and what in them: a family, and with `everywhere` whoever holds the same pictures."""
+    runs: dict[str, _Run] = {}
+    todo = list(family)
+    while True:
+        runs |= {id: _run(store, id) for id in todo}
+        planned = plan((run.events for run in runs.values()), boxes, words)
+        for run in runs.values():
+            planned = spread(run.events, planned, Likeness(store.runs.blob))
+        others = {id for sha256 in planned.paints for id in store.runs.users(sha256)} - set(runs)
+        if not others:
+            return runs, planned
+        if not everywhere:
+            names = ", ".join(sorted(others)[:5]) + (", ..." if len(others) > 5 else "")
+            raise LabError(
+                f"run {family[0]}",
+                f"shares a picture to be covered with {len(others)} other run{'s' * (len(others) > 1)} ({names}); "
+                "nothing was done.",
+                "--everywhere covers it there too.",
+            )
+        todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))
+
+
+def _run(store: Store, id: str) -> _Run:
+    events = list(store.runs.events(id))
+    if not isinstance(events[-1], Ended):
+        raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
+    n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
+    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id))
+
+
+def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
+    """Nothing may have been said of a run between reading and erasing it, or it would be lost."""
+    for id, run in runs.items():
+        found = eraser.db.execute("SELECT count(*) FROM review WHERE trace = ?", (id,)).fetchone()[0]
+        if found != len(run.reviews):
+            raise LabError(f"run {id}", "was reviewed meanwhile; nothing was done.", "Try again.")
+
+
+# -- what is made of it ----------------------------------------------------------------------------------------
+
+
+def _covered(redactor: Redactor, run: _Run) -> _Run:
+    again: dict[str, str] = {}
+
+    def id_of(old: str) -> str:
+        return again.setdefault(old, uuid7())
+
+    reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
+    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews)
+
+
+def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) -> dict[str, Blob]:
+    """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
+    found = {}
+    for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
+        blob = store.runs.blob(sha256)
+        if blob is None and (links := store.runs.links(sha256)):
+            raise LabError(
+                links[0].path,
+                "is a linked picture that is gone or has changed, so that nobody can see what is to be covered in it; "
+                "nothing was done.",
+                "Bring the run in again without --link, then redact it.",
+            )
+        if blob is not None and blob.mime.startswith("image/"):
+            parts = planned.paints.get(sha256)
+            if parts is not None or tells_more(blob.data):
+                found[sha256] = painted(blob.data, parts or ())
+    return found
+
+
+def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
+    """Puts a covered run in, at the old one's place in the file's order."""
+    used = {sha for event in run.events for sha in run_rows.referred(event)}
+    own = {sha: blob for sha, blob in blobs.items() if sha in used}
+    run_rows.insert_run(eraser.db, Imported(run.events, own, run.verdicts, run.reviews), n)
+
+
+def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:
+    """What designs were of, and are of now, where what was asked was covered."""
+    found = {}
+    for id, run in runs.items():
+        first, again = run.events[0], covered[id].events[0]
+        assert isinstance(first, Started)
+        assert isinstance(again, Started)
+        if subject_of(first.task) != subject_of(again.task):
+            found[subject_of(first.task)] = subject_of(again.task)
+    return found
+
+
+def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Subject, Subject]) -> int:
+    """Covers the words, and names the new runs, in every act on a design that quotes either; gives how many acts."""
+    count = 0
+    for n, body in eraser.db.execute("SELECT n, body FROM design ORDER BY n").fetchall():
+        old: Revision = decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
+        new: Revision = cloak.cover(old)
+        subject = subjects.get(old.subject, old.subject)
+        if new == old and subject == old.subject:
+            continue
+        new = msgspec.structs.replace(new, asked=subject.asked)
+        eraser.db.execute(
+            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", (*_columns(new), encode(new).decode(), n)
+        )
+        count += 1
+    return count
+
+
+def _columns(revision: Revision) -> tuple[Any, Any]:
+    return escape_surrogates(revision.asked), escape_surrogates(revision.note)

@@ -1,0 +1,176 @@
+"""Runs as rows: which columns repeat what an event's JSON says, and which blobs it refers to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+from lab.core.codec import decode, encode, escape_surrogates
+from lab.core.errors import LabError
+from lab.core.run_records import Blob, Imported, Tombstone
+from lab.core.step import Observation, Proposed
+from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
+from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
+from store.tombstones import check_without
+
+RECORDED = "recorded:"
+"""How an agent's name begins that plays a stored run again."""
+
+TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+BLOB = "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)"
+LINK = "INSERT OR IGNORE INTO link VALUES (?, ?, ?, ?)"
+TOMBSTONE = "INSERT OR IGNORE INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None, *, link: bool = False) -> bool:
+    """A run's rows, all of them, within the caller's transaction; False where the run is there already.
+
+    `n` is its place in the file's order, the next where it is None. With `link`, pictures that are whole files stay
+    in them. Of a run that is there, pictures that are not (they were linked, or left out of a copy) come in.
+
+    Raises `LabError` where it was erased from this file, or somebody is in it who has withdrawn. What it replaces may
+    not come back either, unless it is here.
+    """
+    if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
+        used = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
+        keep_blobs(db, imported.images, used, link=link)
+        return False
+    first = imported.events[0]
+    assert isinstance(first, Started)
+    check_not_erased(db, imported.id)
+    for event in imported.events:
+        if (repeated := played_again(event)) is not None:
+            check_not_erased(db, repeated)
+    events = [event_row(imported.id, event) for event in imported.events]
+    check_without(db, (row[-1] for row in events), f"run {imported.id}")
+    db.execute(TRACE, trace_row(first, n))
+    insert_blobs(db, imported.id, imported.images, imported.events, link=link)
+    for row in events:
+        decode(row[-1], AnyEvent, f"run {imported.id}, event {row[1]}")  # what cannot be read again is not written
+    db.executemany(EVENT, events)
+    db.executemany(
+        "INSERT INTO verdict VALUES (?, ?, ?, ?)",
+        [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
+    )
+    said = [*imported.reviews, *imported.clearances]
+    check_without(db, (encode(one).decode() for one in said), f"run {imported.id}")
+    db.executemany(INSERT_REVIEW, [review_row(review) for review in imported.reviews])
+    db.executemany(INSERT_CLEARANCE, [clearance_row(clearance) for clearance in imported.clearances])
+    for stone in imported.tombstones:
+        if not db.execute("SELECT 1 FROM trace WHERE id = ?", (stone.trace,)).fetchone():
+            db.execute(TOMBSTONE, tombstone_row(stone))
+    return True
+
+
+def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
+    """Raises `LabError` where a run was erased from this file: what a person had taken out does not come back."""
+    found = db.execute("SELECT body FROM tombstone WHERE trace = ?", (trace_id,)).fetchone()
+    if found:
+        raise LabError(f"run {trace_id}", erased_words(decode(found[0], Tombstone, "a tombstone in the file")))
+
+
+def played_again(event: AnyEvent) -> str | None:
+    """The run that an event's agent plays again; None where it plays none."""
+    agent = event.agent if isinstance(event, Started) else event.by if isinstance(event, Resumed) else None
+    return agent.id.removeprefix(RECORDED) if agent is not None and agent.id.startswith(RECORDED) else None
+
+
+def erased_words(stone: Tombstone) -> str:
+    """Why a run is not taken in."""
+    where = f" as run {stone.replaced_by}" if stone.replaced_by else ""
+    return f"was {stone.why}{where} on {stone.at[:10]} and is not taken in again."
+
+
+def tombstone_row(stone: Tombstone) -> tuple[Any, ...]:
+    """The values of `TOMBSTONE`."""
+    return (stone.trace, stone.why, stone.replaced_by, stone.by.id, stone.at, encode(stone).decode())
+
+
+def insert_blobs(
+    db: sqlite3.Connection,
+    trace_id: str,
+    blobs: Mapping[str, Blob],
+    events: Iterable[AnyEvent],
+    *,
+    link: bool = False,
+) -> None:
+    """Blobs that are not there yet, and which of them (and of those there before) the run's events refer to."""
+    keep_blobs(db, blobs, blobs, link=link)
+    uses = set(blobs).union(*(referred(event) for event in events))
+    db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
+
+
+def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted: Container[str], *, link: bool) -> None:
+    """Those that are wanted and not there yet; with `link`, of those that are whole files only where they stand."""
+    for sha256 in blobs:
+        if sha256 not in wanted or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
+            continue
+        blob = blobs[sha256]
+        if link and blob.path:
+            db.execute(LINK, (sha256, blob.mime, len(blob.data), escape_surrogates(blob.path)))
+        else:
+            db.execute(BLOB, (sha256, blob.mime, len(blob.data), blob.data))
+
+
+def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
+    """The values of `TRACE`, without the body: that stands in the run's first event."""
+    return (
+        n,
+        started.trace,
+        started.task.id,
+        started.task.kind,
+        started.agent.id,
+        started.persona.id if started.persona else started.task.persona or None,
+        started.user.id if started.user else None,
+        started.device.kind,
+        started.conditions.seat,
+        started.attempt,
+        started.parent,
+        started.source.format if started.source else None,
+        started.source.path if started.source else None,
+        started.forked.at if started.forked else started.at,
+    )
+
+
+def event_row(trace_id: str, event: AnyEvent) -> tuple[Any, ...]:
+    """The values of `EVENT`; the body is text, so that any SQLite browser shows it."""
+    step = event if isinstance(event, Step) else None
+    ended = event if isinstance(event, Ended) else None
+    return (
+        trace_id,
+        event.seq,
+        type(event).__name__.lower(),
+        event.at,
+        event.ms,
+        int(step is not None and step.question is not None),
+        int(step is not None and step.reply is not None),
+        ended.status if ended else None,
+        ended.score if ended else None,
+        encode(event).decode(),
+    )
+
+
+def referred(event: AnyEvent) -> set[str]:
+    """The sha256 of every picture and phone state that an event names."""
+    match event:
+        case Started():
+            return {event.state} if event.state else set()
+        case Asked():
+            return {*_seen(event.before), *_sent(event.proposed)}
+        case Step():
+            return {*_seen(event.before), *_sent(event.proposed), *((event.state,) if event.state else ())}
+        case Ended():
+            return set(_seen(event.final))
+    return set()
+
+
+def _seen(observation: Observation | None) -> Iterator[str]:
+    if observation is not None and observation.image:
+        yield observation.image
+
+
+def _sent(proposed: Proposed) -> Iterator[str]:
+    if proposed.prompt is not None:
+        yield from proposed.prompt.images

@@ -1,0 +1,58 @@
+"""A file's runs as a table needs them: thousands of them quickly, by pages, without their steps being read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from store.database import Database
+
+_ROWS = """
+SELECT g.n, g.id, g.task, ifnull(substr(json_extract(b.body, '$.task.title'), 1, 200), ''),
+    ifnull(substr(json_extract(b.body, '$.task.instruction'), 1, 300), ''),
+    g.kind, g.agent, ifnull(g.persona, ''), ifnull(g.user, ''), ifnull(g.source, ''), g.attempt,
+    g.steps, g.asks, g.replies, g.status, g.score, g.started_at
+FROM (
+    SELECT t.*,
+        count(*) FILTER (WHERE e.kind = 'step') AS steps,
+        total(e.question) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'asked'), -1)
+            > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)) AS asks,
+        total(e.reply) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'answered'), -1)
+            > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)) AS replies,
+        ifnull(max(e.status), 'open') AS status, max(e.score) AS score
+    FROM (SELECT * FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?) t CROSS JOIN event e ON e.trace = t.id
+    GROUP BY t.n
+) g JOIN event b ON b.trace = g.id AND b.seq = 0
+ORDER BY g.n DESC
+"""
+_LAST = 1 << 62
+
+
+class RunRow(NamedTuple):
+    """A run in one row. `n` is its place in the file's order; what is not known of it is empty, `score` None.
+
+    `title` and `instruction` are the beginnings of the task's own; `steps`, `asks` and `replies` are counts.
+    """
+
+    n: int
+    id: str
+    task: str
+    title: str
+    instruction: str
+    kind: str
+    agent: str
+    persona: str
+    user: str
+    source: str
+    attempt: int
+    steps: int
+    asks: int
+    replies: int
+    status: str
+    score: float | None
+    started: str
+
+
+def run_table(database: Database, limit: int, before: int | None = None) -> list[RunRow]:
+    """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above."""
+    found = database.read(_ROWS, _LAST if before is None else before, limit)
+    return [RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:])) for row in found]

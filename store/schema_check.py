@@ -1,0 +1,94 @@
+"""Whether a file's tables, indices and triggers are those that hitlab makes, before any row of it is read.
+
+A view in a table's place, a trigger, a generated column or an indexed expression is code that whoever made the file
+runs here: a recursive one never ends. What is merely beside our tables, under names of its own, is never read.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.core import limits
+from lab.core.errors import LabError
+from store import progress_tables
+from store.schema import APPEND_ONLY, VERSION, triggers, user_version
+
+TABLES = frozenset({*APPEND_ONLY, *progress_tables.TABLES})
+_COMPUTED = re.compile(r"\b(?:CHECK|GENERATED)\b|\b(?:AS|DEFAULT)\s*\(", re.IGNORECASE)
+"""What lets a table compute when it is read or written; no table of ours does."""
+_COLUMNS = re.compile(r"\bON\b[^(]*\(([\w\s,\"`\[\]]*)\)\s*\Z", re.IGNORECASE)
+"""The end of an index of columns alone: no expression, no condition."""
+_SHOWN = 80
+_CHANGED = "Somebody changed the file; it is not read."
+
+
+_INSTRUCTIONS = 10
+"""Of SQLite's machine, for each part of a schema that it reads; it needs seven."""
+
+
+@contextmanager
+def schema_bounded(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Raises a `LabError` where the schema, which SQLite reads with the first statement, is larger than is read."""
+    connection.set_progress_handler(lambda: 1, limits.SCHEMA_PARTS * _INSTRUCTIONS)
+    longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.SCHEMA_SQL)
+    try:
+        yield
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            words = f"holds more than the {limits.SCHEMA_PARTS:,} tables, indices, views and triggers that are read."
+        elif error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG:
+            words = f"holds a table, index, view or trigger of more than {limits.SCHEMA_SQL // limits.KB} kB of SQL."
+        else:
+            raise
+        raise LabError(f"database {path}", words, _CHANGED) from error
+    finally:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        connection.set_progress_handler(None, 0)
+
+
+def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) -> None:
+    """Raises a `LabError` that names what in the file is not of our making.
+
+    Of a file that is only read triggers never run, and are let be.
+    """
+    current = user_version(connection) == VERSION
+    for kind, name, table, root, sql in connection.execute(
+        "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
+    ):
+        reason = _foreign(str(kind), str(name), str(table), root, str(sql or ""), readonly=readonly, current=current)
+        if reason:
+            shown = str(name)[:_SHOWN]
+            raise LabError(
+                f"database {path}",
+                f"{kind} {shown}: {reason}.",
+                f"If it is your file and you added it, take it out again (DROP {str(kind).upper()} {shown})."
+                if kind in ("trigger", "index")
+                else _CHANGED,
+            )
+
+
+def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readonly: bool, current: bool) -> str:
+    """Why a part of the schema is not one that is used; empty where it is."""
+    ours = table.lower() in TABLES
+    if kind == "trigger":
+        return "" if readonly else _trigger(name, sql, current=current)
+    if not ours or (kind == "index" and not sql):
+        return ""
+    if kind == "index":
+        return "" if _COLUMNS.search(sql) else "indexes more than columns, which hitlab never does"
+    if kind != "table" or not root:
+        return "stands in the place of a table that hitlab makes"
+    return "computes values, which no table of hitlab's does" if _COMPUTED.search(sql) else ""
+
+
+def _trigger(name: str, sql: str, *, current: bool) -> str:
+    known = {**triggers(), **progress_tables.TRIGGERS}.get(name)
+    if known is None:
+        return "is no trigger that hitlab makes"
+    if current and " ".join(sql.split()) != " ".join(known.split()):  # an older file's are made anew
+        return "does something else than the trigger that hitlab makes"
+    return ""

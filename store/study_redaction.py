@@ -1,0 +1,197 @@
+"""Redacting what studies hold of runs: items that quote them, answers and notes on these, and what was settled.
+
+People's words are covered in every study, as in every design. What lay under a box is covered in what is about its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.core.adjudication import Move, Settlement
+from lab.core.codec import convert, decode, encode
+from lab.core.label import Act, Label
+from lab.core.study import VERSION, Study, Unit
+from lab.core.text_redaction import MASK, LongTextRedaction, TextRedaction, uncovered
+from store.erasure import Eraser
+from store.studies import key_of
+
+_OF = "study = ? AND version = ?"
+_LONG = 8
+"""Characters from which a whole text is looked for beyond what is about its run."""
+
+
+class StudiesCovered(NamedTuple):
+    """How many rows of studies were covered."""
+
+    items: int = 0
+    answers: int = 0
+    acts: int = 0
+
+
+def cover_studies(
+    eraser: Eraser, cloak: TextRedaction, ids: Mapping[str, str], local: Mapping[str, Iterable[str]]
+) -> StudiesCovered:
+    """Covers the words of `cloak` in all studies, and names the new runs (`ids`: by the old ones).
+
+    `local` are words by run (its old id, or its new one) that are covered in its items and what people said of these.
+    """
+    done = StudiesCovered()
+    for (body,) in eraser.db.execute("SELECT body FROM study ORDER BY n").fetchall():
+        study: Study = decode(body, Study, "a study in the file", newest=VERSION)
+        more = _Covering(eraser, study, cloak, ids, local).all_of_it()
+        done = StudiesCovered(*(a + b for a, b in zip(done, more, strict=True)))
+    return done
+
+
+class _Covering:
+    """One study, within the transaction."""
+
+    def __init__(
+        self,
+        eraser: Eraser,
+        study: Study,
+        cloak: TextRedaction,
+        ids: Mapping[str, str],
+        local: Mapping[str, Iterable[str]],
+    ) -> None:
+        self.db = eraser.db
+        self.study = study
+        self.cloak = cloak
+        self.ids = ids
+        self.local = local
+        self.texts = {field.id for field in study.protocol.fields if field.kind == "text"}
+        fields = study.protocol.fields
+        self.names = {*(field.id for field in fields), *(option.id for field in fields for option in field.options)}
+        self.names |= set(study.raters)
+        self.cloaks: dict[str, TextRedaction] = {}
+        """What covers what was said of a unit, by its id; `cloak` alone where it is about no run of these."""
+
+    def all_of_it(self) -> StudiesCovered:
+        played = self._played()
+        units = sum([self._rewritten("unit", n, old, self._unit(old, played)) for n, old in self._rows("unit", Unit)])
+        labels = sum([self._rewritten("label", n, old, self._label(old)) for n, old in self._rows("label", Label)])
+        acts = sum([self._rewritten("act", n, old, self._act(old)) for n, old in self._rows("act", Act)])
+        return StudiesCovered(units, labels, acts)
+
+    def _rows(self, table: str, kind: type[Any]) -> Iterator[tuple[int, Any]]:
+        sql, n = f"SELECT n, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n LIMIT 500", 0
+        while rows := self.db.execute(sql, (*key_of(self.study), n)).fetchall():
+            for n, body in rows:
+                yield n, decode(body, kind, f"a row of {table} in the file", newest=VERSION)
+
+    def _rewritten(self, table: str, n: int, old: Any, new: Any) -> bool:
+        if new != old:
+            self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(new).decode(), n))
+        return bool(new != old)
+
+    def _played(self) -> dict[str, set[str]]:
+        """The runs of units that were played."""
+        sql = f"SELECT unit, json_extract(body, '$.detail.run') FROM act WHERE {_OF} AND act = 'played'"
+        found: dict[str, set[str]] = {}
+        for unit, run in self.db.execute(sql, key_of(self.study)):
+            found.setdefault(unit, set()).add(run)
+        return found
+
+    def _unit(self, unit: Unit, played: Mapping[str, set[str]]) -> Unit:
+        """A unit covered; its id and what its parts are called stay, and so does a task that is to be played."""
+        runs = {*unit.runs, *played.get(unit.id, ())} & set(self.local)
+        words = [word for run in sorted(runs) for word in self.local.get(run, ())]
+        cloak = LongTextRedaction(self.cloak.with_words(words), self.names | set(_names_in(unit)))
+        self.cloaks[unit.id] = cloak
+        covered: Unit = cloak.cover(replace(unit, play=None, runs=(), cluster=""))
+        return replace(
+            covered,
+            id=unit.id,
+            runs=tuple(self.ids.get(run, run) for run in unit.runs),
+            cluster=self.ids.get(unit.cluster, unit.cluster),
+            play=unit.play,
+            owner=unit.owner,
+        )
+
+    def _label(self, label: Label) -> Label:
+        cloak = self.cloaks.get(label.unit, self.cloak)
+        value = cloak.cover(label.value) if label.field in self.texts else label.value
+        return replace(label, value=value, note=cloak.mask(label.note), evidence=self._place(label.evidence))
+
+    def _act(self, act: Act) -> Act:
+        cloak = self.cloaks.get(act.unit, LongTextRedaction(self.cloak, self.names))
+        if act.act == "adjudicated":
+            detail = self._settled(cloak, act)
+        else:
+            detail = cloak.cover(act.detail)
+            run = act.detail.get("run")
+            detail = {**detail, "run": self.ids.get(run, run)} if isinstance(run, str) else detail
+        return act if detail == act.detail else replace(act, detail=detail)
+
+    def _settled(self, cloak: TextRedaction, act: Act) -> dict[str, Any]:
+        what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
+        free = what.field in self.texts
+        new = replace(
+            what,
+            value=cloak.cover(what.value) if free else what.value,
+            reason=cloak.mask(what.reason),
+            moves=tuple(_move(cloak, move, free=free) for move in what.moves),
+        )
+        if new == what:
+            return act.detail
+        detail: dict[str, Any] = decode(encode(new), dict[str, Any], f"act {act.id}")
+        return detail
+
+    def _place(self, evidence: str | None) -> str | None:
+        """A place in a run (`ID@7`), by the run's new id."""
+        if not evidence:
+            return evidence
+        run, at, step = evidence.rpartition("@")
+        return f"{self.ids.get(run, run)}{at}{step}"
+
+
+def _move(cloak: TextRedaction, move: Move, *, free: bool) -> Move:
+    was, now = (cloak.cover(value) if free else value for value in (move.was, move.now))
+    return replace(move, was=was, now=now, code=cloak.mask(move.code), why=cloak.mask(move.why))
+
+
+def _names_in(unit: Unit) -> Iterator[str]:
+    """What of a unit other rows name: its parts, and what its task's graph is made of."""
+    yield from (unit.id, unit.question, unit.owner)
+    for target in unit.targets:
+        yield from (target.id, *target.options, *target.requires)
+    yield from (node.id for node in unit.tdg.walk())
+    if unit.task is not None:
+        yield from (unit.task.id, *(node.id for node in unit.task.tdg.walk()))
+
+
+class Uncovered:
+    """What was covered in redacted runs, worked out from a copy that still holds it, so that it is covered there, too.
+
+    `parts` are covered everywhere: pieces of texts, and whole texts that are long enough to be no coincidence. `local`
+    are all, by run: a text that was covered whole may have lain under a box.
+    """
+
+    def __init__(self) -> None:
+        self.parts: set[str] = set()
+        self.local: dict[str, set[str]] = {}
+
+    def take(self, runs: Iterable[str], whole: Iterable[str], covered: Iterable[str]) -> None:
+        """Takes in JSON rows as they were, and the same rows covered, of a run that has these ids."""
+        for before, after in zip(whole, covered, strict=False):
+            parts, wholes = uncovered(msgspec.json.decode(before), msgspec.json.decode(after))
+            self.parts |= {word for word in parts | {text for text in wholes if len(text) >= _LONG} if _is_word(word)}
+            for run in runs:
+                self.local.setdefault(run, set()).update(filter(_is_word, parts | wholes))
+
+    def cover(self, eraser: Eraser, ids: Mapping[str, str]) -> StudiesCovered:
+        """Covers it in all studies; `ids` are runs' old ids and the new ones."""
+        return cover_studies(eraser, TextRedaction(sorted(self.parts), ids), ids, self.local)
+
+
+def _is_word(text: str) -> bool:
+    return len(" ".join(text.split())) > 1 and MASK not in text
+
+
+def local_words(words: Mapping[int, Sequence[str]]) -> list[str]:
+    """The texts under boxes in any step of a run."""
+    return list(dict.fromkeys(word for said in words.values() for word in said))

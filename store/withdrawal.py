@@ -1,0 +1,362 @@
+"""A participant's right: everything of one person is taken out of a hitlab file for good, and does not come back.
+
+What goes: their labels and acts in every study, their part in what others settled; every run in which they were the
+user, worked the phone, let acts through or forked, with its pictures, and every run that repeats one of these; units
+that quote any of it, or were made of their answers, with everybody's labels on them; their reviews and clearances.
+What stays, without their code: acts that others build on (a study that they planned or locked, a draft of a design, a
+run that they redacted) are signed `withdrawn`, their words on them are gone. Their code stays in the lists of raters of
+frozen plans, which never change, and in the row that keeps them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.core.adjudication import Settlement, majority_of, said_at, without
+from lab.core.codec import convert, decode, encode, storable
+from lab.core.design import VERSION as DESIGN_VERSION
+from lab.core.design import Design, Revision
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.label import STUDY_ACTS, Act, Label, Withdrawal
+from lab.core.quotations import LONG, ErasedWords
+from lab.core.rating_sheet import FieldReference, handed_in
+from lab.core.run_records import Tombstone
+from lab.core.study import VERSION, Study
+from lab.core.task import Actor
+from lab.core.text_redaction import WITHDRAWN
+from store.erasure import Eraser
+from store.lineage import repeats
+from store.run_rows import TOMBSTONE, tombstone_row
+from store.store import Store
+from store.studies import check_no_kit, key_of
+from store.tombstones import insert_withdrawal, signature, withdrawal_of
+
+GONE = Actor("human", "withdrawn")
+"""Who signs what others build on."""
+_REPLIES = """
+SELECT json_extract(body, '$.reply.text'), json_extract(body, '$.reply.draft')
+FROM event WHERE trace = ? AND instr(body, ?)
+"""
+
+
+class Erased(NamedTuple):
+    """What went: the row that stays, the runs, files outside with linked pictures of theirs, and all bytes together."""
+
+    row: Withdrawal
+    runs: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    bytes: int = 0
+
+
+class _OnlyLooked(Exception):
+    """Ends a transaction that is to leave everything as it was."""
+
+
+def withdraw(store: Store, code: str, by: Actor) -> Erased:
+    """Takes a person out of the file, all in one transaction, and wipes what stood there.
+
+    Raises `LabError` where nothing in the file is theirs, or it is a kit; `NotWiped` where they are out, and bytes of
+    theirs may be left.
+    """
+    with store.erasure.erasing() as eraser:
+        erased = _Withdrawing(eraser, code, by).all_of_it()
+    store.erasure.wipe(erased)
+    return erased
+
+
+def would_erase(store: Store, code: str, by: Actor) -> Erased:
+    """What `withdraw` would take out: it is done, counted, and rolled back."""
+    found: list[Erased] = []
+    try:
+        with store.erasure.erasing() as eraser:
+            found.append(_Withdrawing(eraser, code, by).all_of_it())
+            raise _OnlyLooked
+    except _OnlyLooked:
+        return found[0]
+
+
+def obey(eraser: Eraser, row: Withdrawal) -> Erased:
+    """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
+    erased = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
+    insert_withdrawal(eraser.db, row)
+    return erased
+
+
+class _Withdrawing:
+    """One withdrawal, within its transaction."""
+
+    def __init__(self, eraser: Eraser, code: str, by: Actor) -> None:
+        self.eraser = eraser
+        self.db = eraser.db
+        self.code = code
+        self.by = by
+        self.signed = signature(code)
+        self.counts: dict[str, int] = {}
+        self._studies: dict[tuple[str, int], Study] = {
+            (study.id, study.version): study for _, study in self._rows("study", Study)
+        }
+        of = "rater = ? AND kind = 'human'"
+        self._labels: list[Label] = [label for _, label in self._rows("label", Label, of, storable(code))]
+        """Their answers, with their history."""
+
+    def all_of_it(self) -> Erased:
+        """All that is theirs; `LabError` where there is nothing."""
+        erased = self.taken_out(now())
+        self._check_anything(erased.row)
+        insert_withdrawal(self.db, erased.row)
+        return erased
+
+    def taken_out(self, at: str) -> Erased:
+        """All that is theirs, if there is anything."""
+        check_no_kit(self.db)
+        runs = self._runs()
+        said, words = self._said(), self._words(runs)
+        derived = self._derived()
+        counts = self.counts
+        counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
+        counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
+        counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
+        counts["units"] = counts["labels_of_others"] = 0
+        for unit in dict.fromkeys([*self._units(set(runs), said), *derived]):
+            self._take_unit(unit)
+        counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
+        self._settlements(words)
+        self._notes(words)
+        counts["acts"] = self._acts()
+        self._delete("tally", "rater = ?", storable(self.code))
+        counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
+        destroyed = self.eraser.erase_runs(runs)
+        counts |= {"runs": len(runs), "pictures": destroyed.blobs}
+        counts["designs"] = self._designs(set(runs))
+        self._sign_anew()
+        by = replace(self.by, name="") if self.by.id != self.code else GONE
+        for run in runs:
+            self.eraser.bury(Tombstone(run, "withdrawn", by, at))
+        row = Withdrawal(self.code, at, by, {name: count for name, count in counts.items() if count})
+        return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes)
+
+    def _check_anything(self, row: Withdrawal) -> None:
+        """Raises `LabError` where there was nothing to take out, nor a plan in which the person still could answer."""
+        found = self.db.execute("SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)).fetchone()
+        if row.counts:
+            return
+        if found:
+            at = withdrawal_of(found[0]).at[:10]
+            raise LabError(f"withdraw {self.code}", f"withdrew on {at}; nothing of theirs is here.")
+        if not any(self.code in study.raters for study in self._studies.values()):
+            raise LabError(f"withdraw {self.code}", "nothing in this file is theirs; nothing was done.")
+
+    # -- what is theirs ----------------------------------------------------------------------------------------
+
+    def _runs(self) -> list[str]:
+        """The runs in which they appear, and those that repeat these."""
+        sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
+        found = [run for (run,) in self.db.execute(sql, (self.signed,))]
+        copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), found)
+        self.counts["copies"] = len(copies)
+        return sorted([*found, *copies])
+
+    def _said(self) -> set[str]:
+        """What they answered in words, as far as another unit may quote it."""
+        sql = "SELECT body FROM label WHERE rater = ? AND kind = 'human'"
+        found = (msgspec.json.decode(body, type=_Said).value for (body,) in self.db.execute(sql, (self.code,)))
+        return {value.strip() for value in found if isinstance(value, str) and len(value.strip()) >= LONG}
+
+    def _words(self, runs: Iterable[str]) -> ErasedWords:
+        """Their own words on sheets, notes among them (an option is nobody's), and what they replied in runs."""
+        found = {label.note for label in self._labels}
+        found |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
+        for run in runs:
+            rows = self.db.execute(_REPLIES, (run, self.signed))
+            found |= {text for row in rows for text in row if text and len(text) >= LONG}
+        return ErasedWords(self.code, found)
+
+    def _is_text(self, label: Label) -> bool:
+        """Whether a label answers in words."""
+        field = self._studies[label.study, label.version].protocol.field(label.field)
+        return field is not None and field.kind == "text"
+
+    def _units(self, runs: set[str], said: set[str]) -> list[tuple[str, int, str]]:
+        """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
+        found = []
+        for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
+            unit = msgspec.json.decode(body, type=_Quoting)
+            texts = [text.strip() for given in unit.given for text in (given.text, *given.items)]
+            named = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
+            if named or not runs.isdisjoint(unit.runs) or not said.isdisjoint(texts):
+                found.append((study, version, id))
+        return found
+
+    def _take_unit(self, unit: tuple[str, int, str]) -> None:
+        self.counts["labels_of_others"] += self.eraser.erase_unit(*unit)
+        self.counts["units"] += 1
+
+    def _acts(self) -> int:
+        """Their acts; those that are about a study stay, signed anew."""
+        count = 0
+        for n, act in self._rows("act", Act, "rater = ?", storable(self.code)):
+            if act.rater.kind != "human":
+                continue
+            if act.act in STUDY_ACTS:
+                body = encode(replace(act, rater=GONE)).decode()
+                self.db.execute("UPDATE act SET rater = ?, body = ? WHERE n = ?", (GONE.id, body, n))
+            else:
+                self._delete("act", "n = ?", n)
+            count += 1
+        named = msgspec.json.encode(self.code).decode()
+        for n, act in self._rows("act", Act, "instr(body, ?)", named):
+            detail = _renamed(act.detail, self.code)
+            self.db.execute("UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n))
+        return count
+
+    def _derived(self) -> list[tuple[str, int, str]]:
+        """Units that were made of other units' answers, theirs among them: they tell how many gave which."""
+        found: list[tuple[str, int, str]] = []
+        for made in self._studies.values():
+            if made.protocol.targets == "items":
+                others = [one for one in self._labels if (one.study, one.version) != (made.id, made.version)]
+                answered = {storable(one.unit) for one in others if one.value is not None}
+                units = self.db.execute("SELECT id FROM unit WHERE study = ? AND version = ?", key_of(made)).fetchall()
+                found += [(*key_of(made), id) for (id,) in units if id in answered]
+        return found
+
+    def _settlements(self, words: ErasedWords) -> None:
+        """What others settled, without their moves, their words and their code; a majority must be one without them."""
+        self.counts["settlements"] = self.counts["quotations"] = 0
+        theirs = {
+            (label.study, label.version, label.unit, FieldReference(label.target, label.field))
+            for label in self._labels
+        }
+        for n, act in self._rows("act", Act, "act = 'adjudicated'"):
+            what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
+            study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
+            field = study.protocol.field(what.field)
+            left = without(what, words, free=field is not None and field.kind == "text")
+            counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
+            if left is None or (counted and not self._is_most(study, act.unit, spot, what)):
+                self.counts["settlements"] += self._delete("act", "n = ?", n)
+            elif left != what:
+                detail: dict[str, Any] = decode(encode(left), dict[str, Any], f"act {act.id}")
+                self._rewrite("act", n, replace(act, detail=detail))
+
+    def _is_most(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
+        """Whether most of those who are left say what was settled as what most say."""
+        of = (*key_of(study), storable(unit))
+        labels = [label for _, label in self._rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
+        acts = [act for _, act in self._rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
+        most = majority_of(said_at(study, spot, labels, set(handed_in(acts))))
+        return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
+
+    def _notes(self, words: ErasedWords) -> None:
+        """What others wrote on sheets of the same studies, without what it quotes of them."""
+        for study in {(label.study, label.version) for label in self._labels}:
+            for n, label in self._rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
+                value = label.value
+                if isinstance(value, str) and self._is_text(label):
+                    value = words.unsaid(value)
+                left = replace(label, note=words.unsaid(label.note), value=value)
+                if left != label:
+                    self._rewrite("label", n, left)
+
+    def _rewrite(self, table: str, n: int, row: Any) -> None:
+        self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(row).decode(), n))
+        self.counts["quotations"] += 1
+
+    # -- what others build on ----------------------------------------------------------------------------------
+
+    def _designs(self, runs: Collection[str]) -> int:
+        """Signs their drafts anew, and takes their words out of every row that repeats them; gives how many."""
+        rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
+        theirs = [one for _, one in rows if self._is(one.by)]
+        marks = {words for one in theirs for words in one.marks.values() if words}
+        notes = {f"took back: {one.note}" for one in theirs if one.note}
+        count = 0
+        for n, old in rows:
+            new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})
+            if self._is(old.by):
+                new = replace(new, by=GONE, note="")
+            elif old.note in notes:
+                new = replace(new, note="took back")
+            new = replace(new, design=_without(new.design, runs))
+            if new != old:
+                count += self._is(old.by)
+                values = (new.by.id, storable(new.note), encode(new).decode(), n)
+                self.db.execute("UPDATE design SET by = ?, note = ?, body = ? WHERE n = ?", values)
+        return count
+
+    def _sign_anew(self) -> None:
+        """Studies that they planned, runs that they redacted, people whom they helped to withdraw."""
+        for n, study in self._rows("study", Study, "instr(body, ?)", self.signed):
+            self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
+        for _, stone in self._rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
+            self._delete("tombstone", "trace = ?", stone.trace)
+            self.db.execute(TOMBSTONE, tombstone_row(replace(stone, by=GONE)))
+        for _, row in self._rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
+            self._delete("withdrawal", "code = ?", storable(row.code))
+            insert_withdrawal(self.db, replace(row, by=GONE))
+
+    # -- beneath -----------------------------------------------------------------------------------------------
+
+    def _is(self, actor: Actor) -> bool:
+        return actor.kind == "human" and actor.id == self.code
+
+    def _rows(
+        self, table: str, kind: type[Any], where: str = "1", *values: object, key: str = "n"
+    ) -> Iterable[tuple[Any, Any]]:
+        found = self.db.execute(f"SELECT {key}, body FROM {table} WHERE {where}", values).fetchall()
+        return [(n, decode(body, kind, f"a row of {table} in the file", newest=VERSION)) for n, body in found]
+
+    def _delete(self, table: str, where: str, *values: object) -> int:
+        return self.db.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount
+
+    def _count(self, table: str, where: str, *values: object) -> int:
+        return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0])
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """A label, as far as it may be quoted."""
+
+    value: Any = None
+
+
+class _Laid(msgspec.Struct, frozen=True):
+    text: str = ""
+    items: tuple[str, ...] = ()
+
+
+class _Quoting(msgspec.Struct, frozen=True):
+    """A unit, as far as it may be somebody's."""
+
+    runs: tuple[str, ...] = ()
+    given: tuple[_Laid, ...] = ()
+    cluster: str = ""
+    owner: str = ""
+    hidden: dict[str, str] = {}
+
+
+def _renamed(told: Any, code: str) -> Any:
+    """What an act tells, wherever in it a code stands, with `withdrawn` in its place."""
+    if isinstance(told, dict):
+        return {GONE.id if key == code else key: _renamed(value, code) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [_renamed(value, code) for value in told]
+    return GONE.id if told == code else told
+
+
+def _revision(body: str) -> Revision:
+    return decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
+
+
+def _without(design: Design, runs: Collection[str]) -> Design:
+    """A design whose evidence leads to none of these runs."""
+    left = {
+        key: tuple(link for link in links if link.partition("@")[0] not in runs)
+        for key, links in design.evidence.items()
+    }
+    kept = {key: links for key, links in left.items() if links}
+    return design if kept == design.evidence else replace(design, evidence=kept)

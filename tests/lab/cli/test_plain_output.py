@@ -1,0 +1,87 @@
+"""What strangers wrote reaches a terminal in plain characters, in every form of output; a pipe has it whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.core.run_records import Imported, numbered
+from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Started
+from store.store import Store
+from tests.bounded import ROOT
+from tests.studies import NODES, R1, R2, frozen, label, unit
+
+HARM = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp"
+LOUD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e]|\x1b(?!\\[[0-9;]*m)")
+"""What a terminal obeys, but for the colours that we set ourselves."""
+COMMANDS = [
+    ("labels", "trial", "--csv"), ("labels", "trial"), ("labels", "trial", "--json"), ("labels", "trial", "--pilot"),
+    ("metrics", "--csv", "--by", "agent"), ("metrics", "--by", "agent"), ("metrics", "--json", "--by", "agent"),
+    ("report", "trial"), ("report", "trial", "--md"), ("report", "trial", "--html"), ("report", "trial", "--json"),
+    ("agreement", "trial"), ("raters", "trial"), ("study", "show", "trial"), ("study", "status", "trial"),
+    ("adjudicate", "trial", "--list"), ("runs",), ("runs", "--group", "agent"), ("traces",), ("show", "run-u1"),
+    ("family", "run-u1"), ("compare", "run-u1", "run-u2"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in which every text that a stranger gives would take over the terminal."""
+    path = tmp_path_factory.mktemp("harm")
+    with Store.open(path / "lab.db") as store:
+        for id in ("run-u1", "run-u2"):
+            task = Task(f"t {HARM}", "general", f"title {HARM}", instruction=f"do {HARM}")
+            started = Started(trace=id, task=task, agent=Actor("model", f"agent {HARM}"))
+            store.runs.add(Imported(numbered([started, Ended(status="failed", reason=HARM)]), {}, []))
+        units = [unit("u1"), unit("u2")]
+        plan = frozen(store, units, NODES, title=f"study {HARM}")
+        for rater, value in ((R1, "completed"), (R2, "not_completed")):
+            for target in ("open", "pay"):
+                said = label(plan, units[0], target, "state", value, note=f"note {HARM}", rater=rater)
+                store.labels.record(plan, units[0], said)
+    return path
+
+
+def printed(folder: Path, *args: str) -> str:
+    """What a command writes to a terminal."""
+    terminal, side = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "lab.cli.main", *args, "--db", "lab.db"], cwd=folder, stdin=subprocess.DEVNULL,
+        stdout=side, stderr=side,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
+    )  # fmt: skip
+    os.close(side)
+    seen = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            seen += piece
+    except OSError:
+        pass  # how Linux says that the other side has closed
+    finally:
+        os.close(terminal)
+    program.wait(60)
+    return seen.decode("utf-8")
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+def test_no_command_hands_escapes_on_to_a_terminal(folder: Path, args: tuple[str, ...]) -> None:
+    seen = printed(folder, *args)
+    assert seen.strip()
+    assert "Traceback" not in seen
+    assert not LOUD.search(seen.replace("\r\n", "\n")), ascii(LOUD.search(seen.replace("\r\n", "\n")))
+
+
+def test_a_pipe_has_the_true_text(folder: Path) -> None:
+    command = [sys.executable, "-m", "lab.cli.main", "labels", "trial", "--csv", "--db", "lab.db"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode(), newline="")))
+    assert {row["note"] for row in rows} == {f"note {HARM}"}

@@ -1,0 +1,173 @@
+"""Proofreading, export and redaction without a screen: what each prints, refuses, and leaves on the disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from lab.cli.main import main
+from lab.cli.schemas import schemas
+from lab.core.step import Observation
+from lab.core.trace import Ended
+from store.store import Store
+from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration, tree_of
+
+Run = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs one command over a database with one demonstration, as a person."""
+    for name, value in (("HOME", tmp_path), ("XDG_CONFIG_HOME", tmp_path / "config")):
+        monkeypatch.setenv(name, str(value))
+    with Store.open(tmp_path / "lab.db") as store:
+        store.runs.add(demonstration())
+
+    def call(*args: str, by: str = "P1", json_out: bool = True) -> tuple[int, Any]:
+        monkeypatch.setenv("HITLAB_PERSON", by)
+        code = main([*args, "--db", str(tmp_path / "lab.db"), *(["--json"] if json_out else [])])
+        out = capsysbinary.readouterr()
+        text = out.out.decode() + ("" if json_out else out.err.decode())
+        if json_out and code == 0 and args[0] in ("review", "privacy", "export"):
+            listed = f"{args[0]}-list" if "--list" in args else f"{args[0]}-show" if args[0] == "privacy" else args[0]
+            listed = args[0] if {"--text", "--box", "--clear", "--wipe"} & set(args) else listed
+            jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[listed])).validate(json.loads(text))
+        return code, json.loads(text) if json_out else text
+
+    return call
+
+
+def hand_in(run: Run, by: str, *edit: str) -> Any:
+    if edit:
+        assert run("review", DEMO, "--edit", *edit, by=by)[0] == 0
+    assert run("review", DEMO, "--accept", "all", "--commit", by=by)[0] == 0
+    return run("review", DEMO, "--show", by=by)[1]
+
+
+def test_two_proofread_apart_a_third_settles_and_the_reviewed_text_is_exported(run: Run, tmp_path: Path) -> None:
+    assert hand_in(run, "P1", "3", "instruction", "Tap the paper plane")["state"] == "one of two"
+    blind = run("review", DEMO, "--show", by="P2")[1]
+    assert (blind["rows"], blind["differences"], blind["proofreaders"]) == ([], [], 1)
+    assert "paper plane" not in json.dumps(blind)
+    assert "paper plane" not in run("review", DEMO, "--show", by="P2", json_out=False)[1]
+    shown = hand_in(run, "P2", "whole", "place", "school")
+    assert shown["state"] == "differs"
+    assert [(one["step"], one["field"]) for one in shown["differences"]] == [(None, "place"), (3, "instruction")]
+    assert run("export", DEMO, "--out", str(tmp_path / "o"), "--reviewed")[0] == 1
+    assert run("review", DEMO, "--settle", "3", "instruction", "Tap the plane", by="P1")[0] == 1
+    run("review", DEMO, "--settle", "3", "instruction", "Tap the plane", by="P3")
+    settled = run("review", DEMO, "--settle", "whole", "place", "office", "--note", "as recorded", by="P3")[1]
+    assert (settled["state"], settled["settled_by"]) == ("settled", ["P3"])
+    code, out = run("export", DEMO, "--out", str(tmp_path / "o"), "--reviewed")
+    assert (code, out["reviewed"], len(out["runs"])) == (0, True, 1)
+    lines = (tmp_path / "o" / out["runs"][0] / "run.jsonl").read_text().splitlines()
+    assert json.loads(lines[4])["event"]["proposed"]["instruction"] == "Tap the plane"
+    listed = run("review", "--list")[1]
+    assert listed["demonstrations"][0]["state"] == "settled"
+    (rate,) = listed["annotators"]
+    assert (rate["annotator"], rate["looks"], rate["edited"]) == ("A01", 8, 1)
+
+
+def test_an_action_is_edited_as_json_and_one_that_cannot_be_done_is_refused(run: Run) -> None:
+    code, shown = run("review", DEMO, "--edit", "1", "action", '{"kind":"long_press","at":[10,20]}')
+    assert (code, shown["places"][1]["mine"]["action"]) == (0, {"kind": "long_press", "at": [10, 20]})
+    for value, said in (
+        ("{", "action"),
+        ('{"kind":"click","at":[9999,3]}', "off the screen"),
+        ('{"kind":"fly"}', "kind"),
+    ):
+        code, refused = run("review", DEMO, "--edit", "1", "action", value)
+        assert code == 2
+        assert said in refused["message"] + refused["error"]
+
+
+@pytest.mark.parametrize(
+    ("args", "by", "code", "said"),
+    [
+        (["--accept", "9"], "P1", 2, "neither whole nor a step"),
+        (["--accept", "1"], "A01", 1, "A01 recorded it"),
+        (["--reject", "1", " "], "P1", 1, "needs a reason"),
+        (["--edit", "1", "intent", "x"], "P1", 2, "1 has no field 'intent'"),
+        (["--commit"], "P1", 1, "not looked at"),
+        (["--settle", "1", "action", '{"kind":"wait"}'], "P1", 1, "two have to proofread it"),
+    ],
+)
+def test_what_is_refused_says_why(run: Run, args: list[str], by: str, code: int, said: str) -> None:
+    found, refused = run("review", DEMO, *args, by=by)
+    assert found == code
+    assert said in refused["message"]
+
+
+def test_redacting_says_what_it_did_and_the_new_run_is_cleared(run: Run, tmp_path: Path) -> None:
+    assert [line["id"] for line in run("privacy", "--list")[1]] == [DEMO]
+    shown = run("privacy", DEMO, "--show")[1]
+    looks = {(one["looks"], one["text"]): one["steps"] for one in shown["suspects"]}
+    assert looks["e-mail", MAIL] == [2, 3]
+    assert looks["name", NAME] == [1]
+    assert looks["phone", "+44 20 7946 0018"] == [1]
+    assert looks["password", ""] == [2]
+    code, done = run("privacy", DEMO, "--text", NAME, "--box", "2", "10,600,351,660", "--clear")
+    assert code == 0
+    assert (done["cleared"], done["boxes"], done["pictures"], list(done["replaced"])) == (True, 1, 2, [DEMO])
+    assert done["bytes"] > 1000
+    assert NAME.encode() not in (tmp_path / "lab.db").read_bytes()
+    assert run("privacy", "--list")[1] == []
+    assert run("show", DEMO[:20])[0] == 1
+    assert run("privacy", "--wipe", json_out=False)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--box", "0", "1,2,3,4"], "step '0' is no number"),
+        (["--box", "1", "1,2,3"], "is no box"),
+        (["--box", "1", "9,2,3,4"], "is empty"),
+        (["--text", "x"], "too short"),
+    ],
+)
+def test_what_cannot_be_covered_is_refused(run: Run, args: list[str], said: str) -> None:
+    code, refused = run("privacy", DEMO, *args)
+    assert code == 2
+    assert said in refused["message"]
+
+
+def test_what_looks_private_is_told_by_step_and_the_last_screen_by_its_name(run: Run, tmp_path: Path) -> None:
+    shown, seen = demonstration("0197bbbb-0000-7000-8000-000000000000"), tree_of([PHONE, MAIL])
+    end = Ended(status="completed", final=Observation(None, (361, 640), seen), seq=shown.events[-1].seq)
+    with Store.open(tmp_path / "lab.db") as store:
+        store.runs.add(shown._replace(events=[*shown.events[:-1], end]))
+    text = run("privacy", "0197bbbb", "--show", json_out=False)[1]
+    assert f"{MAIL}, steps 2, 3 and the last screen\n" in text
+    assert f"{PHONE}, step 1 and the last screen\n" in text
+    assert "step 5" not in text
+
+
+def test_words_for_people_tell_the_same(run: Run) -> None:
+    assert "0197aaaa-0000" in run("review", "--list", json_out=False)[1]
+    text = run("review", DEMO, "--reject", "2", "a slip", json_out=False)[1]
+    assert "rejected by you: a slip" in text
+    assert "steps 1, 3, 4 and the demonstration as a whole are not looked at yet" in text
+    told = run("privacy", DEMO, "--text", MAIL, json_out=False)[1]
+    assert "copies made before (packs, exports, backups) cannot be reached" in told
+    assert MAIL not in told
+
+
+def test_seats_that_judge_nobody_have_none_of_this(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITLAB_SEAT", "participant")
+    for args in (["review", "--list"], ["privacy", "--list"], ["export", DEMO, "--out", "x"]):
+        assert run(*args)[0] == 1
+
+
+def test_export_and_import_by_command(run: Run, tmp_path: Path) -> None:
+    code, out = run("export", "--all", "--out", str(tmp_path / "all"))
+    assert (code, out["runs"]) == (0, [DEMO])
+    assert run("import", str(tmp_path / "all"))[1]["skipped"] == 1
+    assert run("export", "--all", "--out", str(tmp_path / "all"))[0] == 1
+    assert run("export", "--out", str(tmp_path / "none"))[0] == 2
+    assert run("export", "--all", "--out", str(tmp_path / "one"), json_out=False)[1].startswith("1 run, ")

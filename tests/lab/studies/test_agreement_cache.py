@@ -1,0 +1,93 @@
+"""What was computed last of a study: shown while newer answers are counted, never after somebody withdrew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from annotators.agreement.disputes import between, disputes
+from lab.core.agreement import How
+from lab.core.task import Actor
+from lab.studies.agreement_cache import kept_before
+from lab.studies.study_data import agreed, gathered
+from store.store import Store
+from store.withdrawal import withdraw
+from tests.screens.agreement.sample_study import NOT, made, units
+from tests.studies import label
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_the_last_numbers_are_there_though_more_came_in(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = made(store)
+        assert kept_before(store, study, How()) is None
+        first, then = agreed(store, study), store.agreement.newest()
+        unit = units()[0]
+        store.labels.record(study, unit, label(study, unit, "pay", "state", NOT, rater=Actor("model", "other")))
+        kept = kept_before(store, study, How())
+        assert kept is not None
+        assert kept[0] == first
+        assert store.labels.newer(study, kept[1].label[0]) == 1
+        assert not store.agreement.same_since(study, kept[1])
+        assert store.labels.newer(study, store.agreement.newest().label[0]) == 0
+        assert (then == kept[1], kept_before(store, study, How(seed=4))) == (True, None)
+        assert kept_before(store, msgspec.structs.replace(study, title="Another"), How()) is None
+
+
+def test_newer_answers_are_those_of_the_study(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = made(store)
+        other = msgspec.structs.replace(study, id="other")
+        assert store.labels.newer(study, 0) == len(list(store.labels.read(study))) > 0
+        assert store.labels.newer(other, 0) == 0
+
+
+def test_nothing_of_before_is_shown_once_somebody_withdrew(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = made(store)
+        agreed(store, study)
+        withdraw(store, "R3", Actor("human", "D1"))
+        assert kept_before(store, study, How()) is None
+
+
+def test_nothing_of_before_is_shown_of_another_file_in_the_same_place(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        agreed(store, made(store))
+    for path in tmp_path.glob("lab.db*"):
+        path.unlink()
+    with Store.open(tmp_path / "lab.db") as store:
+        assert kept_before(store, made(store), How()) is None
+
+
+def test_what_is_gathered_for_other_uses_is_what_is_counted(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = made(store)
+        whole, calls = gathered(store, study), [0]
+
+        def gather() -> object:
+            calls[0] += 1
+            return whole
+
+        first = agreed(store, study, How(), gather)  # type: ignore[arg-type]
+        assert (agreed(store, study), calls) == (first, [1])
+        resampled = whole.under(How(interval="bootstrap"))
+        assert (whole.how.interval, resampled.how.interval) == ("jackknife-t", "bootstrap")
+        assert resampled.people == whole.people
+
+
+def test_who_said_what_stands_most_first_with_steps(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        found = list(disputes(gathered(store, made(store)), "state", [("u4", "open"), ("u2", "pay")]))
+    assert [one.unit for one in found] == ["u4", "u2"]
+    assert [(said.rater, said.says, said.step) for said in found[0].said] == [
+        ("R1", "completed", 1), ("R3", "completed", 4), ("glass", "completed", 0), ("R2", NOT, 2),
+    ]  # fmt: skip
+    assert found[0].about == "Open the list of dishes"
+    assert [one.unit for one in between(found, "R1", "R2")] == ["u4"]
+    assert between(found, "R1", "nobody") == []

@@ -1,0 +1,137 @@
+"""Agreement opened a second time: pairs and grids are there without an answer being read, until more comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from lab.core.agreement import How
+from lab.core.study import Study
+from lab.core.task import Actor
+from lab.studies.agreement_cache import beside_before, beside_kept, beside_or, kept_before
+from lab.studies.study_data import agreed, gathered
+from screens.agreement import charts
+from store.agreement_labels import AgreementLabels
+from store.store import Store
+from store.withdrawal import withdraw
+from tests.rated import hand_in
+from tests.screens.agreement.sample_study import JUDGE, NOT, made, units
+from tests.screens.agreement.test_agreement import opened, ready, room
+from tests.screens.runs import painted
+from tests.studies import label
+
+Until = Callable[..., Awaitable[None]]
+
+
+async def first_opening(store: Store, study: Study, until: Until) -> tuple[Any, Any]:
+    """What pairs and grid hold, once all of it is kept."""
+    app = opened(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and room(app).pairs.count > 0)
+        it = room(app)
+        await until(pilot, lambda: beside_kept(store, study, How()) is not None)
+        return it.pairs.rows, it.grid.grid
+
+
+def unread(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Keeps answers from being read; lists who tried."""
+    tried: list[str] = []
+
+    def read(labels: AgreementLabels, study: Study) -> Any:
+        tried.append(study.name)
+        raise AssertionError("answers are read")
+
+    monkeypatch.setattr(AgreementLabels, "columns", read)
+    return tried
+
+
+async def test_a_second_opening_reads_no_answer(store: Store, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = made(store)
+    first = await first_opening(store, study, until)
+    tried = unread(monkeypatch)
+    app = opened(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and room(app).pairs.count > 0)
+        it = room(app)
+        assert (it.pairs.rows, it.grid.grid) == first
+        assert "72 answers of 3 raters, 1 judge" in painted(app)
+        for row in range(it.fields.count):
+            it.fields.go(row)
+            await until(pilot, lambda: "counting" not in str(it.grid.border_title))
+        it.fields.go(0)
+        await pilot.press("tab", "down")
+        await until(pilot, lambda: "R1 × R2" in str(it.grid.border_title))
+    assert tried == []
+
+
+def test_what_is_kept_is_what_would_be_drawn(store: Store) -> None:
+    study = made(store)
+    studied = gathered(store, study)
+    kept = kept_beside(store, study)
+    for field in ("state", "seen", "rating"):
+        assert kept.pairs[field] == charts.pairs_of(studied, field)
+    grids = {(one.field, one.one, one.other): one for one in kept.grids}
+    for ask in (
+        ("state", "", ""),
+        ("state", "R1", "R3"),
+        ("state", "truth", JUDGE.partition(":")[2]),
+        ("rating", "", ""),
+    ):
+        assert grids[ask] == charts.drawn(studied, *ask)
+    assert grids["state", "R1", "R3"].grid is not None
+    assert grids["rating", "", ""].grid is None
+    assert "no categories" in grids["rating", "", ""].why
+
+
+def kept_beside(store: Store, study: Study, how: How = How()) -> Any:  # noqa: B008  # frozen
+    """Everything beside the numbers, kept."""
+    studied = gathered(store, study, how)
+    found = agreed(store, study, how)
+    return beside_or(store, study, how, lambda: charts.beside(studied, found, nullcontext(), lambda: True))
+
+
+def test_nothing_is_taken_for_what_holds_once_more_came_in(store: Store) -> None:
+    study = made(store, open=[("R3", "u5")])
+    kept = kept_beside(store, study)
+    assert beside_kept(store, study, How()) == kept
+    assert beside_kept(store, study, How(seed=4)) is None
+    hand_in(store, study, "R3", "u5")
+    assert beside_kept(store, study, How()) is None
+    before = kept_before(store, study, How())
+    assert before is not None
+    assert beside_before(store, study, How(), before[1]) == kept
+    agreed(store, study)
+    now = kept_before(store, study, How())
+    assert now is not None
+    assert beside_before(store, study, How(), now[1]) is None
+    assert kept_beside(store, study).open < kept.open
+
+
+def test_who_withdraws_goes_from_it(store: Store) -> None:
+    study = made(store)
+    kept_beside(store, study)
+    withdraw(store, "R3", Actor("human", "D1"))
+    assert beside_kept(store, study, How()) is None
+
+
+async def test_after_more_came_in_pairs_are_counted_anew(store: Store, until: Until) -> None:
+    study = made(store)
+    pairs, _ = await first_opening(store, study, until)
+    unit = units()[0]
+    for target in ("open", "pay"):
+        store.labels.record(study, unit, label(study, unit, target, "state", NOT, rater=Actor("model", "other")))
+    app = opened(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "2 judges" in painted(app))
+        await until(pilot, lambda: beside_kept(store, study, How()) is not None)
+        assert [one.value for one in room(app).pairs.rows] == [one.value for one in pairs]
+
+
+def test_what_is_no_longer_wanted_is_not_made(store: Store) -> None:
+    study = made(store)
+    with pytest.raises(CancelledError):
+        charts.beside(gathered(store, study), agreed(store, study), nullcontext(), lambda: False)

@@ -1,0 +1,125 @@
+"""A phone whose screen changes while a run is on: asleep, secured, turned, on another display: told and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from lab.core.settings import Settings
+from lab.core.trace import Paused, Resumed
+from screens.app import LabApp
+from screens.home.home import HomeScreen
+from store.store import Store
+from tests.screens.runs import painted
+from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
+
+__all__ = ["adb_environment", "adb_server", "rig"]
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def app(
+    store: Store, settings: Settings, rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
+) -> LabApp:
+    """An app that is to make its runs on the served phone, seen by screencap."""
+    monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
+    return LabApp(store, settings)
+
+
+def told(app: LabApp) -> list[tuple[type, str]]:
+    """What the run keeps of its phone: the kind of event and its state."""
+    assert app.session is not None
+    events = app.store.runs.events(app.session.trace_id)
+    return [(type(event), event.state) for event in events if isinstance(event, Paused | Resumed) and event.state]
+
+
+async def asked(app: LabApp, until: Until, pilot: object, serial: str) -> None:
+    await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+    app.choose_phone(serial)
+    app.open_task("usual_lunch")
+    await until(pilot, lambda: "The agent asks" in painted(app))
+
+
+def status(app: LabApp) -> str:
+    assert app.session is not None
+    return app.store.runs.trace(app.session.trace_id).status
+
+
+def flat(app: LabApp) -> str:
+    """The screen as one line of words, whatever its panes folded."""
+    return " ".join(painted(app).replace("│", " ").split())
+
+
+async def test_a_phone_that_falls_asleep_is_told_woken_and_kept(app: LabApp, until: Until, rig: Rig) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await asked(app, until, pilot, rig.serial)
+        rig.served.fault("asleep", True)
+        await until(pilot, lambda: "is asleep: its screen is off. It is woken." in flat(app))
+        await until(pilot, lambda: "waits for your answer" in painted(app) and "not live" not in painted(app))
+        assert told(app) == [(Paused, "asleep")]
+        assert rig.served.display.awake
+        assert status(app) == "open"
+
+
+async def test_a_secured_screen_is_told_and_the_run_waits_for_it(app: LabApp, until: Until, rig: Rig) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await asked(app, until, pilot, rig.serial)
+        rig.served.fault("secured", True)
+        await pilot.press("n", "o", "enter")
+        await until(pilot, lambda: "shows a secured screen: its app forbids pictures" in flat(app))
+        await until(pilot, lambda: "not live: secured" in painted(app))
+        assert told(app) == [(Paused, "secured")]
+        assert status(app) == "open"
+        rig.served.fault("clear", None)
+        await until(pilot, lambda: "not live" not in painted(app) and "goes on  " in painted(app))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "well", "words", "states"),
+    [
+        ("rotate", 1, 0, ("is turned on its side (90°).", "stands upright again."), ("turned", "upright")),
+        ("second", True, False, ("is shown on another display, too;", "its own screen alone"),
+         ("two displays", "one display")),
+    ],
+)  # fmt: skip
+async def test_a_phone_that_is_turned_or_shown_elsewhere_is_told_in_live_and_replay_and_goes_on(
+    app: LabApp,
+    until: Until,
+    rig: Rig,
+    name: str,
+    value: object,
+    well: object,
+    words: tuple[str, str],
+    states: tuple[str, str],
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await asked(app, until, pilot, rig.serial)
+        rig.served.fault(name, value)
+        await until(pilot, lambda: words[0] in flat(app))
+        await until(pilot, lambda: "waits for your answer" in painted(app))
+        rig.served.fault(name, well)
+        await until(pilot, lambda: words[1] in flat(app))
+        await until(pilot, lambda: "waits for your answer" in painted(app))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "ctrl+x again ends the run" in painted(app))
+        rig.served.fault(name, value)  # while it stands still it stays so
+        await until(pilot, lambda: flat(app).count(words[0]) == 2)
+        assert [state for _, state in told(app)] == [states[0], states[1], states[0]]
+        assert told(app)[1:] == [(Resumed, states[1]), (Paused, states[0])]
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "this run is over" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "replay")
+        await pilot.press("end")
+        await until(pilot, lambda: words[0] in flat(app) and words[1] in flat(app))
+
+
+async def test_a_phone_that_lies_on_its_side_when_a_run_begins_is_told(app: LabApp, until: Until, rig: Rig) -> None:
+    rig.served.fault("rotate", 3)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        app.choose_phone(rig.serial)
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: "is turned on its side (270°)." in flat(app))
+        assert told(app) == [(Resumed, "turned")]

@@ -1,0 +1,125 @@
+"""Switches, radio buttons and check boxes tell their state in a character, where they stand and on no text."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image, ImageDraw
+from rich.cells import cell_len
+
+from lab.core.ui_tree import Bounds, Node, UiTree
+from screens.mirror.controls import controls
+from screens.mirror.glyphs import width_of
+from screens.mirror.painter import PaintedPhone, Painter
+from screens.mirror.shot import MirrorShot, MirrorView
+from simulators.phone.phone import Phone
+from simulators.phone.shots_phone import at, tap
+
+VIEWS = [MirrorView((45, 25), zoom="wide"), MirrorView((45, 50))]
+SIGNS = ("◉", "○", "☑", "☐", "━━━●", "●━━━")
+
+
+def dish(dark: bool) -> Phone:
+    """The sheet of a dish whose second size was chosen."""
+    phone = at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark)
+    tap(phone, "Smoked broth noodles")
+    tap(phone, "Large")
+    return phone
+
+
+def seen(phone: Phone) -> MirrorShot:
+    screen = phone.observe()
+    with Image.open(io.BytesIO(screen.png)) as image:
+        return MirrorShot(image.convert("RGB").tobytes(), image.size, screen.tree, live=True)
+
+
+def lines(painted: PaintedPhone) -> dict[int, str]:
+    """What was written on each row, from left to right."""
+    rows: dict[int, list[tuple[int, str]]] = {}
+    for text in painted.texts:
+        rows.setdefault(text.row, []).append((text.column, "".join(glyph.text for glyph in text.line)))
+    return {row: " ".join(text for _, text in sorted(texts)) for row, texts in rows.items()}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_chosen_is_told_beside_its_words(view: MirrorView, dark: bool) -> None:
+    said = lines(Painter().paint(seen(dish(dark)), view)).values()
+    for line in ("○ Regular", "◉ Large +$2.50", "◉ Mild", "○ Medium", "○ Hot", "☐ Soft egg +$1.50"):
+        assert line in said
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    ("screen", "ends"),
+    [
+        ("display", ("●━━━", "━━━●")),
+        ("quiet", ("●━━━", "●━━━")),
+        ("wifi", ("━━━●", "━━━●")),
+        ("font_size", ("Default",) * 2),
+    ],
+)
+@pytest.mark.parametrize("dark", [False, True])
+def test_settings_tell_what_is_on(view: MirrorView, screen: str, ends: tuple[str, str], dark: bool) -> None:
+    shot = seen(at("settings", screen, {}, dark=dark))
+    painted = Painter().paint(shot, view)
+    assert shot.tree is not None
+    told = [text for text in painted.texts if "".join(glyph.text for glyph in text.line) in SIGNS]
+    assert len(told) == sum(one.kind != "icon" for one in controls(shot.tree, (1080, 2400)))
+    marked = [line for line in lines(painted).values() if any(sign in line for sign in ("◉", "━"))]
+    assert len(marked) == 1
+    assert marked[0].endswith(ends[dark])
+    taken: set[tuple[int, int]] = set()
+    for text in painted.texts:
+        cells = {(text.row, text.column + offset) for offset in range(width_of(text.line))}
+        assert not cells & taken
+        taken |= cells
+
+
+def test_each_sign_is_as_wide_as_its_characters() -> None:
+    assert all(cell_len(sign) == len(sign) for sign in SIGNS)
+
+
+def test_a_state_goes_when_its_pixels_change_and_no_tree_says_what_to() -> None:
+    phone, painter = dish(False), Painter()
+    shot = seen(phone)
+    assert "◉ Mild" in lines(painter.paint(shot, VIEWS[0])).values()
+    tap(phone, "Hot")
+    later = lines(painter.paint(seen(phone)._replace(tree=None), VIEWS[0])).values()
+    assert "◉ Mild" not in later
+    assert "○ Hot" not in later
+    assert "○ Medium" in later
+    assert "◉ Hot" in lines(painter.paint(seen(phone), VIEWS[0])).values()
+
+
+@pytest.mark.parametrize("drawn", [None, (100, 940, 700, 1010), (80, 1020, 1000, 1024)])
+def test_nothing_is_told_where_no_such_control_is_seen(drawn: tuple[int, int, int, int] | None) -> None:
+    image = Image.new("RGB", (1080, 2400), "white")
+    if drawn is not None:
+        ImageDraw.Draw(image).rectangle(drawn, "black")
+    box = Node(Bounds(40, 900, 1040, 1050), cls="android.widget.CheckBox", checkable=True, checked=True)
+    assert not Painter().paint(MirrorShot(image.tobytes(), image.size, UiTree((box,))), VIEWS[1]).texts
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_box_behind_its_words_is_told_there(dark: bool) -> None:
+    said = list(lines(Painter().paint(seen(at("social", "close_friends", {}, dark=dark)), VIEWS[1])).values())
+    assert sum(line.endswith("☑") for line in said) == 2
+    assert sum(line.endswith("☐") for line in said) == 3
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_in_an_outline_stand_where_they_are_written(dark: bool) -> None:
+    painted = Painter().paint(seen(at("marrowby", "filter", {}, dark=dark)), VIEWS[0])
+    begins = {"".join(glyph.text for glyph in text.line): text.column for text in painted.texts}
+    assert begins["From"] < begins["Cream"] < begins["Up to"] < begins["Green"]
+    assert abs(begins["Black"] - begins["White"]) <= 1
+    assert "Label" in "".join(lines(Painter().paint(seen(at("clock", "alarm", {}, dark=dark)), VIEWS[0])).values())
+
+
+def test_what_a_switch_leaves_behind_stays_on_its_card() -> None:
+    painted = Painter().paint(seen(at("settings", "wifi", {})), VIEWS[0])
+    switch = next(text for text in painted.texts if "".join(glyph.text for glyph in text.line) == "━━━●")
+    below = painted.cells.bg[switch.row + 1]
+    assert below[switch.column + 1] == below[20]

@@ -1,0 +1,48 @@
+"""The playbooks of the built-in tasks that go wrong: each ends in its own way, and its task's checks see it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.core.playbook import chosen
+from simulators import library, task_variation
+from tests.simulators.playing import fitting, task_named
+
+TASKS = sorted(library.tasks())
+WRONG = [(name, one.name) for name in TASKS for one in task_named(name).playbooks]
+LOOPING = {(name, one) for name, one in WRONG if one == "loops"}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_has_a_playbook_and_two_that_go_wrong(name: str) -> None:
+    task = task_named(name)
+    assert task.playbook
+    assert len({one.name for one in task.playbooks}) == 2
+    assert all(one.fault.endswith(".") for one in task.playbooks)
+
+
+@pytest.mark.parametrize(("name", "playbook"), WRONG)
+def test_what_goes_wrong_is_seen_by_the_checks(name: str, playbook: str) -> None:
+    played = fitting(name, playbook=playbook)
+    assert played.ended.score is not None
+    assert played.ended.score < 1.0, played.told()
+    if (name, playbook) in LOOPING:
+        assert played.ended.status == "budget", played.told()
+    else:
+        assert played.steps[-1].proposed.action.status == "complete", played.told()
+
+
+def test_in_another_world_it_goes_wrong_too() -> None:
+    for name, playbook in WRONG[::9]:
+        played = fitting(name, vary=3, seed=3, playbook=playbook)
+        assert played.ended.score is not None
+        assert played.ended.score < 1.0, played.told()
+
+
+def test_a_world_renames_playbooks_as_it_renames_the_task() -> None:
+    task = task_named("usual_lunch")
+    other = task_variation.world(3).task(task)
+    assert "Sesame dan noodles" in str(task.playbook)
+    assert "Sesame dan noodles" not in str(other.playbook)
+    assert [one.name for one in other.playbooks] == [one.name for one in task.playbooks]
+    assert chosen(other.playbook, other.playbooks, "wrong-dish") != chosen(other.playbook, other.playbooks, "")
