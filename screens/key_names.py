@@ -72,8 +72,20 @@ def with_keys(node: DOMNode, text: str) -> str:
 
 
 def give_keys(widget: Widget) -> None:
-    """Puts the keys to a widget at once; to none in a room that was taken down."""
+    """Puts the keys to a widget at once; to none in a room that was taken down.
+
+    A widget that was hidden a moment ago may hear of it only now, and Textual then moves the keys on: behind that
+    they are put there once more.
+    """
     if widget.is_attached:
+        widget.screen.set_focus(widget)
+        widget.call_later(_give_back, widget)
+
+
+def _give_back(widget: Widget) -> None:
+    """Puts the keys to a widget that is shown, unless they are in its own panel."""
+    panel = widget if widget.children else widget.parent
+    if widget.is_attached and widget.focusable and isinstance(panel, Widget) and not panel.has_focus_within:
         widget.screen.set_focus(widget)
 
 

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from lab.core.screen_clock import Clock
 from lab.core.step import Action
 from lab.core.ui_tree import UiTree
-from screens.key_names import with_keys
+from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.record.nodes import NodePicker
 
@@ -89,7 +89,7 @@ class HandsPanel(Vertical):
         self.display = True
         if first:
             self._row.cursor = -1
-            self._row.focus()
+            give_keys(self._row)
 
     def close(self) -> None:
         self._picker.close()

@@ -311,7 +311,9 @@ class Mirror(Touchscreen):
 
     def action_pan(self, across: int, down: int) -> None:
         """Moves the enlarged part by a third of what is seen."""
-        fit = self.fit
+        size = self._canvas.size
+        # From where the last key led, painted or not: of two quick ones the first would be lost.
+        fit = self.fit and fit_of(self.fit.size, (size.width, size.height), self.zoom, self.pan)
         if fit is not None:
             x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
             most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)

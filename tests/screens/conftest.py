@@ -24,7 +24,7 @@ from textual.strip import Strip
 
 from lab.core.settings import Settings
 from store.store import Store
-from tests.screens.runs import WAITING, bare_run, waiting_run, whole_run
+from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
 
 _TURNS = 500
 """After so many the app works on without an end."""
@@ -188,6 +188,6 @@ def until() -> Callable[..., Awaitable[None]]:
             await asyncio.sleep(0.01)
             if condition():
                 return
-        raise AssertionError("the condition never came true")
+        raise AssertionError(f"the condition never came true; what stands there:\n{painted(pilot.app)}")
 
     return wait

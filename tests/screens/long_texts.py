@@ -99,7 +99,7 @@ async def read(
         await (press(pilot, key) if quick else pilot.press(key))
         now = area(app, widget) if quick else await _moved(app, widget, now)
         seen += now
-    raise AssertionError("the text has no end")
+    raise AssertionError(f"the text has no end:\n{painted(app)}")
 
 
 async def _moved(app: Any, widget: Widget, before: str) -> str:

@@ -206,9 +206,11 @@ async def test_a_strangers_text_is_plain_characters(live: Any, until: Any) -> No
         await until(pilot, lambda: app.live.query_one(ReplyText).text)
         await pilot.press("enter")
         await until(pilot, lambda: app.shows("you answered"))
-        lines = [strip.text for strip in app.screen._compositor.render_strips()]
-        told = [line for line in lines if seen in line]
-        assert len(told) == 3  # asked, thought, answered
+
+        def lines() -> list[str]:
+            return [strip.text for strip in app.screen._compositor.render_strips() if seen in strip.text]
+
+        await until(pilot, lambda: len(lines()) == 3)  # asked, thought, answered
     assert not any("\x1b" in line or "\x07" in line for line in app.painted)
 
 

@@ -321,6 +321,23 @@ async def test_words_zoom_and_pan_by_key() -> None:
         assert fit.y1 <= SIZE[1]
 
 
+async def test_keys_that_are_quicker_than_the_picture_each_pan_by_a_part() -> None:
+    app = Bench()
+    async with app.run_test(size=(20, 12)) as pilot:
+        mirror = app.mirror
+        mirror.show(frame(picture()))
+        await shown(pilot, mirror)
+        mirror.zoom = "2x"
+        await shown(pilot, mirror)
+        for across, down in ((0, 1), (1, 0), (0, 1)):  # no turn of the loop between them, so nothing is painted
+            mirror.action_pan(across, down)
+        await shown(pilot, mirror)
+        fit = mirror.fit
+        assert fit is not None
+        assert fit.x0 == min((fit.x1 - fit.x0) / 3, SIZE[0] - (fit.x1 - fit.x0))
+        assert fit.y0 == round(2 * (fit.y1 - fit.y0) / 3)
+
+
 async def test_a_resize_paints_anew() -> None:
     app = Bench()
     async with app.run_test(size=(20, 12)) as pilot:
