@@ -73,6 +73,22 @@ def import_paths(
     return importing.report
 
 
+def failed_import(paths: Iterable[Path], format: str | None = None) -> Report | None:
+    """The report of an import below `paths` from which no run comes, without a file for them; None where one does."""
+    report = Report()
+    for path in paths:
+        count = len(report.failed)
+        for kind, one in _read(path, format, lambda _: False):
+            if not isinstance(one, FailedRun):
+                return None
+            report.failed.append({"path": one.path, "error": one.error})
+            if kind:
+                report.formats.setdefault(kind, Tally()).failed += 1
+        if len(report.failed) == count:
+            report.failed.append({"path": str(path), "error": _nothing(path, format)})
+    return report
+
+
 class _Taken(NamedTuple):
     """A run that waits for its batch."""
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from lab.cli.arguments import AGENTS, Arguments, Parser, share
-from lab.cli.database import open_store
+from lab.cli.database import is_new, open_store
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -91,6 +91,10 @@ def run(args: RunArguments) -> int:
     settings = load(db=args.db, device=args.device)
     refuse_blind(settings, "run")
     specs = [_spec(args, settings, name) for name in _names(args)]
+    if is_new(settings):
+        from lab.runs.session import check_spec
+
+        check_spec(None, specs[0])
     with open_store(settings) as store:
         agent = None if is_playbook(args.agent) else agent_of(args.agent, store)
         with progress(len(specs), args.attempts) as told:

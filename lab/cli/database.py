@@ -24,6 +24,11 @@ def settings_for(db: str | None, may: Callable[[Seat], bool], what: str) -> Sett
     return settings
 
 
+def is_new(settings: Settings) -> bool:
+    """Whether `open_store` would make the file: what can be refused before is refused before."""
+    return not database(settings).exists()
+
+
 def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
     """The database in force; its folder is made where it is ours to make."""
     from store.connection import named

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import open_store, settings_for, sweep_told
+from lab.cli.database import is_new, open_store, settings_for, sweep_told
 from lab.cli.output import (
     emit,
     say,
@@ -94,21 +94,30 @@ def add_import(parser: Parser) -> None:
 
 def bring(args: ImportArguments) -> int:
     """Recorded runs into the database, each whole or not at all; those already there are skipped."""
-    from store.run_import import import_paths
+    from store.run_import import failed_import, import_paths
 
     paths = [Path(path) for path in args.paths]
-    with open_store(load(db=args.db)) as store:
+    settings = load(db=args.db)
+    failed = failed_import(paths, args.format) if is_new(settings) else None
+    if failed is not None:
+        return _tell_result(msgspec.convert({**msgspec.to_builtins(failed), "linked": 0}, ImportResult), args, "")
+    with open_store(settings) as store:
         with incoming(store.size) as on_run:
             report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
         result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.outside()}, ImportResult)
-        emit(result, lambda _: _tell_import(result, str(store.path)), json=args.json)
-        for failure in result.failed:
-            warn(failure.error)
-    if report.interrupted:
+        return _tell_result(result, args, str(store.path))
+
+
+def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
+    """Prints what came in and what failed, and gives the exit code."""
+    emit(result, lambda _: _tell_import(result, db), json=args.json)
+    for failure in result.failed:
+        warn(failure.error)
+    if result.interrupted:
         warn("import: stopped; what is in stays, and the same command brings in the rest.")
-    if not result.failed and not report.interrupted:
+    if not result.failed and not result.interrupted:
         return 0
-    return 3 if result.imported or result.skipped or report.interrupted else 1
+    return 3 if result.imported or result.skipped or result.interrupted else 1
 
 
 def _tell_import(result: ImportResult, db: str) -> None:

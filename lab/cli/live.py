@@ -8,7 +8,7 @@ import msgspec
 
 from lab.cli import app
 from lab.cli.arguments import AGENTS, Arguments, Parser, seconds
-from lab.cli.database import open_store
+from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, say
 from lab.cli.run_text import in_words
 from lab.core.errors import LabError
@@ -142,20 +142,26 @@ def live(args: LiveArguments) -> int:
         device=args.device,
         window=args.window,
     )
-    with open_store(settings) as store:
-        spec, resume = _spec(args, settings, store, headless=headless)
+    new = _new_spec(args, settings, headless=headless) if args.resume is None else None
+    with open_store(settings, create=args.resume is None) as store:
+        spec, resume = (new, None) if new else _resumed_spec(args, settings, store, headless=headless)
         if not headless:
-            if spec.gate == "ask" and spec.seat != "developer":
-                raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
             settings = msgspec.structs.replace(settings, seat=spec.seat)
             return app.run_app(store, settings, app.live_opening(store, spec, resume))
-        if spec.gate == "ask":
-            raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
-        if spec.user == "human":
-            raise LabError("live", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         from lab.runs.session import Session
 
         return run_headless(Session(store, spec, resume), as_json=args.json, events=args.events)
+
+
+def _check_gate(spec: Spec, *, headless: bool) -> None:
+    """Raises `LabError` where nobody here can do what the run asks of its person."""
+    if not headless:
+        if spec.gate == "ask" and spec.seat != "developer":
+            raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
+    elif spec.gate == "ask":
+        raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
+    elif spec.user == "human":
+        raise LabError("live", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
 
 
 class ReplayArguments(Arguments):
@@ -197,28 +203,38 @@ def _check_step(run: Summary, step: int) -> None:
         raise LabError(f"run {run.id}", f"has no step {step}; it has {has}")
 
 
-def _spec(args: LiveArguments, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:
-    from lab.runs.spec import Spec, given_playbook, in_world, resume_spec
-
-    pace = args.pace if args.pace is not None else 0.0 if headless else settings.pace
-    breaks = breaks_of(args.breaks, settings)
-    changes: dict[str, Any] = {
+def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
+    """The fields of a spec that the command line sets; None where it leaves one as it is."""
+    return {
         "agent": args.agent,
         "user": args.user,
         "gate": args.gate,
-        "pace": pace,
-        "breaks": breaks,
+        "pace": args.pace if args.pace is not None else 0.0 if headless else settings.pace,
+        "breaks": breaks_of(args.breaks, settings),
     }
-    if args.resume is not None:
-        _refuse_other(args)
-        trace = store.runs.trace(store.runs.find(args.resume))
-        phone = {"device": args.device, "harness": args.harness}
-        spec = resume_spec(trace, person=args.person, **phone, **changes)
-        if settings.seat != spec.seat and settings.seat != "developer":
-            raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
-        return spec, trace
+
+
+def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace]:
+    """The spec of an open run of this file, and the run."""
+    from lab.runs.spec import resume_spec
+
+    changes = _changes(args, settings, headless=headless)
+    _refuse_other(args)
+    trace = store.runs.trace(store.runs.find(args.resume or ""))
+    spec = resume_spec(trace, person=args.person, device=args.device, harness=args.harness, **changes)
+    if settings.seat != spec.seat and settings.seat != "developer":
+        raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
+    _check_gate(spec, headless=headless)
+    return spec, trace
+
+
+def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spec:
+    """The spec of a new run of the task that is named; `LabError` before a file is made for what cannot be run."""
+    from lab.runs.session import check_spec
+    from lab.runs.spec import Spec, given_playbook, in_world
     from simulators import library
 
+    changes = _changes(args, settings, headless=headless)
     task = given_playbook(library.task(args.task or ""), args.playbook, args.agent)
     name = args.persona or task.persona
     persona = library.persona(name, args.log or task.log) if name else None
@@ -234,7 +250,11 @@ def _spec(args: LiveArguments, settings: Settings, store: Store, *, headless: bo
         harness=args.harness or "",
     )
     spec = in_world(spec, args.vary) if args.vary else spec
-    return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
+    spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
+    _check_gate(spec, headless=headless)
+    if is_new(settings):
+        check_spec(None, spec)
+    return spec
 
 
 def _refuse_other(args: LiveArguments) -> None:

@@ -433,10 +433,11 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
     raise LabError("user", f"{spec.user!r} is none of human, script, script:FILE, model:NAME", code=2)
 
 
-def check_spec(store: Store, spec: Spec) -> None:
+def check_spec(store: Store | None, spec: Spec) -> None:
     """Raises `LabError` where a run could not be made of this: no such agent or user, or a harness without a phone.
 
-    Nothing is started; whether the phone is there is seen when the run is built.
+    Nothing is started; whether the phone is there is seen when the run is built. `store` is None where the file that
+    the run goes to is not made yet.
     """
     check_harness(spec)
     user_of(spec, Actor("human", spec.person), Mailbox())

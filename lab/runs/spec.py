@@ -120,14 +120,19 @@ def in_world(spec: Spec, vary: int) -> Spec:
     return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
 
 
-def agent_of(name: str, store: Store, task: Task | None = None) -> Agent:
-    """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s."""
+def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
+    """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s.
+
+    `store` holds the runs that `recorded:ID` names; None where the file is not made yet.
+    """
     kind, _, source = name.partition(":")
     if is_playbook(name):
         return playbook_agent(name, task)
     if kind == "recorded" and source:
         from lab.agents.recorded import RecordedAgent
 
+        if store is None:
+            raise LabError("agent", f"{name!r} names a run, and the file is not there yet", code=2)
         run = store.runs.find(source)
         return RecordedAgent(store.runs.trace(run).steps, f"recorded:{run}")
     if kind == "process":

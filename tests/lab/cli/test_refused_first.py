@@ -1,0 +1,61 @@
+"""What is refused is refused before a file is made for it; what is taken makes one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.cli.main import main
+
+REFUSED = {
+    "live usual_lunch --headless --agent nosuch": "'nosuch' is none of playbook",
+    "live usual_lunch --headless --agent recorded:abc": "the file is not there yet",
+    "live usual_lunch --headless --user nosuch": "'nosuch' is none of human",
+    "live usual_lunch --headless --user human": "needs --user script",
+    "live usual_lunch --headless --user script:nosuch.json": "script 'nosuch.json': there is none of that name",
+    "live usual_lunch --headless --gate ask": "nobody lets the actions through",
+    "live usual_lunch --headless --persona nosuch": "persona 'nosuch'",
+    "live nosuch --headless": "task 'nosuch'",
+    "live --headless --resume abc": "is not there",
+    "run usual_lunch --agent nosuch": "'nosuch' is none of playbook",
+    "run usual_lunch --agent recorded:abc": "the file is not there yet",
+    "run usual_lunch --user nosuch": "'nosuch' is none of human",
+    "import nosuch": "nosuch: is not there.",
+    "import notes.txt half.zip": "half.zip: holds no runs of a known format",
+    "import half.jsonl": "half.jsonl",
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for kind in ("DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    Path("notes.txt").write_text("no runs")
+    Path("half.zip").write_bytes(b"PK\x03\x04half")
+
+
+def _exported() -> Path:
+    """A run in a file of its own."""
+    assert main(["--db", "whole.db", "live", "usual_lunch", "--headless"]) == 0
+    assert main(["--db", "whole.db", "export", "--all", "--out", "out"]) == 0
+    return next(Path("out").rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_a_command_that_is_refused_leaves_no_file(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if "half.jsonl" in command:
+        Path("half.jsonl").write_bytes(_exported().read_bytes()[:400])
+    capsys.readouterr()
+    assert main([*command.split(), "--db", "new.db"]) in (1, 2)
+    assert REFUSED[command] in capsys.readouterr().err
+    assert list(Path().glob("new.db*")) == []
+
+
+def test_what_can_be_read_beside_what_cannot_makes_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    run = _exported()
+    capsys.readouterr()
+    assert main(["--db", "new.db", "import", "nosuch", str(run)]) == 3
+    assert "1 imported" in capsys.readouterr().out
+    assert Path("new.db").is_file()
