@@ -132,7 +132,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.agents.recorded import RecordedAgent
 
         if store is None:
-            raise LabError("agent", f"{name!r} names a run, and the file is not there yet", code=2)
+            raise LabError(f"run {source}", "is not in a file that is not there yet.")
         run = store.runs.find(source)
         return RecordedAgent(store.runs.trace(run).steps, f"recorded:{run}")
     if kind == "process":

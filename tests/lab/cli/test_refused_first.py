@@ -10,7 +10,7 @@ from lab.cli.main import main
 
 REFUSED = {
     "live usual_lunch --headless --agent nosuch": "'nosuch' is none of playbook",
-    "live usual_lunch --headless --agent recorded:abc": "the file is not there yet",
+    "live usual_lunch --headless --agent recorded:abc": "run abc: is not in a file that is not there yet.",
     "live usual_lunch --headless --user nosuch": "'nosuch' is none of human",
     "live usual_lunch --headless --user human": "needs --user script",
     "live usual_lunch --headless --user script:nosuch.json": "script 'nosuch.json': there is none of that name",
@@ -19,7 +19,7 @@ REFUSED = {
     "live nosuch --headless": "task 'nosuch'",
     "live --headless --resume abc": "is not there",
     "run usual_lunch --agent nosuch": "'nosuch' is none of playbook",
-    "run usual_lunch --agent recorded:abc": "the file is not there yet",
+    "run usual_lunch --agent recorded:abc": "run abc: is not in a file that is not there yet.",
     "run usual_lunch --user nosuch": "'nosuch' is none of human",
     "import nosuch": "nosuch: is not there.",
     "import notes.txt half.zip": "half.zip: holds no runs of a known format",
