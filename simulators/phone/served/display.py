@@ -182,16 +182,17 @@ class Display:
         """What is shown in an app's place: nothing, the lock screen, or black where the app forbids pictures."""
         from PIL import Image, ImageDraw
 
-        if self.open and not self._secured:
+        lit, lock = self.lit, self._lock  # read once: another thread may light or open it meanwhile
+        if lit and not lock and not self._secured:
             return self._with_preview() if self.preview else None
         picture = Image.new("RGB", self.size)
-        if not self.lit:
+        if not lit:
             return picture
         wide, high = self.size
-        if self._lock:
+        if lock:
             pen = ImageDraw.Draw(picture)
             pen.rectangle((0, 0, wide, high), fill=(24, 40, 72))
-            pen.text((wide // 2, high // 3), _LOCK_WORDS[self._lock], fill="white", anchor="mm", font_size=64)
+            pen.text((wide // 2, high // 3), _LOCK_WORDS[lock], fill="white", anchor="mm", font_size=64)
             return picture
         drawn = self.phone.look()
         bar = STATUS_BAR.bottom
@@ -229,8 +230,8 @@ class Display:
 
     def tree(self) -> UiTree:
         """What uiautomator dumps: the window that has the input; no bars, no keyboard; nothing while it is dark."""
-        if self.lit and self._lock:
-            node = Node(cls="android.widget.TextView", text=_LOCK_WORDS[self._lock], bounds=Bounds(0, 0, *self.size))
+        if self.lit and (lock := self._lock):
+            node = Node(cls="android.widget.TextView", text=_LOCK_WORDS[lock], bounds=Bounds(0, 0, *self.size))
             return UiTree((node,), self._rotation)
         return self._turned(tree(_active(self.phone.look().windows))) if self.lit else UiTree()
 

@@ -112,10 +112,12 @@ def _play(part: Participation, way: Way, at: int) -> bool:
     """Plays the next one; whether it came to an end."""
     session = part.session(part.where())
     session.start()
+    met: set[str] = set()
     while not session.join(0.005):
         question = session.questions.waiting
-        if question is None:
+        if question is None or question.id in met:  # what was answered waits until the run's own thread took it
             continue
+        met.add(question.id)
         if way == "stop":
             session.stop()
         elif way == "leave":

@@ -37,7 +37,7 @@ WRONG = {
         "observed(); kept = open(1, 'w', closefd=False); kept.write('{}' + chr(10)); time.sleep(600)",
         "did not answer within 1 seconds. Does it flush",
     ),
-    "dies at once": ("raise SystemExit(7)", "ended with exit code 7 before it answered"),
+    "dies at once": ("raise SystemExit(7)", "ended with exit code 7 before it "),  # was asked, or answered
     "dies later": ("observed(); say(kind='wait'); sys.exit(3)", "ended with exit code 3"),
     "dies with words": (
         "observed(); 1 / 0",
