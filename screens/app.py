@@ -30,6 +30,7 @@ from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSma
 from screens.key_names import keys_of
 from screens.lab import Failed
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
+from screens.stylesheet import ThemedStylesheet
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -189,6 +190,7 @@ class LabApp(Navigation):
             known = ", ".join(sorted(self.available_themes))
             raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
         self.theme = settings.theme
+        self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)
         self.set_keymap(self.moved_keys)
         self.furnish(opening)

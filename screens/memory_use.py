@@ -12,13 +12,13 @@ _PICTURE = 4 * 1024**2
 
 
 def spare_pauses() -> None:
-    """Looks through everything once, leaves what is loaded by now out of later looks, and looks less often.
+    """Leaves what is loaded by now out of the looks for what nothing refers to, and looks less often.
 
     Measured with 60 items and 500 steps: each hundred answers stopped twice for 100 ms, and do so for 30 ms no more.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_FIRST, _SECOND, _THIRD)
+    gc.enable()
 
 
 def give_pictures_back() -> None:

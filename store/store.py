@@ -5,26 +5,29 @@ What a verb that writes returned from is on the disk; every verb is safe on any 
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.run_records import Kit
 from store import progress_tables
-from store.adjudication import Adjudications
-from store.agreement_labels import AgreementLabels
 from store.connection import named
 from store.database import Database
-from store.designs import Designs
-from store.erasure import Erasure
 from store.image_links import Links
 from store.labels import Labels
-from store.proofreading import Reviews
 from store.runs import Runs
 from store.schema import triggers
 from store.studies import Studies
+
+if TYPE_CHECKING:
+    from lab.core.run_records import Kit
+    from store.adjudication import Adjudications
+    from store.agreement_labels import AgreementLabels
+    from store.designs import Designs
+    from store.erasure import Erasure
+    from store.proofreading import Reviews
 
 
 class Store:
@@ -37,16 +40,43 @@ class Store:
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path, self.readonly = path, readonly
-        self.database = database = Database(path, readonly=readonly)
-        self.links = Links(database)
-        self.runs = Runs(database, self.links)
-        self.designs = Designs(database)
-        self.reviews = Reviews(database)
-        self.studies = Studies(database)
-        self.labels = Labels(database, self.studies)
-        self.adjudications = Adjudications(database, self.studies, self.labels)
-        self.agreement = AgreementLabels(database)
-        self.erasure = Erasure(database)
+        self.database = Database(path, readonly=readonly)
+        self.links = Links(self.database)
+        self.runs = Runs(self.database, self.links)
+        self.studies = Studies(self.database)
+        self.labels = Labels(self.database, self.studies)
+
+    # What most commands and the first screen never ask for is imported when it is.
+
+    @cached_property
+    def designs(self) -> Designs:
+        from store.designs import Designs
+
+        return Designs(self.database)
+
+    @cached_property
+    def reviews(self) -> Reviews:
+        from store.proofreading import Reviews
+
+        return Reviews(self.database)
+
+    @cached_property
+    def adjudications(self) -> Adjudications:
+        from store.adjudication import Adjudications
+
+        return Adjudications(self.database, self.studies, self.labels)
+
+    @cached_property
+    def agreement(self) -> AgreementLabels:
+        from store.agreement_labels import AgreementLabels
+
+        return AgreementLabels(self.database)
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        from store.erasure import Erasure
+
+        return Erasure(self.database)
 
     @classmethod
     def open(cls, path: Path, *, create: bool = True, readonly: bool = False) -> Self:
@@ -83,6 +113,8 @@ class Store:
 
     def kit(self) -> Kit | None:
         """What kit this file is; None where it is none."""
+        from lab.core.run_records import Kit
+
         found = self.database.rows_in("kit", "SELECT body FROM kit")
         return decode(found[0][0], Kit, "the kit's mark in the file", newest=1) if found else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ def has_terminal() -> bool:
 
 def show_home(db: str | None, window: bool | None) -> int:
     """The lab's first screen."""
+    gc.disable()  # what is loaded now stays; `spare_pauses` enables it
     from lab.cli.database import open_store
     from screens.navigation import Opening
 
@@ -82,6 +84,7 @@ def check_room() -> None:
 
 def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     """Runs the app until it is left, and gives its exit code; `LabError` where the terminal writes no UTF-8."""
+    gc.disable()
     from screens.app import LabApp
     from screens.memory_use import give_pictures_back, spare_pauses
 

@@ -16,7 +16,7 @@ LONG = 12
 """Characters from which the same text elsewhere is a quotation, and no coincidence."""
 _PART = 24
 """Characters of a text that are a quotation of it; of Chinese, which says more in one, a third."""
-_WORDLESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORDLESS = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Writing in which words are not set apart."""
 
 
@@ -52,7 +52,7 @@ def _tidy(text: str) -> str:
 
 
 def _part(text: str) -> int:
-    return _PART // 3 if _WORDLESS.search(text) else _PART
+    return _PART // 3 if re.search(_WORDLESS, text) else _PART
 
 
 def _windows(text: str) -> Iterable[str]:
@@ -62,6 +62,6 @@ def _windows(text: str) -> Iterable[str]:
 def _as_words(text: str) -> str:
     """A short text where it stands by itself, however it is spaced."""
     pattern = r"\s+".join(map(re.escape, text.split()))
-    before = "" if _WORDLESS.match(text[0]) or not text[0].isalnum() else r"(?<!\w)"
-    after = "" if _WORDLESS.match(text[-1]) or not text[-1].isalnum() else r"(?!\w)"
+    before = "" if re.match(_WORDLESS, text[0]) or not text[0].isalnum() else r"(?<!\w)"
+    after = "" if re.match(_WORDLESS, text[-1]) or not text[-1].isalnum() else r"(?!\w)"
     return f"{before}{pattern}{after}"

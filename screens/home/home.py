@@ -130,8 +130,6 @@ class HomeScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """What is shown may have grown while another room was looked at."""
         self._mark_live()
-        if self.query(DeviceList):
-            self._look_for_phones()
         self.call_after_refresh(self._read_first)
 
     def _mark_live(self) -> None:
@@ -159,6 +157,8 @@ class HomeScreen(Screen[None]):
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _read_first(self) -> None:
+        if self.query(DeviceList):
+            self._look_for_phones()
         if not self._tasks and self.query(Tasks):
             self._read_tasks()
         self._read_studies()

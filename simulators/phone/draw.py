@@ -59,7 +59,8 @@ def _paint(paint: Paint, canvas: Image, dx: int, dy: int, artists: Mapping[str, 
         case Drawing(kind, key, bounds, radius, dark):
             if bounds.area:
                 art = artists[kind](key, bounds.width, bounds.height, dark)
-                canvas.paste(art, (bounds.left + dx, bounds.top + dy), rounded(bounds.width, bounds.height, radius))
+                mask = rounded(bounds.width, bounds.height, radius) if radius else None
+                canvas.paste(art, (bounds.left + dx, bounds.top + dy), mask)
 
 
 def _round(paint: Round, canvas: Image, dx: int, dy: int) -> None:

@@ -162,18 +162,15 @@ class DrawnScreen:
         self.tree: UiTree = tree(shown)
         self.state = state
         self._drawing = threading.RLock()
-        self._picture: Image | None = None
         self._png: bytes | None = None
         self._rgb: bytes | None = None
 
     @property
     def picture(self) -> Image:
-        from simulators.phone.draw import picture
+        """The picture, made of its bytes anew: to keep both would take 10 MB more for as long as it is shown."""
+        from PIL import Image
 
-        with self._drawing:
-            if self._picture is None:
-                self._picture = picture(self.windows, artists(self.state, APPS))
-            return self._picture
+        return Image.frombytes("RGB", (WIDTH, HEIGHT), self.rgb)
 
     @property
     def png(self) -> bytes:
@@ -186,7 +183,9 @@ class DrawnScreen:
 
     @property
     def rgb(self) -> bytes:
+        from simulators.phone.draw import picture
+
         with self._drawing:
             if self._rgb is None:
-                self._rgb = self.picture.tobytes()
+                self._rgb = picture(self.windows, artists(self.state, APPS)).tobytes()
             return self._rgb

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 _OVER = 3
 
 
-@lru_cache(maxsize=4)
 def wallpaper(key: str, width: int, height: int, dark: bool) -> Image:
     """Soft hills under a pale sky."""
+    return _hills(width, height, dark).convert("RGB")
+
+
+@lru_cache(maxsize=4)
+def _hills(width: int, height: int, dark: bool) -> Image:
+    """Their picture by a palette of its 60 colours, all kept: a quarter of the memory of one by red, green and blue."""
     from PIL import Image, ImageDraw
 
     top, low = ((24, 28, 52), (58, 44, 84)) if dark else ((205, 222, 246), (250, 228, 214))
@@ -40,7 +45,7 @@ def wallpaper(key: str, width: int, height: int, dark: bool) -> Image:
         left = (-0.35, 0.15, -0.5)[i] * width
         draw.ellipse((left, crest, left + span, crest + height), fill=(*rgb, 255))
     picture.paste(small, (0, 0), small)
-    return picture
+    return picture.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
 @lru_cache(maxsize=128)

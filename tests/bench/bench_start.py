@@ -38,6 +38,9 @@ Bare().run()
 """
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it every start compiles the lab anew, as no user's does
+
+
 def process_seconds(*args: str) -> float:
     """Seconds from start to end of one process."""
     began = time.perf_counter()
