@@ -36,6 +36,7 @@ from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
+from screens.live.result import ReadFirstCard
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.record.intent import Asking
@@ -100,7 +101,10 @@ def main() -> None:
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
-            svg = asyncio.run(_export(store, Settings(seat=seat, bell=False), opening, drive))
+            settings = (
+                Settings(seat=seat, person="D1", bell=False) if name == "author" else Settings(seat=seat, bell=False)
+            )
+            svg = asyncio.run(_export(store, settings, opening, drive))
             _render(svg, out / f"{name}.png")
         pictured_studies.freeze(store, ids[-1])
         for name, (opening, drive) in pictured_studies.openings(store, _until, _settled).items():
@@ -185,6 +189,7 @@ async def _pressed(key: str, pilot: Pilot[None]) -> None:
 
 async def _agreed(pilot: Pilot[None]) -> None:
     """The chance-corrected number of the first question, its pairs, and the cell where two differ."""
+    await _until(pilot, lambda: isinstance(pilot.app.screen, AgreementScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AgreementScreen)
     await _until(pilot, lambda: not screen.counting and screen.grid.filled)
@@ -194,6 +199,7 @@ async def _agreed(pilot: Pilot[None]) -> None:
 
 async def _settling(pilot: Pilot[None]) -> None:
     """The first item that is to be settled, what most say chosen."""
+    await _until(pilot, lambda: isinstance(pilot.app.screen, AdjudicateScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AdjudicateScreen)
     await _until(pilot, lambda: bool(screen.disputes.rows))
@@ -235,7 +241,19 @@ async def _still(pilot: Pilot[None]) -> None:
 
 
 async def _asked(pilot: Pilot[None]) -> None:
-    await _until(pilot, lambda: (session := _session(pilot)) is not None and session.questions.waiting is not None)
+    """Begins the run where something is to be read first, and waits for the question."""
+
+    def asked() -> bool:
+        session = _session(pilot)
+        return session is not None and session.questions.waiting is not None
+
+    def begins() -> bool:
+        return any(card.has_focus for card in pilot.app.screen.query(ReadFirstCard))
+
+    await _until(pilot, lambda: begins() or asked())
+    if begins():
+        await pilot.press("enter")
+    await _until(pilot, asked)
     await _settled(pilot)
 
 
@@ -285,6 +303,7 @@ def _mine(pilot: Pilot[None], steps: int) -> bool:
 
 async def _drafted(pilot: Pilot[None]) -> None:
     """Begins from the task's own design, keeps the steps that two nodes were seen in, and opens a node's form."""
+    await _until(pilot, lambda: isinstance(pilot.app.screen, AuthorScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AuthorScreen)
     await _until(pilot, lambda: screen.apps.here != "" or screen.footage.step is not None)
