@@ -144,6 +144,9 @@ class PictureWindow:
 class _Server(ThreadingHTTPServer):
     """Answers browsers on threads of their own; nothing of what goes wrong there is printed into the terminal."""
 
+    request_queue_size = 128
+    """Clients that may knock at once: of the usual five the next would wait a second to be heard again."""
+
     daemon_threads = True
 
     def server_bind(self) -> None:

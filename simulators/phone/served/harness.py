@@ -70,6 +70,8 @@ class HarnessPort:
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """Clients that may knock at once: of the usual five the next would wait a second to be heard again."""
     daemon_threads = False
     block_on_close = True
 

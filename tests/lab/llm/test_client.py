@@ -265,20 +265,25 @@ _BOUNDED = """
 import resource, sys, threading
 resource.setrlimit(resource.RLIMIT_AS, (1024 ** 3,) * 2)
 from lab.llm.client import Llm, Message, ModelTerms, NoModelAnswer
-for base in sys.argv[1:]:
+def ways(base):
     for model in ("openai/tiny", "anthropic/claude-3-haiku-20240307", "some-lab/some-model"):
         llm = Llm(model, ModelTerms(base=base, key_env="MODEL_KEY", pause=0.01))
-        for ask in (lambda: llm.ask([Message("user", ("Hello",))], threading.Event()),
-                    *[lambda: llm.embed(["Hello"], threading.Event())][model.startswith("anthropic"):]):
-            try:
-                print(ask())
-            except NoModelAnswer as refused:
-                print(refused.usage.tries, refused.sentence)
+        yield lambda llm=llm: llm.ask([Message("user", ("Hello",))], threading.Event())
+        if not model.startswith("anthropic"):
+            yield lambda llm=llm: llm.embed(["Hello"], threading.Event())
+for number, base in enumerate(sys.argv[1:]):
+    first, *others = ways(base)
+    for ask in (first, others[number % len(others)]):
+        try:
+            print(ask())
+        except NoModelAnswer as refused:
+            print(refused.usage.tries, refused.sentence)
 """
 
 
 @linux_only
 def test_a_reply_without_end_is_one_sentence_within_a_gigabyte() -> None:
+    """Each reply comes to a chat by OpenAI's rules, and to one other way to ask: another each time."""
     env = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "MODEL_KEY": KEY}
     with ExitStack() as servers:
         bases = [servers.enter_context(serving(in_turn(flood))).base for _, flood in FLOODS]
@@ -287,7 +292,7 @@ def test_a_reply_without_end_is_one_sentence_within_a_gigabyte() -> None:
         )
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    expected = [words for words, _ in FLOODS for _ in range(5)]
+    expected = [words for words, _ in FLOODS for _ in range(2)]
     assert len(lines) == len(expected), done.stdout[-2000:]
     for line, words in zip(lines, expected, strict=True):
         assert line.startswith("1 model "), line
