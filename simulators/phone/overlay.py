@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from lab.core.errors import LabError
 from simulators.phone import nav
@@ -28,6 +31,10 @@ _KINDS = {
 
 _TIMES = ("time", "edited", "placed")
 """Keys whose value, where none is given, is the phone's clock."""
+
+_SHOWN: set[bytes] = set()
+"""SHA-256 of the states that were laid out whole, screen by screen."""
+_MOST_SHOWN = 1000
 
 _NOTE: State = {"id": 0, "app": "", "title": "", "text": "", "screen": "", "args": {}, "time": "", "heads_up": False}
 
@@ -125,7 +132,13 @@ def _same_keys(state: State, like: State, what: str) -> None:
 
 
 def _show(state: State, like: State) -> None:
-    """Lays out what is in front, and each app that is not as in `like`, as it was left and at its first screen."""
+    """Lays out what is in front, and each app that is not as in `like`, as it was left and at its first screen.
+
+    A state that was laid out before, as each attempt's first one is, is not laid out again.
+    """
+    digest = hashlib.sha256(msgspec.json.encode(state)).digest()
+    if digest in _SHOWN:
+        return
     windows(state, APPS)
     common = _seen_by_all(state) == _seen_by_all(like)
     for app in APPS.values():
@@ -137,6 +150,9 @@ def _show(state: State, like: State) -> None:
         if stack:
             app_windows(state, APPS, NAV_BAR.top, app.id)
     windows({**state, "shade": True}, APPS)
+    if len(_SHOWN) >= _MOST_SHOWN:
+        _SHOWN.clear()
+    _SHOWN.add(digest)
 
 
 def _seen_by_all(state: State) -> tuple[Any, ...]:
