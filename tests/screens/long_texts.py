@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 import pytest
-from textual import events
 from textual.widget import Widget
 
+from tests.screens.resting import press
 from tests.screens.runs import painted
 
 SIZES = [(64, 18), (80, 24), (120, 40), (200, 60)]
@@ -136,15 +136,6 @@ async def turned(app: Any, pilot: Any, widget: Widget, key: str, *, quick: bool 
         seen += now
         await (press(pilot, key) if quick else pilot.press(key))
     return seen
-
-
-async def press(pilot: Any, key: str) -> None:
-    """Presses a key as a terminal sends it; `pilot.press` waits for an idle processor after each."""
-    pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-    for _ in range(4):
-        await pilot._wait_for_screen()
-    while pilot.app.is_running and not pilot.app.typed_out:
-        await asyncio.sleep(0.002)
 
 
 def lost(text: Words, seen: str) -> list[str]:

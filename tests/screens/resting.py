@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
 
+from textual import events
+
 from screens.mirror.mirror import Mirror
 
 PATIENCE = 40.0
+
+
+async def press(pilot: Any, *keys: str) -> None:
+    """Presses keys one after the other, as a terminal sends them, until each has risen and what it changed is painted.
+
+    `pilot.press` sends none that is not on its own keyboard, and waits for animations twice.
+    """
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
+        await pilot.pause()
+        while pilot.app.is_running and not pilot.app.typed_out:
+            await asyncio.sleep(0.002)
+            await pilot.pause()
 
 
 async def rests(pilot: Any, condition: Callable[[], bool]) -> None:
