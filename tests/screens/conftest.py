@@ -27,10 +27,8 @@ from textual.strip import Strip
 from lab.core.settings import Settings
 from store.store import Store
 from tests.screens.quicker import forget_handlers, quicken
+from tests.screens.resting import TURNS, app_at_rest, idle
 from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
-
-_TURNS = 500
-"""After so many the app works on without an end."""
 
 
 @pytest.fixture(autouse=True)
@@ -162,28 +160,7 @@ def _a_screen_that_stands_is_read_once() -> Iterator[None]:
 
 async def _settled(*seconds: float) -> None:
     """Waits until no widget has anything left to do or to paint; `until` awaits what threads and timers bring."""
-    await _rested(active_app.get(), _TURNS)
-
-
-async def _rested(app: App[Any], rounds: int) -> None:
-    """Lets all be done that is to be done at once, and paints, so many times at most."""
-    for _ in range(rounds):
-        await _idle()
-        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
-        if screen is None or not (
-            screen._dirty_widgets or screen._layout_required or screen._scroll_required or screen._callbacks
-        ):
-            return
-        screen._on_timer_update()
-
-
-async def _idle() -> None:
-    """Waits until the loop has nothing that can be done at once; what never has is waited for for a while."""
-    loop = asyncio.get_running_loop()
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
-        if not loop._ready:  # type: ignore[attr-defined]
-            return
+    await app_at_rest(active_app.get(), TURNS)
 
 
 def _waits(pump: MessagePump) -> bool:
@@ -202,7 +179,7 @@ def _keys_are_followed_not_timed() -> Iterator[None]:
 
     async def waited(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
         app = pilot.app
-        await _idle()
+        await idle()
         if app.screen_stack and app._exception is None:
             nodes = [app, *app.screen.walk_children(with_self=True)]
             if all(_waits(node) for node in nodes if node._running):
@@ -247,7 +224,7 @@ def until() -> Callable[..., Awaitable[None]]:
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
         for _ in range(2000):
-            await _rested(pilot.app, 3)
+            await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():
                 return
             await asyncio.sleep(0.01)
