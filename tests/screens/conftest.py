@@ -224,10 +224,10 @@ def until() -> Callable[..., Awaitable[None]]:
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
         for _ in range(2000):
+            await asyncio.sleep(0.01)
             await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():
                 return
-            await asyncio.sleep(0.01)
         raise AssertionError(f"the condition never came true; what stands there:\n{painted(pilot.app)}")
 
     return wait
