@@ -165,8 +165,8 @@ async def _settled(*seconds: float) -> None:
 
 def _waits(pump: MessagePump) -> bool:
     """Whether a widget has done all it was given, and waits for more."""
-    queue = pump._message_queue
-    return not queue.values and bool(queue.ready_event._waiters)  # type: ignore[attr-defined]
+    queue: Any = pump._message_queue
+    return not queue.values and bool(queue.ready_event._waiters)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -283,7 +283,7 @@ def promised(app: LabApp) -> dict[str, str]:
 
 
 async def rested(app: LabApp) -> None:
-    """Until nothing is read any more and for four looks nothing new is painted; to read what is painted costs more."""
+    """Until nothing is read any more and for three looks nothing new is painted; to read what is painted costs more."""
     before, same = None, 0
     for _ in range(PATIENCE):
         await app_at_rest(app)
@@ -292,7 +292,7 @@ async def rested(app: LabApp) -> None:
         now = stands(app)
         same = same + 1 if now == before and not busy(app) else 0
         before = now
-        if same == 3:
+        if same == 2:
             return
         await asyncio.sleep(0.01)
     raise AssertionError(f"never at rest: {painted(app)}")
