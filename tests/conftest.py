@@ -22,7 +22,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(200_000, 10, 10)
+        gc.set_threshold(50_000, 10, 10)
         gc.enable()
 
 
