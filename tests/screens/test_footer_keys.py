@@ -239,14 +239,10 @@ LOOKED = LookedClock()
 
 
 class Seen(NamedTuple):
-    """What a person has before them."""
+    """What a person has before them: where they are, and what is painted there; to read that costs the most."""
 
-    room: str
-    focus: str
-    screen: str
-    toasts: frozenset[str]
-    left: bool
-    copied: str
+    about: tuple[object, ...]
+    words: str
 
 
 PAINTED: WeakKeyDictionary[App[Any], int] = WeakKeyDictionary()
@@ -265,15 +261,19 @@ def _painting_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seen(app: LabApp) -> Seen:
+    return Seen(about(app), words(app))
+
+
+def about(app: LabApp) -> tuple[object, ...]:
+    """The room, what has the focus, what is said for a moment, whether the app is left, and what was copied."""
     focused = app.focused
-    return Seen(
-        f"{app.current_mode} {type(app.screen).__name__}",
-        f"{type(focused).__name__} {focused.id if focused else ''}",
-        CLOCKS.sub("", painted(app)),
-        _toasts(app),
-        app._exit,
-        app.clipboard,
-    )
+    room = f"{app.current_mode} {type(app.screen).__name__}"
+    focus = f"{type(focused).__name__} {focused.id if focused else ''}"
+    return (room, focus, _toasts(app), app._exit, app.clipboard)
+
+
+def words(app: LabApp) -> str:
+    return CLOCKS.sub("", painted(app))
 
 
 def promised(app: LabApp) -> dict[str, str]:
@@ -420,7 +420,7 @@ async def acted(app: LabApp, before: Seen) -> bool:
         if app._exit or not app.is_running:
             return True
         now = stands(app)
-        if now != stood and seen(app) != before:
+        if now != stood and (about(app) != before.about or words(app) != before.words):
             return True
         stood = now
         await asyncio.sleep(0.01)
