@@ -20,14 +20,15 @@ from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region, Size
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot
 from textual.strip import Strip
 
 from lab.core.settings import Settings
 from store.store import Store
+from tests.screens.quicker import forget_handlers, quicken
+from tests.screens.resting import TURNS, app_at_rest, idle
 from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
-
-_TURNS = 500
-"""After so many the app works on without an end."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,18 @@ def _utc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _textual_takes_fewer_calls() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        quicken(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _handlers_are_looked_up_anew() -> None:
+    forget_handlers()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,7 +87,7 @@ def _what_no_terminal_shows_is_not_cut() -> Iterator[None]:
 
     Without a terminal Textual cuts all strips at each other's edges, a tenth of a test, and throws them away.
     """
-    update = Compositor.render_update
+    update, due = Compositor.render_update, WeakKeyDictionary[Compositor, set[Region]]()
 
     def rendered(compositor: Compositor, full: bool = False, *args: Any, **more: Any) -> Any:
         app = active_app.get()
@@ -82,11 +95,27 @@ def _what_no_terminal_shows_is_not_cut() -> Iterator[None]:
         if full or looked_at or not app.is_headless:
             return update(compositor, full, *args, **more)
         visible_screen_stack.set(app._background_screens)
-        regions = compositor._dirty_regions.copy()
+        if compositor not in due:
+            due[compositor] = set()
+            asyncio.get_running_loop().call_soon(paint, app, compositor, 0)
+        due[compositor] |= compositor._dirty_regions
         compositor._dirty_regions.clear()
-        for _ in compositor._get_renders(Region.from_union(regions)) if regions else ():
-            pass
         return None
+
+    def paint(app: App[Any], compositor: Compositor, turns: int) -> None:
+        loop: Any = asyncio.get_running_loop()
+        if len(loop._ready) > 1 and turns < 50:
+            loop.call_soon(paint, app, compositor, turns + 1)
+            return
+        regions = due.pop(compositor)
+        if not regions or not app._running:
+            return
+        visible_screen_stack.set(app._background_screens)
+        try:
+            for _ in compositor._get_renders(Region.from_union(regions)):
+                pass
+        except Exception as error:  # noqa: BLE001
+            app._handle_exception(error)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Compositor, "render_update", rendered)
@@ -131,24 +160,34 @@ def _a_screen_that_stands_is_read_once() -> Iterator[None]:
 
 async def _settled(*seconds: float) -> None:
     """Waits until no widget has anything left to do or to paint; `until` awaits what threads and timers bring."""
-    app, loop = active_app.get(), asyncio.get_running_loop()
-    for _ in range(_TURNS):
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
-            if not loop._ready:  # type: ignore[attr-defined]
-                break
-        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
-        if screen is None or not (
-            screen._dirty_widgets or screen._layout_required or screen._scroll_required or screen._callbacks
-        ):
-            return
-        screen._on_timer_update()
+    await app_at_rest(active_app.get(), TURNS)
+
+
+def _waits(pump: MessagePump) -> bool:
+    """Whether a widget has done all it was given, and waits for more."""
+    queue: Any = pump._message_queue
+    return not queue.values and bool(queue.ready_event._waiters)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _keys_are_followed_not_timed() -> Iterator[None]:
-    """Textual's pilot looks twice for each key whether the processor is idle: never under 40 ms, on a busy one 2 s."""
+    """Textual's pilot looks twice for each key whether the processor is idle: never under 40 ms, on a busy one 2 s.
+
+    Then it asks every widget to say when it has done all it was given; most have when the loop comes to rest.
+    """
+    asks = Pilot._wait_for_screen
+
+    async def waited(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+        app = pilot.app
+        await idle()
+        if app.screen_stack and app._exception is None:
+            nodes = [app, *app.screen.walk_children(with_self=True)]
+            if all(_waits(node) for node in nodes if node._running):
+                return True
+        return await asks(pilot, timeout)
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pilot, "_wait_for_screen", waited)
         patch.setattr("textual.app.wait_for_idle", _settled)
         patch.setattr("textual.pilot.wait_for_idle", _settled)
         yield
@@ -186,6 +225,7 @@ def until() -> Callable[..., Awaitable[None]]:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
         for _ in range(2000):
             await asyncio.sleep(0.01)
+            await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():
                 return
         raise AssertionError(f"the condition never came true; what stands there:\n{painted(pilot.app)}")

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 import pytest
-from textual import events
 from textual.widget import Widget
 
+from tests.screens.resting import app_at_rest, press
 from tests.screens.runs import painted
 
 SIZES = [(64, 18), (80, 24), (120, 40), (200, 60)]
@@ -29,7 +29,11 @@ def alternately(*languages: str) -> pytest.MarkDecorator:
 
 
 async def at_sizes(pilot: Any, sizes: list[tuple[int, int]]) -> AsyncIterator[tuple[int, int]]:
-    """Gives the terminal one size after the other; what was read at the last one begins at its top again."""
+    """Gives the terminal one size after the other; what was read at the last one begins at its top again.
+
+    What a key scrolls is there at once: half-way places hold no other words.
+    """
+    pilot.app.animation_level = "none"
     for size in sizes:
         if pilot.app.size != size:
             await pilot.resize_terminal(*size)
@@ -41,14 +45,15 @@ async def at_sizes(pilot: Any, sizes: list[tuple[int, int]]) -> AsyncIterator[tu
 
 
 async def _stands(pilot: Any, size: tuple[int, int]) -> None:
-    """Waits until the screen has this size and five looks show the same."""
+    """Waits until the screen has this size, and three looks at it with nothing left to do show the same."""
     same, before = 0, None
     for _ in range(2000):
+        await app_at_rest(pilot.app)
         now = painted(pilot.app) if pilot.app.size == size else None
         same, before = (same + 1 if now is not None and now == before else 0), now
-        if same == 5:
+        if same == 2:
             return
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.01)
     raise AssertionError("the screen does not come to rest")
 
 
@@ -105,12 +110,13 @@ async def read(
 async def _moved(app: Any, widget: Widget, before: str) -> str:
     """What is painted there once it is another part than before, and stands."""
     last = before
-    for _ in range(1000):
+    for _ in range(2000):
+        await app_at_rest(app)
         now = area(app, widget)
         if now == last != before:
             return now
         last = now
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.01)
     raise AssertionError("the key moved nothing")
 
 
@@ -136,15 +142,6 @@ async def turned(app: Any, pilot: Any, widget: Widget, key: str, *, quick: bool 
         seen += now
         await (press(pilot, key) if quick else pilot.press(key))
     return seen
-
-
-async def press(pilot: Any, key: str) -> None:
-    """Presses a key as a terminal sends it; `pilot.press` waits for an idle processor after each."""
-    pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-    for _ in range(4):
-        await pilot._wait_for_screen()
-    while pilot.app.is_running and not pilot.app.typed_out:
-        await asyncio.sleep(0.002)
 
 
 def lost(text: Words, seen: str) -> list[str]:

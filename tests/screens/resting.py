@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
 
+from textual import events
+from textual.app import App
+
 from screens.mirror.mirror import Mirror
 
 PATIENCE = 40.0
+TURNS = 500
+"""After so many the app works on without an end."""
+
+
+async def app_at_rest(app: App[Any], rounds: int = 3) -> None:
+    """Lets all be done that is to be done at once, and paints, so many times at most."""
+    for _ in range(rounds):
+        await idle()
+        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
+        if screen is None or not (
+            screen._dirty_widgets or screen._layout_required or screen._scroll_required or screen._callbacks
+        ):
+            return
+        screen._on_timer_update()
+
+
+async def idle() -> None:
+    """Waits until the loop has nothing that can be done at once; what never has is waited for for a while."""
+    loop = asyncio.get_running_loop()
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+        if not loop._ready:  # type: ignore[attr-defined]
+            return
+
+
+async def press(pilot: Any, *keys: str) -> None:
+    """Presses keys one after the other, as a terminal sends them, until each has risen and what it changed is painted.
+
+    `pilot.press` sends none that is not on its own keyboard, and waits for animations twice.
+    """
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
+        await pilot.pause()
+        while pilot.app.is_running and not pilot.app.typed_out:
+            await asyncio.sleep(0.002)
+            await pilot.pause()
 
 
 async def rests(pilot: Any, condition: Callable[[], bool]) -> None:

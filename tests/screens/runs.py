@@ -5,7 +5,12 @@ from __future__ import annotations
 import io
 import zlib
 from functools import cache
+from operator import is_
 from typing import Any
+from weakref import WeakKeyDictionary
+
+from textual._compositor import Compositor
+from textual.strip import Strip
 
 from lab.core.run_records import Blob, Imported, Verdict, numbered
 from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply
@@ -185,8 +190,17 @@ def long_run(steps: int, trace: str = LONG) -> Imported:
     return Imported(numbered(events), {blob.sha256: blob for blob in blobs}, [])
 
 
+_READ: WeakKeyDictionary[Compositor, tuple[int, list[Strip], str]] = WeakKeyDictionary()
+"""What each screen's lines said last: whoever waits reads the same ones many times."""
+
+
 def painted(app: Any) -> str:
     """All characters that stand on the terminal now, row by row."""
     width, height = app.size
-    lines = app.screen._compositor.render_strips(app.size)
-    return "\n".join("".join(segment.text for segment in line)[:width] for line in lines[:height])
+    compositor: Compositor = app.screen._compositor
+    lines = compositor.render_strips(app.size)[:height]
+    known = _READ.get(compositor)
+    if known is None or known[0] != width or len(known[1]) != len(lines) or not all(map(is_, known[1], lines)):
+        text = "\n".join("".join(segment.text for segment in line)[:width] for line in lines)
+        known = _READ[compositor] = (width, lines, text)
+    return known[2]

@@ -21,6 +21,7 @@ from textual.widgets._footer import FooterKey
 
 from lab.core.design import Design, first_draft, following, subject_of
 from lab.core.protocol import Field
+from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
 from lab.core.study import Unit
 from lab.core.task import Actor, TdgNode
@@ -43,6 +44,7 @@ from tests import plays
 from tests.demonstrations import DEMO
 from tests.screens.adjudicate.test_adjudicate import studied as disputed
 from tests.screens.annotate.sample_studies import one_field, studied
+from tests.screens.resting import app_at_rest
 from tests.screens.runs import WHOLE, painted
 from tests.screens.walk import filled
 from tests.studies import STATE
@@ -222,15 +224,25 @@ def _played(store: Store) -> None:
             plays.hand_in(part)
 
 
-class Seen(NamedTuple):
-    """What a person has before them."""
+class LookedClock(Clock):
+    """Each look at it is a second later: nobody's key is too early."""
 
-    room: str
-    focus: str
-    screen: str
-    toasts: frozenset[str]
-    left: bool
-    copied: str
+    def __init__(self) -> None:
+        self._ahead = 0
+
+    def seconds(self) -> float:
+        self._ahead += 1
+        return super().seconds() + self._ahead
+
+
+LOOKED = LookedClock()
+
+
+class Seen(NamedTuple):
+    """What a person has before them: where they are, and what is painted there; to read that costs the most."""
+
+    about: tuple[object, ...]
+    words: str
 
 
 PAINTED: WeakKeyDictionary[App[Any], int] = WeakKeyDictionary()
@@ -249,15 +261,19 @@ def _painting_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seen(app: LabApp) -> Seen:
+    return Seen(about(app), words(app))
+
+
+def about(app: LabApp) -> tuple[object, ...]:
+    """The room, what has the focus, what is said for a moment, whether the app is left, and what was copied."""
     focused = app.focused
-    return Seen(
-        f"{app.current_mode} {type(app.screen).__name__}",
-        f"{type(focused).__name__} {focused.id if focused else ''}",
-        CLOCKS.sub("", painted(app)),
-        _toasts(app),
-        app._exit,
-        app.clipboard,
-    )
+    room = f"{app.current_mode} {type(app.screen).__name__}"
+    focus = f"{type(focused).__name__} {focused.id if focused else ''}"
+    return (room, focus, _toasts(app), app._exit, app.clipboard)
+
+
+def words(app: LabApp) -> str:
+    return CLOCKS.sub("", painted(app))
 
 
 def promised(app: LabApp) -> dict[str, str]:
@@ -270,17 +286,25 @@ async def rested(app: LabApp) -> None:
     """Until nothing is read any more and for three looks nothing new is painted; to read what is painted costs more."""
     before, same = None, 0
     for _ in range(PATIENCE):
-        await asyncio.sleep(0.02)
+        await app_at_rest(app)
         if not app.is_running or app._exception is not None:
             return
-        busy = any(not worker.is_finished for worker in app.workers) or not app.typed_out or not app.screen.is_mounted
-        busy = busy or not all(map(_painted, app.screen.query(Mirror))) or any(map(_unread, _asking(app)))
-        now = None if busy else stands(app)
-        same = same + 1 if now is not None and now == before else 0
+        now = stands(app)
+        same = same + 1 if now == before and not busy(app) else 0
         before = now
-        if same == 3:
+        if same == 2:
             return
+        await asyncio.sleep(0.01)
     raise AssertionError(f"never at rest: {painted(app)}")
+
+
+def busy(app: LabApp) -> bool:
+    """Whether anything is still read, pressed or drawn; who is to choose has looked at the choices for long enough."""
+    for lines in _asking(app):
+        lines._clock = LOOKED
+    if any(not worker.is_finished for worker in app.workers) or not app.typed_out or not app.screen.is_mounted:
+        return True
+    return not all(map(_painted, app.screen.query(Mirror))) or any(map(_unread, _asking(app)))
 
 
 def stands(app: LabApp) -> tuple[object, ...]:
@@ -309,16 +333,18 @@ def _painted(mirror: Mirror) -> bool:
 async def send(app: LabApp, key: str) -> None:
     app.post_message(events.Key(key, character(key) or None))
     for _ in range(PATIENCE):
-        await asyncio.sleep(0.005)
+        await app_at_rest(app)
         if app.typed_out or not app.is_running:
             return
+        await asyncio.sleep(0.005)
 
 
 async def soon(app: LabApp, condition: Callable[[], bool]) -> None:
     for _ in range(PATIENCE):
-        await asyncio.sleep(0.01)
+        await app_at_rest(app)
         if condition():
             return
+        await asyncio.sleep(0.01)
     raise AssertionError(painted(app))
 
 
@@ -389,14 +415,15 @@ async def _resized(app: LabApp, size: tuple[int, int]) -> None:
 async def acted(app: LabApp, before: Seen) -> bool:
     """Whether anything came of the key."""
     stood: object = None
-    for _ in range(PATIENCE // 8):
+    for _ in range(PATIENCE // 4):
+        await app_at_rest(app)
         if app._exit or not app.is_running:
             return True
         now = stands(app)
-        if now != stood and seen(app) != before:
+        if now != stood and (about(app) != before.about or words(app) != before.words):
             return True
         stood = now
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.01)
     return False
 
 

@@ -26,8 +26,8 @@ from screens.app import LabApp
 from screens.navigation import Opening
 from store.store import Store
 from tests.blind import found
-from tests.screens.annotate.sample_studies import press
 from tests.screens.annotate.watched import Watched
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import frozen, label
 

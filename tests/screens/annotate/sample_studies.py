@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
-
-from textual import events
 
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.settings import Settings
@@ -14,6 +11,7 @@ from lab.core.study import Assignment, Study, Target, Unit, sample_sha
 from lab.studies.rating_session import RatingSession
 from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.sheet import SheetPane
+from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
 from screens.navigation import Opening
 from store.store import Store
@@ -85,15 +83,8 @@ def session(app: LabApp) -> RatingSession:
 
 
 def ready(app: LabApp) -> bool:
-    return isinstance(app.screen, AnnotateScreen) and app.screen.shown == "open" and sheet(app).items.has_focus
-
-
-async def press(pilot: Any, *keys: str) -> None:
-    """Presses keys one after the other, as a terminal sends them, until each has risen."""
-    for key in keys:
-        character = key if len(key) == 1 else {"space": " "}.get(key)
-        pilot.app.post_message(events.Key(key, character))
-        while pilot.app.is_running and not (pilot.app._message_queue.empty() and pilot.app.typed_out):
-            await asyncio.sleep(0)
-        for _ in range(2):
-            await pilot._wait_for_screen()
+    """Whether a unit's sheet takes keys, and what is beside it is read."""
+    if not (isinstance(app.screen, AnnotateScreen) and app.screen.shown == "open" and sheet(app).items.has_focus):
+        return False
+    sides = app.screen.query_one(UnitPane)._laid
+    return all(side.view is not None and side.view.number == side.number for side in sides)

@@ -34,7 +34,6 @@ from tests.screens.annotate.sample_studies import (
     STARS,
     nodes,
     one_field,
-    press,
     rating,
     ready,
     room,
@@ -42,6 +41,7 @@ from tests.screens.annotate.sample_studies import (
     sheet,
     studied,
 )
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]

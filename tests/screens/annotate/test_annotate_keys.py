@@ -13,7 +13,8 @@ from lab.core.study import Given, Target, Unit
 from lab.studies.scale_entry import top
 from lab.studies.sheet_items import SheetItem, by_digits, way_of
 from store.store import Store
-from tests.screens.annotate.sample_studies import nodes, press, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import nodes, rating, ready, sheet, studied
+from tests.screens.resting import press
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
 
 Until = Callable[..., Awaitable[None]]

@@ -25,8 +25,9 @@ from screens.navigation import Opening
 from store.kit_export import make_kit
 from store.store import Store
 from tests.blind import SHOWS, Planted, found, planted
-from tests.screens.annotate.sample_studies import NODES, nodes, press, rating, ready, room, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, studied
 from tests.screens.annotate.watched import Watched
+from tests.screens.resting import press
 
 Until = Callable[..., Awaitable[None]]
 

@@ -17,9 +17,10 @@ from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import NODES, nodes, press, rating, ready, sheet, studied
+from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, sheet, studied
 from tests.screens.annotate.terminal import ENTER, opened
 from tests.screens.annotate.test_annotate_keys import RATED, unit_for
+from tests.screens.resting import press
 from tests.screens.runs import BARE, WHOLE, bare_run, whole_run
 
 Until = Callable[..., Awaitable[None]]

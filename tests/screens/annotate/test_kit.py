@@ -9,7 +9,8 @@ from lab.core.study import Unit
 from store.kit_export import make_kit
 from store.kit_import import take_kit
 from store.store import Store
-from tests.screens.annotate.sample_studies import STARS, one_field, press, rating, ready, studied
+from tests.screens.annotate.sample_studies import STARS, one_field, rating, ready, studied
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]

@@ -14,7 +14,8 @@ from lab.core.sheet_words import IN, SAID
 from lab.core.study import Given, Unit
 from screens.annotate.guide import guide_of
 from store.store import Store
-from tests.screens.annotate.sample_studies import nodes, press, rating, ready, studied
+from tests.screens.annotate.sample_studies import nodes, rating, ready, studied
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]

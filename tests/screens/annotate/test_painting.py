@@ -14,8 +14,8 @@ from lab.core.study import Unit
 from screens.annotate.rows import SheetItems
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import NODES, nodes, press, rating, ready, room, sheet, studied
-from tests.screens.resting import rests
+from tests.screens.annotate.sample_studies import NODES, nodes, rating, ready, room, sheet, studied
+from tests.screens.resting import press, rests
 from tests.screens.runs import WHOLE, whole_run
 
 Until = Callable[..., Awaitable[None]]

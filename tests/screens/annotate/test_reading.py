@@ -18,8 +18,9 @@ from lab.core.trace import Started
 from lab.studies.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
-from tests.screens.annotate.sample_studies import STARS, nodes, one_field, press, rating, ready, studied
+from tests.screens.annotate.sample_studies import STARS, nodes, one_field, rating, ready, studied
 from tests.screens.long_texts import at_sizes
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]

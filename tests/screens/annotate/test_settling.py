@@ -24,13 +24,13 @@ from tests.screens.annotate.sample_studies import (
     STARS,
     nodes,
     one_field,
-    press,
     rating,
     ready,
     session,
     sheet,
     studied,
 )
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 from tests.studies import R1, label
 

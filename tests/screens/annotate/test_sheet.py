@@ -21,7 +21,6 @@ from tests.screens.annotate.sample_studies import (
     STARS,
     nodes,
     one_field,
-    press,
     rating,
     ready,
     room,
@@ -29,6 +28,7 @@ from tests.screens.annotate.sample_studies import (
     studied,
 )
 from tests.screens.annotate.terminal import ENTER, opened
+from tests.screens.resting import press
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from screens.navigation import Opening
 from simulators import library
 from store.run_import import import_paths
 from store.store import Store
-from tests.screens.resting import rests
+from tests.screens.resting import press, rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -56,16 +55,6 @@ def design(app: LabApp) -> Design:
     session = room(app).session
     assert session is not None
     return session.design
-
-
-async def press(pilot: Any, *keys: str) -> None:
-    """As `pilot.press`, which waits for an idle processor after each key; here each is waited for by itself."""
-    for key in keys:
-        pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
-        while pilot.app.is_running and not (pilot.app._message_queue.empty() and pilot.app.typed_out):
-            await asyncio.sleep(0)
-        for _ in range(2):
-            await pilot._wait_for_screen()
 
 
 async def typed(pilot: Any, text: str) -> None:

@@ -10,6 +10,7 @@ from lab.core.settings import Settings
 from lab.core.trace import Paused, Resumed
 from screens.app import LabApp
 from screens.home.home import HomeScreen
+from screens.replay.replay import ReplayScreen
 from store.store import Store
 from tests.screens.runs import painted
 from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
@@ -110,7 +111,7 @@ async def test_a_phone_that_is_turned_or_shown_elsewhere_is_told_in_live_and_rep
         await pilot.press("ctrl+x")
         await until(pilot, lambda: "this run is over" in painted(app))
         await pilot.press("enter")
-        await until(pilot, lambda: app.current_mode == "replay")
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.footage.view is not None)
         await pilot.press("end")
         await until(pilot, lambda: words[0] in flat(app) and words[1] in flat(app))
 

@@ -38,16 +38,17 @@ Until = Callable[..., Awaitable[None]]
 
 
 class Stage(LabApp):
-    """The real app in a participant's seat; `painted` is every line of every frame, `visited` the frames' screens."""
+    """The real app in a participant's seat; `painted` is every line of every frame, where it `records` them."""
 
-    def __init__(self, store: Store, study: Study, person: str = "P1") -> None:
+    def __init__(self, store: Store, study: Study, person: str = "P1", *, records: bool = False) -> None:
         settings = Settings(seat="participant", person=person, pace=0.0, bell=False)
         super().__init__(store, settings, Opening("play", study=study))
         self.study = study
         self.painted: set[str] = set()
+        self.records = records
 
     def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
-        if renderable is not None and screen.is_attached:
+        if self.records and renderable is not None and screen.is_attached:
             height = screen._compositor.size.height
             rows = {y for y, _, _ in renderable.spans} if isinstance(renderable, ChopsUpdate) else set(range(height))
             chops = screen._compositor._render_chops(screen._compositor.size.region, rows.__contains__)
@@ -178,7 +179,7 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
 async def test_two_participants_play_their_part_by_keys_alone(store: Store, until: Until) -> None:
     study = frozen(store, [unit(LUNCH), unit(COFFEE, mirror=False)], bar=0.6)
     for person, decision in (("P1", "1"), ("P2", "2")):
-        app = Stage(store, study, person)
+        app = Stage(store, study, person, records=True)
         async with app.run_test(size=(120, 40)) as pilot:
             await consent(app, pilot, until)
             await answer_quiz(app, pilot, until, wrong_first=person == "P2")
@@ -218,7 +219,7 @@ def _decisions(store: Store, run: str) -> list[str | None]:
 
 async def test_what_a_participant_must_not_see_is_painted_nowhere(store: Store, until: Until) -> None:
     study = frozen(store, [unit(LUNCH), unit(COFFEE)])
-    app = Stage(store, study)
+    app = Stage(store, study, records=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await consent(app, pilot, until)
         await answer_quiz(app, pilot, until)
@@ -285,7 +286,7 @@ async def test_a_key_that_came_before_the_page_was_read_agrees_to_nothing(store:
 
 async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until) -> None:
     study = frozen(store, [unit(LUNCH)], bar=0.9)
-    app = Stage(store, study)
+    app = Stage(store, study, records=True)
     persona = unit(LUNCH).play.persona  # type: ignore[union-attr]
     assert persona is not None
     async with app.run_test(size=(120, 40)) as pilot:
@@ -343,7 +344,7 @@ async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at
 
 async def test_a_withdrawn_person_and_one_without_tasks_are_told(store: Store, until: Until) -> None:
     study = frozen(store, [unit(LUNCH)], ("P1",))
-    app = Stage(store, study, "P9")
+    app = Stage(store, study, "P9", records=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await consent(app, pilot, until)
         await until(pilot, lambda: app.stage == "nothing")
@@ -369,7 +370,7 @@ async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_g
     store: Store, until: Until
 ) -> None:
     study = frozen(store, [unit(LUNCH)], quiz=0)
-    app = Stage(store, study)
+    app = Stage(store, study, records=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await consent(app, pilot, until)
         await until(pilot, lambda: app.readable and app.stage == "brief")

@@ -19,8 +19,7 @@ from screens.review.privacy import PrivacyScreen
 from store.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration
-from tests.screens.resting import rests
-from tests.screens.review.test_review import press
+from tests.screens.resting import press, rests
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]

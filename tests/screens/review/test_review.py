@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual import events
 
 from lab.core.proofreading import ProofreadPlace
 from lab.core.settings import Settings
@@ -22,7 +20,7 @@ from screens.review.form import pointed
 from screens.review.review import ReviewScreen
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
-from tests.screens.resting import rests
+from tests.screens.resting import press, rests
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
@@ -51,15 +49,6 @@ def session(app: LabApp) -> ProofreadingSession:
 
 def ready(app: LabApp) -> bool:
     return isinstance(app.screen, ReviewScreen) and app.screen.footage.view is not None
-
-
-async def press(pilot: Any, *keys: str) -> None:
-    for key in keys:
-        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        while pilot.app.is_running and not (pilot.app._message_queue.empty() and pilot.app.typed_out):
-            await asyncio.sleep(0)
-        for _ in range(2):
-            await pilot._wait_for_screen()
 
 
 async def typed(pilot: Any, text: str) -> None:
