@@ -70,7 +70,7 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
     disputes = [one for one in _differing(studied) if one.unit in order]
     moves = _moves(studied, {one.spot.field for one in disputes})
     standing = studied.settled
-    said = {(one.unit, one.spot): one for one in disputes}
+    disputed = {(one.unit, one.spot): one for one in disputes}
     places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in standing})
     rank: dict[str, tuple[int, float]] = {}
     still: list[DisputedPlace] = []
@@ -83,7 +83,7 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     done = [
-        said.get(place, DisputedPlace(*place))._replace(
+        disputed.get(place, DisputedPlace(*place))._replace(
             settled=settled, moves=moves.get(place[1].field, {}).get(place[0])
         )
         for place, settled in standing.items()
@@ -250,11 +250,11 @@ def _moves(studied: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[
     return moves
 
 
-def _by_unit(said: Said) -> tuple[Said, tuple[str, ...]]:
+def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
     """The same with units in place of traces as what is left out, and which these are."""
     known: dict[str, int] = {}
-    at = np.array([known.setdefault(place.unit, len(known)) for place in said.places], dtype=np.int32)
-    return said._replace(trace=at, traces=tuple(known)), tuple(known)
+    at = np.array([known.setdefault(place.unit, len(known)) for place in answers.places], dtype=np.int32)
+    return answers._replace(trace=at, traces=tuple(known)), tuple(known)
 
 
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:

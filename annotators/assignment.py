@@ -74,14 +74,14 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
         if study.raters.count(code) > 1:
             raise LabError(what, f"field raters: {code!r} is there twice")
     if not 1 <= study.overlap <= len(study.raters):
-        said = f"field overlap: {study.overlap} is not from 1 to the {len(study.raters)} raters there are"
-        raise LabError(what, said)
+        problem = f"field overlap: {study.overlap} is not from 1 to the {len(study.raters)} raters there are"
+        raise LabError(what, problem)
     for name in ("shared", "repeats"):
         if not 0 <= getattr(study, name) <= 1:
             raise LabError(what, f"field {name}: {getattr(study, name):g} is no share from 0 to 1")
     if study.protocol.forward and study.repeats:
-        said = f"{study.protocol.id} has no going back: what comes later may tell what would be asked again"
-        raise LabError(what, f"field repeats: {said}", "--repeats 0")
+        problem = f"{study.protocol.id} has no going back: what comes later may tell what would be asked again"
+        raise LabError(what, f"field repeats: {problem}", "--repeats 0")
     for unit in units:
         if unit.owner and unit.owner not in study.raters:
             raise LabError(what, f"field raters: {unit.owner!r}, whose unit {unit.id} is, is not among them")

@@ -61,18 +61,18 @@ class Pairwise(NamedTuple):
         return 100 * self.same / self.places if self.places else None
 
 
-def same(said: Any, right: Any, near: float = 0.0) -> bool:
+def same(answer: Any, right: Any, near: float = 0.0) -> bool:
     """Whether two answers are the same: numbers within `near`, texts but for case and spaces, a flag not raised as one
     that was lowered."""
-    if isinstance(said, bool) or isinstance(right, bool):
-        return bool(said) is bool(right) if said in (None, True, False) and right in (None, True, False) else False
-    if isinstance(said, int | float) and isinstance(right, int | float):
-        return abs(said - right) <= near + 1e-9
-    if isinstance(said, str) and isinstance(right, str):
-        return " ".join(said.casefold().split()) == " ".join(right.casefold().split())
-    if isinstance(said, list | tuple) and isinstance(right, list | tuple):
-        return list(said) == list(right)
-    return said is not None and said == right
+    if isinstance(answer, bool) or isinstance(right, bool):
+        return bool(answer) is bool(right) if answer in (None, True, False) and right in (None, True, False) else False
+    if isinstance(answer, int | float) and isinstance(right, int | float):
+        return abs(answer - right) <= near + 1e-9
+    if isinstance(answer, str) and isinstance(right, str):
+        return " ".join(answer.casefold().split()) == " ".join(right.casefold().split())
+    if isinstance(answer, list | tuple) and isinstance(right, list | tuple):
+        return list(answer) == list(right)
+    return answer is not None and answer == right
 
 
 def nearness(field: Field | None) -> float:
@@ -118,8 +118,8 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for sheet in sheets:
         for one in compared(sheet) if sheet.committed else ():
-            said = one.gold.value if one.right else one.said
-            pair = (told(one.gold.value), told(said))
+            answer = one.gold.value if one.right else one.said
+            pair = (told(one.gold.value), told(answer))
             counts.setdefault(one.spot.field, Counter())[pair] += 1
     return counts
 

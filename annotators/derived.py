@@ -53,22 +53,22 @@ def derived(
     *,
     done: bool | None = None,
     right: Mapping[str, Collection[str]] | None = None,
-    told: bool = False,
+    in_words: bool = False,
 ) -> list[tuple[str, str]]:
     """What follows from a sheet, as (name, words); nothing before it is handed in.
 
-    With `told` as a person reads it: things by what they say and not by their ids, and why a rate is what it is.
+    With `in_words` as a person reads it: things by what they say and not by their ids, and why a rate is what it is.
     `done` says whether the run succeeded, as it is settled elsewhere; `right` which options its demonstrations took.
     """
     if not sheet.committed:
         return []
-    lines = [_by_rule(study, gold, told=told) for gold in unit.mechanical]
+    lines = [_by_rule(study, gold, in_words=in_words) for gold in unit.mechanical]
     match study.protocol.targets:
         case "tdg nodes":
-            return lines + _tdg_words(tdg_derived(unit, sheet), names_of(unit) if told else {})
+            return lines + _tdg_words(tdg_derived(unit, sheet), names_of(unit) if in_words else {})
         case "information units":
             rated = irr_derived(unit, sheet, done)
-            why = _irr_words(unit, sheet, done) if told else ""
+            why = _irr_words(unit, sheet, done) if in_words else ""
             return [*lines, ("IRR", rated.why if rated.value is None else f"{rated.value:.1%}{why}")]
         case "branches":
             decided = decisions_derived(unit, sheet, right)
@@ -86,8 +86,8 @@ def names_of(unit: Unit) -> dict[str, str]:
     return {target.id: " ".join(target.says.split()) or target.id for target in unit.targets}
 
 
-def _by_rule(study: Study, gold: Gold, *, told: bool) -> tuple[str, str]:
-    field = study.protocol.field(gold.field) if told else None
+def _by_rule(study: Study, gold: Gold, *, in_words: bool) -> tuple[str, str]:
+    field = study.protocol.field(gold.field) if in_words else None
     option = field.option(gold.value) if field is not None and isinstance(gold.value, str) else None
     name = field.ask if field is not None else gold.field
     return name, f"{option.shown if option is not None else gold.value}, by rule: {gold.reason}"
@@ -115,9 +115,9 @@ def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
     done = fulfilled(tdg, steps)
     after: dict[str, str] = {}
     beside = set() if isinstance(path, str) else set(path.not_applicable)
-    for id, said in before.items():
+    for id, state in before.items():
         rated = COMPLETED if id in done else NOT_COMPLETED
-        after[id] = "not_applicable" if id in beside else rated if said in (COMPLETED, NOT_COMPLETED) else said
+        after[id] = "not_applicable" if id in beside else rated if state in (COMPLETED, NOT_COMPLETED) else state
     if isinstance(path, str):
         return TdgDerived(None, path, before, after)
     return TdgDerived(path, "", before, after)
@@ -128,9 +128,9 @@ def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
 
     A completion whose step is not told is as late as the latest that is, so that it never decides between paths.
     """
-    told = {id: step_of(label) for id, label in labels.items() if label.value == COMPLETED}
-    latest = max((step for step in told.values() if step is not None), default=0)
-    steps: dict[str, int | None] = {id: latest if step is None else step for id, step in told.items()}
+    steps_by_id = {id: step_of(label) for id, label in labels.items() if label.value == COMPLETED}
+    latest = max((step for step in steps_by_id.values() if step is not None), default=0)
+    steps: dict[str, int | None] = {id: latest if step is None else step for id, step in steps_by_id.items()}
     return {**steps, **dict.fromkeys((id for id, one in labels.items() if one.value == NOT_COMPLETED), None)}
 
 
@@ -156,7 +156,7 @@ def _tdg_words(found: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[s
     ]
     if aligned.not_applicable:
         words.append(("not applicable", ", ".join(names.get(id, id) for id in aligned.not_applicable)))
-    turned = [id for id, said in found.before.items() if said == COMPLETED and found.after[id] == NOT_COMPLETED]
+    turned = [id for id, state in found.before.items() if state == COMPLETED and found.after[id] == NOT_COMPLETED]
     if turned:
         called = ", ".join(names.get(id, id) for id in turned)
         words.append(("not completed after all", f"{called} (depends on what is not completed)"))
@@ -225,8 +225,8 @@ def decisions_derived(
 ) -> DecisionCount:
     """How many branches went the right way, of those rated where a demonstration or the task tells which that is."""
     known = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
-    told = {**(right or {}), **known}
+    decisions = {**(right or {}), **known}
     name = field or next((one.id for one in sheet.protocol.fields if one.per == "target" and one.kind == "nominal"), "")
-    rated = [(sheet.value(FieldReference(one.id, name)), told.get(one.id, ())) for one in unit.targets]
+    rated = [(sheet.value(FieldReference(one.id, name)), decisions.get(one.id, ())) for one in unit.targets]
     pairs = [(plain(str(value)), set(map(plain, ways))) for value, ways in rated if value is not None and ways]
     return DecisionCount(sum(value in ways for value, ways in pairs), len(pairs))

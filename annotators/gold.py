@@ -106,11 +106,11 @@ def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
     if len(matches) == 1:
         return matches[0]
     name = "run" if line.run else "unit"
-    said = "is no unit's" if line.run else "is no unit of the study"
+    problem = "is no unit's" if line.run else "is no unit of the study"
     if matches:
         some = ", ".join(unit.id for unit in matches[:3])
-        said = f"fits {len(matches)} units ({some}{', ...' if len(matches) > 3 else ''})"
-    raise LabError(where, f"field {name}: {line.run or line.unit} {said}")
+        problem = f"fits {len(matches)} units ({some}{', ...' if len(matches) > 3 else ''})"
+    raise LabError(where, f"field {name}: {line.run or line.unit} {problem}")
 
 
 def _check(field: Field, unit: Unit, gold: Gold, where: str) -> None:

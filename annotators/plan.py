@@ -108,8 +108,8 @@ def preset_named(name: str) -> str:
         return names[0]
     if names:
         raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
-    said = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
-    raise LabError("study new", said, "`hitlab protocols` lists the protocols.", code=2)
+    problem = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
+    raise LabError("study new", problem, "`hitlab protocols` lists the protocols.", code=2)
 
 
 def _preset(name: str) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     """
     asked = [unit for unit in units if not unit.mechanical]
     golden = [unit for unit in asked if unit.pilot or unit.gold]
-    wanted, told = plan.pilot, list[str]()
+    wanted, pilot = plan.pilot, list[str]()
     if exact and wanted >= len(asked) > 0:
         raise LabError(f"study {plan.name}", f"field pilot: {wanted} of {len(asked)} leaves nothing to rate after it")
     if not exact and golden:
@@ -257,11 +257,11 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     elif not exact and wanted and len(asked) < wanted + plan.main:
         wanted = portion(wanted / (wanted + plan.main), len(asked)) if plan.main else min(wanted, len(asked) // 2)
         of = f"of {plan.pilot + plan.main}" if plan.main else "in the preset"
-        told.append(f"pilot: {wanted} of {len(asked)}, in proportion to {plan.pilot} {of}")
+        pilot.append(f"pilot: {wanted} of {len(asked)}, in proportion to {plan.pilot} {of}")
     if plan.bar is not None and not any(unit.gold for unit in asked):
-        told.append("bar: nothing in the pilot has gold, so nobody is held by it (--gold FILE.jsonl)")
+        pilot.append("bar: nothing in the pilot has gold, so nobody is held by it (--gold FILE.jsonl)")
     if wanted <= len(golden):
-        return SampledUnits(list(units), told)
+        return SampledUnits(list(units), pilot)
     chosen = {unit.id for unit in golden}
     clusters: dict[str, list[str]] = {}
     for unit in asked:
@@ -270,7 +270,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
         if len(chosen) >= wanted:
             break
         chosen.update(clusters[cluster])
-    return SampledUnits([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], told)
+    return SampledUnits([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], pilot)
 
 
 def differences(old: Study, new: Study) -> list[str]:

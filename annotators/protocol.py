@@ -241,13 +241,13 @@ def word_keys(protocol: Protocol) -> list[str]:
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
     """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
-    said = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
+    texts = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
     for field in protocol.fields:
-        said |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
+        texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
-            said |= _said(f"{field.id}.{option.id}", option)
+            texts |= _said(f"{field.id}.{option.id}", option)
     words = protocol.words.get(locale, {})
-    missing = [key for key, text in said.items() if text and not words.get(key, "").strip()]
+    missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]
     return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]
 
 

@@ -155,12 +155,12 @@ class _Rater:
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """(places x raters): numbers that were said, nan where none."""
-        said = answers_of(self.studied, field, raters, 1)
+        answers = answers_of(self.studied, field, raters, 1)
         of = [
             float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
             for v in self.studied.columns.values
         ]
-        return np.array([*of, np.nan, np.nan])[said.value]
+        return np.array([*of, np.nan, np.nan])[answers.value]
 
     def _grid(self, at: int, field: Field) -> Grid | None:
         here = self.compared.some(self.compared.field == at)
@@ -180,7 +180,7 @@ class _Rater:
 
     def _again(self) -> Agreement:
         """With themselves, where they rated an item once more."""
-        said: list[npt.NDArray[np.bool_]] = []
+        repeats: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
         columns = self.studied.columns
@@ -190,15 +190,15 @@ class _Rater:
             for run in more:
                 later = codes_of(self.studied, field, answers_of(self.studied, field, (self.at,), run))[:, 0]
                 both = (first >= 0) & (later >= 0)
-                said.append(first[both] == later[both])
+                repeats.append(first[both] == later[both])
                 trace.append(places_of(self.studied, field).trace[both])
                 unit.append(places_of(self.studied, field).unit[both])
-        if not any(map(len, said)):
+        if not any(map(len, repeats)):
             return EstimateMaker(self.studied, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
                 "nothing rated twice", "same again"
             )
         at = np.concatenate(trace)
-        one = share("same again", np.concatenate(said), at, len(units_laid(self.studied).traces), "")
+        one = share("same again", np.concatenate(repeats), at, len(units_laid(self.studied).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)
         return EstimateMaker(self.studied, ALL, n, between=self._itself).of("same again", one)
 
@@ -213,16 +213,16 @@ class _Rater:
         for field in self.studied.study.protocol.fields:
             if field.kind == "flag":
                 continue
-            said = answers_of(self.studied, field, (self.at,), 1)
-            why = said.why[:, 0].copy()
+            answers = answers_of(self.studied, field, (self.at,), 1)
+            why = answers.why[:, 0].copy()
             for name in (NOT_HANDED_IN, NOT_RATED):
-                why[why == said.reasons.index(name)] = -1
-            asked = (said.value[:, 0] >= 0) | (why >= 0)
+                why[why == answers.reasons.index(name)] = -1
+            asked = (answers.value[:, 0] >= 0) | (why >= 0)
             lacks.append(why[asked] >= 0)
-            trace.append(said.laid.trace[asked])
-            unit.append(said.laid.unit[asked])
+            trace.append(answers.laid.trace[asked])
+            unit.append(answers.laid.unit[asked])
             for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
-                counts[said.reasons[at]] = counts.get(said.reasons[at], 0) + int(many)
+                counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
         at = np.concatenate(trace) if trace else _NONE[1]
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
         one = share("missing", lack, at, len(units_laid(self.studied).traces), "nothing is handed in")

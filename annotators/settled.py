@@ -46,13 +46,13 @@ def settled(
     `labels` are those that are to be counted: of one rater, or of several; `decided` what was adjudicated. Raises
     `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
     """
-    said = _by_unit(study, labels, decided)
+    labels_by_unit = _by_unit(study, labels, decided)
     found: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
         if unit.pilot or not unit.runs:
             continue
-        marks = _marks(study, unit, {**said[unit.id], **_by_rule(study, unit)}, unit.runs[0])
+        marks = _marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, unit.runs[0])
         if marks is None:
             continue
         if marks.run in found:
@@ -71,13 +71,13 @@ def settled_texts(
 
     Two texts that two units hold are settled where both come to the same.
     """
-    said = _by_unit(study, labels, decided)
+    labels_by_unit = _by_unit(study, labels, decided)
     found: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
     for unit in units:
         texts = {one.side: one.text for one in unit.given if one.side}
         if not unit.pilot and not unit.runs and texts.keys() == {"A", "B"}:
             pair = _plain(texts["A"]), _plain(texts["B"])
-            found[pair].append(_marks(study, unit, {**said[unit.id], **_by_rule(study, unit)}, ""))
+            found[pair].append(_marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, ""))
     return {pair: one for pair, (one, *others) in found.items() if one and all(other == one for other in others)}
 
 
@@ -108,11 +108,11 @@ def _by_unit(
     return found
 
 
-def _decided(study: Study, one: SignedSettlement, said: Sequence[Label]) -> list[Label]:
+def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
     """The labels that say what was adjudicated, for their steps; one of the adjudicator's where none does."""
     what = one.what
     if what.reason_missing is None:
-        agreeing = [label for label in said if comparable(label.value) == comparable(what.value)]
+        agreeing = [label for label in labels if comparable(label.value) == comparable(what.value)]
         if agreeing:
             return agreeing
     name = (study.id, study.version, one.unit, what.target, what.field)
@@ -130,32 +130,32 @@ def _by_rule(study: Study, unit: Unit) -> dict[FieldReference, list[Label]]:
     }
 
 
-def _marks(study: Study, unit: Unit, said: Mapping[FieldReference, list[Label]], run: str) -> Marks | None:
+def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, list[Label]], run: str) -> Marks | None:
     protocol = study.protocol
     match protocol.targets:
         case "tdg nodes":
-            nodes = _nodes(_of(said, _field(study, COMPLETED)))
+            nodes = _nodes(_of(labels_by_place, _field(study, COMPLETED)))
             return Marks(run, nodes=nodes) if nodes else None
         case "information units":
-            used = {id: most[0].value for id, most in _most(_of(said, _field(study, "correct"))).items()}
+            used = {id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()}
             return Marks(run, units=used) if used else None
         case "branches":
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
-            taken = {id: str(most[0].value) for id, most in _most(_of(said, field)).items()}
+            taken = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
             return Marks(run, branches=taken) if taken else None
         case "unit":
-            return _judged(study, run, said)
+            return _judged(study, run, labels_by_place)
     raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
 
 
-def _judged(study: Study, run: str, said: Mapping[FieldReference, list[Label]]) -> Marks | None:
+def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
     for option, names in _JUDGED.items():
         field = next(
             (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
         )
         if field is None:
             continue
-        most = _most({"": said.get(FieldReference("", field.id), [])}).get("")
+        most = _most({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
         if value not in (option, _AGAINST[option]):
             return None
@@ -170,14 +170,14 @@ def _field(study: Study, option: str) -> Field:
     return found
 
 
-def _of(said: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
-    return {spot.target: labels for spot, labels in said.items() if spot.field == field.id and spot.target}
+def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
+    return {spot.target: labels for spot, labels in labels_by_place.items() if spot.field == field.id and spot.target}
 
 
-def _most(said: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
+def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
     """By target the labels that most say, where they say a value."""
     found = {}
-    for target, labels in said.items():
+    for target, labels in labels_by_target.items():
         counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
         if not counts:
             continue
@@ -191,16 +191,16 @@ def _word(label: Label) -> tuple[str, Any]:
     return ("missing", label.reason_missing) if label.reason_missing else ("value", label.value)
 
 
-def _nodes(said: Mapping[str, list[Label]]) -> dict[str, int | None]:
+def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]:
     """For each node the step (from 1) of its completion, None where it is not: of several raters' the middle one.
 
     Where no step is told it is the latest that is, so that it never decides between paths.
     """
     found: dict[str, int | None] = {}
-    told: dict[str, list[int]] = {}
-    for id, labels in _most(said).items():
+    steps_by_node: dict[str, list[int]] = {}
+    for id, labels in _most(labels_by_target).items():
         if labels[0].value == COMPLETED:
-            told[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
+            steps_by_node[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
         found[id] = None
-    latest = max((step for steps in told.values() for step in steps), default=1)
-    return {**found, **{id: median_low(steps) if steps else latest for id, steps in told.items()}}
+    latest = max((step for steps in steps_by_node.values() for step in steps), default=1)
+    return {**found, **{id: median_low(steps) if steps else latest for id, steps in steps_by_node.items()}}

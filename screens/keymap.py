@@ -137,8 +137,8 @@ def _check(id: str, keys: str, known: Mapping[str, NamedBinding]) -> None:
         raise LabError("settings", f"field keymap: {plain(id)!r} is no binding", f"{hint}`hitlab keys` lists them.")
     for key in keys.split(","):
         if not _is_key(key.strip()):
-            said = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"
-            raise LabError("settings", said, "Keys are written as ctrl+x, f12, enter, A or question_mark.")
+            problem = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"
+            raise LabError("settings", problem, "Keys are written as ctrl+x, f12, enter, A or question_mark.")
 
 
 def _is_key(key: str) -> bool:

@@ -304,7 +304,7 @@ class Navigation(TypeAhead):
 
     def action_show(self, name: ScreenName) -> None:
         """Goes to another room."""
-        said, hint = ROOMS[name].empty
+        sentence, hint = ROOMS[name].empty
         if name in OF_STUDY and self.read is not None:
             if self.reads.get(name) == self.read.name:
                 self.switch_mode(name)
@@ -314,8 +314,8 @@ class Navigation(TypeAhead):
         entered = (
             self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
         )
-        if said and not entered:
-            raise LabError(name.title(), said, with_keys(self, hint))
+        if sentence and not entered:
+            raise LabError(name.title(), sentence, with_keys(self, hint))
         self.signed(name, lambda: self.switch_mode(name))
 
     def entered(self, name: ScreenName) -> Screen[None] | None:
@@ -365,11 +365,11 @@ class Navigation(TypeAhead):
         self._live_door()
         from screens.record.intent import IntentScreen
 
-        def begin(said: tuple[str, str] | None) -> None:
-            if said is None:
+        def begin(answer: tuple[str, str] | None) -> None:
+            if answer is None:
                 self.open_home()
             else:
-                self.open_live(asking.begun(*said))
+                self.open_live(asking.begun(*answer))
 
         self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
 

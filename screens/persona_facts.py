@@ -27,9 +27,9 @@ def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, s
         level, name, held = stack.pop()
         shown = name[:1].upper() + name[1:] if level == depth else name
         if isinstance(held, dict) and held:
-            said, rest = _described(_paired(held))
-            line = _in_a_line(rest) if level > depth and not said else ""
-            yield level, shown, line or said
+            description, rest = _described(_paired(held))
+            line = _in_a_line(rest) if level > depth and not description else ""
+            yield level, shown, line or description
             stack.extend([] if line else [(level + 1, name_words(k), v) for k, v in reversed(rest.items())])
         elif isinstance(held, list) and any(isinstance(item, dict | list) for item in held):
             yield level, shown, ""
@@ -49,10 +49,10 @@ def _paired(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """What a thing is described as, and the other facts of it."""
-    said = facts.get("description")
-    if not isinstance(said, str) or not said:
+    description = facts.get("description")
+    if not isinstance(description, str) or not description:
         return "", facts
-    return _words(said), {key: held for key, held in facts.items() if key != "description"}
+    return _words(description), {key: held for key, held in facts.items() if key != "description"}
 
 
 def _numbered(number: int, held: Any) -> tuple[str, Any]:

@@ -168,18 +168,20 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
     return field
 
 
-def _check_said(title: str, field: Field, unit: Unit, what: Settlement, by: Actor, said: Sequence[PlaceAnswer]) -> None:
+def _check_said(
+    title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
+) -> None:
     """What is settled must fit its field, and what is told of raters must be so."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
-        most = majority_of(said)
+        most = majority_of(answers)
         if most is None or most.word != settled.word:
-            told = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
-            raise LabError(title, f"is not what most of its raters say: {told}.")
+            majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
+            raise LabError(title, f"is not what most of its raters say: {majority}.")
     if what.by_means != "discussion" and (what.moves or what.minutes is not None):
         raise LabError(title, "field moves: only a discussion has moves and minutes.")
-    rated = {one.rater.id: one for one in said if one.person}
+    rated = {one.rater.id: one for one in answers if one.person}
     for move in what.moves:
         if move.rater not in rated:
             raise LabError(title, "field moves: names somebody who did not rate it.")
@@ -208,10 +210,10 @@ def _plain(what: Settlement) -> dict[str, Any]:
     moves = tuple(replace(one, code=storable(one.code), why=storable(one.why)) for one in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
-        told: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
+        fields: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
         kept: Settlement = decode(encode(what), Settlement, "a settlement")
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
     if (kept.value is None) is not (what.value is None):
         raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
-    return told
+    return fields

@@ -111,9 +111,9 @@ class Links:
     def wrong(self) -> list[str]:
         """A sentence for each linked picture that is gone or has changed; the first of them by name."""
         lost = self.lost()
-        said = [link.wrong() for link in lost[:_NAMED]]
-        more = len(lost) - len(said)
-        return [*said, f"{more} more linked pictures are gone or have changed"] if more else said
+        sentences = [link.wrong() for link in lost[:_NAMED]]
+        more = len(lost) - len(sentences)
+        return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 
 
 def _stands(link: Link) -> bool:

@@ -98,21 +98,21 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
 
 
 def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer], what: str) -> Taken:
-    kit, study, said = read
+    kit, study, answer = read
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
-    said = _left_in(store, study, said)
+    answer = _left_in(store, study, answer)
     replaced = _replaced(store)
-    known = _known(db, said, replaced, what)
-    _check_not_after_leaving(store, study, kit, said, known, what)
-    _check_sheets(store, study, kit, said, known, what)
-    taken = _insert(db, study, kit, said, known, what)
+    known = _known(db, answer, replaced, what)
+    _check_not_after_leaving(store, study, kit, answer, known, what)
+    _check_sheets(store, study, kit, answer, known, what)
+    taken = _insert(db, study, kit, answer, known, what)
     if replaced and taken.labels + taken.acts:
         with lifted(db) as eraser:
-            taken = taken._replace(covered=any(said.uncovered.cover(eraser, replaced)))
+            taken = taken._replace(covered=any(answer.uncovered.cover(eraser, replaced)))
     if store.studies.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
-    return taken._replace(clashes=tuple(_clashes(store, study, kit, said)))
+    return taken._replace(clashes=tuple(_clashes(store, study, kit, answer)))
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------
@@ -215,31 +215,31 @@ def _under_way(other: Store, act: Act, made: set[str]) -> bool:
     return run not in made and other.runs.holds(run)
 
 
-def _left_in(store: Store, study: Study, said: _Answer) -> _Answer:
+def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
     """Without what is about units that were erased here with somebody who withdrew; all else still comes in."""
     if not store.database.read("SELECT 1 FROM withdrawal LIMIT 1"):
-        return said
+        return answer
     here = {
         id
         for (id,) in store.database.read("SELECT id FROM unit WHERE study = ? AND version = ?", study.id, study.version)
     }
-    return said._replace(
-        dealt=[one for one in said.dealt if one.unit in here],
-        labels=[one for one in said.labels if one.unit in here],
-        acts=[one for one in said.acts if not one.unit or one.unit in here],
+    return answer._replace(
+        dealt=[one for one in answer.dealt if one.unit in here],
+        labels=[one for one in answer.labels if one.unit in here],
+        acts=[one for one in answer.acts if not one.unit or one.unit in here],
     )
 
 
 # -- do the rules let it in? -----------------------------------------------------------------------------------
 
 
-def _check_sheets(store: Store, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> None:
+def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> None:
     """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
-    dealt = {(one.unit, one.run): one for one in said.dealt}
+    dealt = {(one.unit, one.run): one for one in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
-    for label in said.labels:
+    for label in answer.labels:
         sheets.setdefault((label.unit, label.run), ([], []))[0].append(label)
-    for act in said.acts:
+    for act in answer.acts:
         if act.unit:
             sheets.setdefault((act.unit, act.run), ([], []))[1].append(act)
     for key, (labels, acts) in sheets.items():
@@ -248,18 +248,18 @@ def _check_sheets(store: Store, study: Study, kit: Kit, said: _Answer, known: se
         unit = store.studies.unit(study, key[0])
         standing = SheetState(study, unit, dealt[key], Sheet(study.protocol, unit))
         try:
-            _check_sheet(standing, labels, acts, said.acts, known)
+            _check_sheet(standing, labels, acts, answer.acts, known)
         except LabError as error:
             raise LabError(what, f"{error.title}: {error.message}", error.hint) from error
 
 
-def _check_not_after_leaving(store: Store, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> None:
+def _check_not_after_leaving(store: Store, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> None:
     """What was done before another took this rater's place is taken; nothing after it."""
     left = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
     if not left:
         return
-    late = sum(label.id not in known and label.at > min(left) for label in said.labels)
-    late += sum(act.id not in known and act.at > min(left) for act in said.acts)
+    late = sum(label.id not in known and label.at > min(left) for label in answer.labels)
+    late += sum(act.id not in known and act.at > min(left) for act in answer.acts)
     if late:
         raise LabError(what, f"{kit.rater} left on {min(left)[:10]}, and {late} answers or acts in it are later.")
 
@@ -299,17 +299,17 @@ def _check_handed(sheet: Sheet, study: Study, act: Act, known: set[str]) -> None
 
 
 def _held(acts: Iterable[Act], at: str) -> bool:
-    said = [act for act in acts if act.act in ("held", "released") and act.at <= at]
-    return bool(said) and max(said, key=lambda act: (act.at, act.id)).act == "held"
+    holds = [act for act in acts if act.act in ("held", "released") and act.at <= at]
+    return bool(holds) and max(holds, key=lambda act: (act.at, act.id)).act == "held"
 
 
 # -- then it comes in ------------------------------------------------------------------------------------------
 
 
-def _known(db: sqlite3.Connection, said: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
+def _known(db: sqlite3.Connection, answer: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
     """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
     found = set()
-    for table, kind, ones in (("label", Label, said.labels), ("act", Act, said.acts)):
+    for table, kind, ones in (("label", Label, answer.labels), ("act", Act, answer.acts)):
         for one in ones:
             row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(one.id),)).fetchone()
             if row is None:
@@ -328,23 +328,23 @@ def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> boo
         return False
 
 
-def _insert(db: sqlite3.Connection, study: Study, kit: Kit, said: _Answer, known: set[str], what: str) -> Taken:
-    dealt = insert_assignments(db, study, list(_dealt_again(db, study, kit, said)))
-    runs = sum(_insert_run(db, run, what) for run in said.runs)
-    labels = [label for label in said.labels if label.id not in known]
+def _insert(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> Taken:
+    dealt = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
+    runs = sum(_insert_run(db, run, what) for run in answer.runs)
+    labels = [label for label in answer.labels if label.id not in known]
     for label in labels:
         insert_label(db, label)
-    acts = [act for act in said.acts if act.id not in known]
+    acts = [act for act in answer.acts if act.id not in known]
     for act in acts:
         insert_act(db, act)
     return Taken(kit, len(labels), len(acts), dealt, runs, len(known))
 
 
-def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, said: _Answer) -> Iterator[Assignment]:
+def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:
     """Plays that were dealt once more in the kit; behind all others, where their places are taken here."""
     sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
-    return placed(db, study, kit.rater, (one for one in said.dealt if one.unit in units))
+    return placed(db, study, kit.rater, (one for one in answer.dealt if one.unit in units))
 
 
 def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
@@ -356,7 +356,7 @@ def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:
     return False
 
 
-def _clashes(store: Store, study: Study, kit: Kit, said: _Answer) -> Iterator[tuple[str, str, str]]:
-    for id, run in dict.fromkeys((label.unit, label.run) for label in said.labels):
+def _clashes(store: Store, study: Study, kit: Kit, answer: _Answer) -> Iterator[tuple[str, str, str]]:
+    for id, run in dict.fromkeys((label.unit, label.run) for label in answer.labels):
         sheet = store.labels.sheet(study, store.studies.unit(study, id), kit.rater, run)
         yield from ((id, spot.target, spot.field) for spot in sheet.clashes)

@@ -160,31 +160,31 @@ class _Reading:
 
     def take(self, batch: list[tuple[int, str]]) -> None:
         """Takes rows in: n, body."""
-        said = self._said([body for _, body in batch])
-        self.superseded.update([one.supersedes for one in said if one.supersedes])
-        self.superseded.update([id for one in said if one.also for id in one.also])
-        at = milliseconds([one.at for one in said])
-        shown = milliseconds([one.shown_at or "" for one in said])
-        idle = np.array([one.idle_ms for one in said], dtype=np.float64)
+        labels = self._said([body for _, body in batch])
+        self.superseded.update([one.supersedes for one in labels if one.supersedes])
+        self.superseded.update([id for one in labels if one.also for id in one.also])
+        at = milliseconds([one.at for one in labels])
+        shown = milliseconds([one.shown_at or "" for one in labels])
+        idle = np.array([one.idle_ms for one in labels], dtype=np.float64)
         nan = float("nan")
 
         def ints(numbers: Iterable[int]) -> Ints:
-            return np.fromiter(numbers, dtype=np.int32, count=len(said))
+            return np.fromiter(numbers, dtype=np.int32, count=len(labels))
 
         rows = Rows(
             np.array([n for n, _ in batch], dtype=np.int64),
-            ints(map(self.units.__getitem__, map(_UNIT, said))),
-            ints(map(self.targets.__getitem__, map(_TARGET, said))),
-            ints(map(self.fields.__getitem__, map(_FIELD, said))),
-            ints(map(self.raters.__getitem__, map(bytes, map(_RATER, said)))),
-            ints(map(_RUN, said)),
-            ints(map(self.values.__getitem__, map(bytes, map(_VALUE, said)))),
-            ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said),
-            ints(-1 if one.evidence is None else _step(one.evidence) for one in said),
-            ints(-1 if not one.cites else self.cites[one.cites] for one in said),
+            ints(map(self.units.__getitem__, map(_UNIT, labels))),
+            ints(map(self.targets.__getitem__, map(_TARGET, labels))),
+            ints(map(self.fields.__getitem__, map(_FIELD, labels))),
+            ints(map(self.raters.__getitem__, map(bytes, map(_RATER, labels)))),
+            ints(map(_RUN, labels)),
+            ints(map(self.values.__getitem__, map(bytes, map(_VALUE, labels)))),
+            ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in labels),
+            ints(-1 if one.evidence is None else _step(one.evidence) for one in labels),
+            ints(-1 if not one.cites else self.cites[one.cites] for one in labels),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
             np.maximum((at - shown - idle) / 1000, 0.0),
-            np.array([nan if one.confidence is None else one.confidence for one in said], dtype=np.float64),
+            np.array([nan if one.confidence is None else one.confidence for one in labels], dtype=np.float64),
         )
         self._parts.append(rows.where((rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)))
 
@@ -244,9 +244,9 @@ def _columns(reading: _Reading, gone: Longs, dealt: Sequence[Sheet], handed: set
     )  # fmt: skip
 
 
-def _raters(told: Mapping[bytes, int], dealt: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
-    """Who rated or was to, by kind and id, and for each of `told` which of them it is."""
-    actors: list[Actor] = [decode(said, Actor, "a label's rater in the file") for said in told]
+def _raters(bodies: Mapping[bytes, int], dealt: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
+    """Who rated or was to, by kind and id, and for each of `bodies` which of them it is."""
+    actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
     for actor in sorted(actors, key=lambda one: (one.kind, one.id, one.name)):
         first.setdefault((actor.kind, actor.id), actor)

@@ -293,10 +293,10 @@ def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """The whole run's: what its source told of it, or else its steps' together."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
     total = _sum(own) if own else None
-    told = ended.usage if ended else None
-    if told is None or total is None:
-        return told or total
-    return Usage(*(b if a is None else a for a, b in zip(_values(told), _values(total), strict=True)))
+    usage = ended.usage if ended else None
+    if usage is None or total is None:
+        return usage or total
+    return Usage(*(b if a is None else a for a, b in zip(_values(usage), _values(total), strict=True)))
 
 
 def _sum(usages: list[Usage]) -> Usage:

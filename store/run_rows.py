@@ -54,8 +54,8 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
         [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
     )
-    said = [*imported.reviews, *imported.clearances]
-    check_without(db, (encode(one).decode() for one in said), f"run {imported.id}")
+    rows = [*imported.reviews, *imported.clearances]
+    check_without(db, (encode(one).decode() for one in rows), f"run {imported.id}")
     db.executemany(INSERT_REVIEW, [review_row(review) for review in imported.reviews])
     db.executemany(INSERT_CLEARANCE, [clearance_row(clearance) for clearance in imported.clearances])
     for stone in imported.tombstones:

@@ -194,4 +194,4 @@ def _is_word(text: str) -> bool:
 
 def local_words(words: Mapping[int, Sequence[str]]) -> list[str]:
     """The texts under boxes in any step of a run."""
-    return list(dict.fromkeys(word for said in words.values() for word in said))
+    return list(dict.fromkeys(word for texts in words.values() for word in texts))

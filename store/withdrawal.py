@@ -115,14 +115,14 @@ class _Withdrawing:
         """All that is theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
-        said, words = self._said(), self._words(runs)
+        labelled, words = self._said(), self._words(runs)
         derived = self._derived()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
         counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
         counts["units"] = counts["labels_of_others"] = 0
-        for unit in dict.fromkeys([*self._units(set(runs), said), *derived]):
+        for unit in dict.fromkeys([*self._units(set(runs), labelled), *derived]):
             self._take_unit(unit)
         counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
         self._settlements(words)
@@ -181,14 +181,14 @@ class _Withdrawing:
         field = self._studies[label.study, label.version].protocol.field(label.field)
         return field is not None and field.kind == "text"
 
-    def _units(self, runs: set[str], said: set[str]) -> list[tuple[str, int, str]]:
+    def _units(self, runs: set[str], labelled: set[str]) -> list[tuple[str, int, str]]:
         """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
         found = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
             unit = msgspec.json.decode(body, type=_Quoting)
             texts = [text.strip() for given in unit.given for text in (given.text, *given.items)]
             named = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
-            if named or not runs.isdisjoint(unit.runs) or not said.isdisjoint(texts):
+            if named or not runs.isdisjoint(unit.runs) or not labelled.isdisjoint(texts):
                 found.append((study, version, id))
         return found
 
@@ -339,13 +339,13 @@ class _Quoting(msgspec.Struct, frozen=True):
     hidden: dict[str, str] = {}
 
 
-def _renamed(told: Any, code: str) -> Any:
+def _renamed(document: Any, code: str) -> Any:
     """What an act tells, wherever in it a code stands, with `withdrawn` in its place."""
-    if isinstance(told, dict):
-        return {GONE.id if key == code else key: _renamed(value, code) for key, value in told.items()}
-    if isinstance(told, list | tuple):
-        return [_renamed(value, code) for value in told]
-    return GONE.id if told == code else told
+    if isinstance(document, dict):
+        return {GONE.id if key == code else key: _renamed(value, code) for key, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [_renamed(value, code) for value in document]
+    return GONE.id if document == code else document
 
 
 def _revision(body: str) -> Revision:

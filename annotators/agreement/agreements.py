@@ -79,13 +79,13 @@ def _in_numbers(studied: StudyData, these: NumericRatings, part: str = "") -> li
 
 
 def _otherwise(studied: StudyData, field: Field) -> list[Agreement]:
-    said = answers_of(studied, field, studied.people, 1)
+    answers = answers_of(studied, field, studied.people, 1)
     if field.kind == "step":
         these = numbers_of(studied, field.id)
     else:
-        values = coded(studied, field, said.value)
-        missing = missing_of(studied, said.laid, studied.people, said.why, said.reasons)
-        these = numbers_at(studied, field.id, values, said.laid, studied.people, missing, people=True)
+        values = coded(studied, field, answers.value)
+        missing = missing_of(studied, answers.laid, studied.people, answers.why, answers.reasons)
+        these = numbers_at(studied, field.id, values, answers.laid, studied.people, missing, people=True)
     maker = EstimateMaker(studied, field.id, these)
     if why := why_not(~np.isnan(these.values), these.raters):
         return [maker.undefined(why)]

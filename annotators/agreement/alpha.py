@@ -120,12 +120,12 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
 
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
     """As categories that are the different numbers which were said."""
-    said = np.unique(values[np.isfinite(values)])
-    if len(said) * max(traces, len(said)) > _MOST_CELLS:
+    values_used = np.unique(values[np.isfinite(values)])
+    if len(values_used) * max(traces, len(values_used)) > _MOST_CELLS:
         return undefined(name, traces, "too many different numbers")
-    codes = np.where(np.isfinite(values), np.searchsorted(said, np.nan_to_num(values)), -1)
-    apart = squared(said, "ratio")
-    counted = np.zeros((traces, len(said)))
+    codes = np.where(np.isfinite(values), np.searchsorted(values_used, np.nan_to_num(values)), -1)
+    apart = squared(values_used, "ratio")
+    counted = np.zeros((traces, len(values_used)))
     where, who = np.nonzero(codes >= 0)
     np.add.at(counted, (trace[where], codes[where, who]), 1.0)
     disagreed = np.zeros(len(values))

@@ -139,8 +139,8 @@ def _stands(studied: StudyData, field: Field, raters: Sequence[int], run: int) -
     rows, place = rows[place >= 0], place[place >= 0]
     shape = (len(laid.places), len(raters))
     out = tuple(np.full(shape, -1, dtype=np.int32) for _ in range(3))
-    for into, told in zip(out, (columns.value, columns.reason, columns.step), strict=True):
-        into[place, column[columns.rater[rows]]] = told[rows]
+    for into, source in zip(out, (columns.value, columns.reason, columns.step), strict=True):
+        into[place, column[columns.rater[rows]]] = source[rows]
     return out[0], out[1], out[2]
 
 

@@ -165,7 +165,7 @@ def _of_counts(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
     if raters > _MOST_RATERS:
         raise MalformedCase(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
     each = [np.repeat(np.arange(len(row)), row).tolist() for row in counted.astype(int)]
-    ratings = _ratings([said + [None] * (max(raters, 1) - len(said)) for said in each], range(counted.shape[1]))
+    ratings = _ratings([codes + [None] * (max(raters, 1) - len(codes)) for codes in each], range(counted.shape[1]))
     return blank._replace(ratings=ratings, times=np.ones(len(each)), identified=False)
 
 
@@ -215,8 +215,8 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], 
 
 def _most(row: Sequence[Any]) -> Any:
     """What more than half said."""
-    said = [one for one in row if one is not None]
-    return next((one for one in said if 2 * said.count(one) > len(said)), None)
+    values = [one for one in row if one is not None]
+    return next((one for one in values if 2 * values.count(one) > len(values)), None)
 
 
 def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
@@ -232,10 +232,10 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
     if len(at_of) != len(order):
         raise MalformedCase("order names an answer twice")
     codes = np.full((len(rows), raters), -1, np.int16)
-    for (at, rater), said in ((place, rows[place[0]][place[1]]) for place in np.ndindex(codes.shape)):
-        if said is not None and str(said) not in at_of:
-            raise MalformedCase(f"row {at + 1} says {said!r}, which order does not name")
-        codes[at, rater] = -1 if said is None else at_of[str(said)]
+    for (at, rater), value in ((place, rows[place[0]][place[1]]) for place in np.ndindex(codes.shape)):
+        if value is not None and str(value) not in at_of:
+            raise MalformedCase(f"row {at + 1} says {value!r}, which order does not name")
+        codes[at, rater] = -1 if value is None else at_of[str(value)]
     scores = tuple(float(one) for one in order) if order and all(map(_number, order)) else None
     names = tuple(str(at + 1) for at in range(len(rows)))
     return Ratings(
@@ -244,12 +244,12 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
     )  # fmt: skip
 
 
-def _sorted(said: Sequence[Any]) -> list[Any]:
+def _sorted(items: Sequence[Any]) -> list[Any]:
     """The different answers in order: of numbers by size, else by letter."""
-    for one in said:
+    for one in items:
         if one is not None and not isinstance(one, str | bool) and not _number(one):
             raise MalformedCase(f"{one!r} is no answer")
-    values = list({str(one): one for one in said if one is not None}.values())
+    values = list({str(one): one for one in items if one is not None}.values())
     return sorted(values, key=None if all(map(_number, values)) else str)
 
 
@@ -300,8 +300,8 @@ _NAME = re.compile(
 
 def value_of_case(case: Case) -> tuple[float | None, str]:
     """What a case asks for, or None and why it is undefined; raises Malformed where no such statistic is known."""
-    said, _, rest = case.statistic.strip().partition(" ")
-    rest, name = rest.lower(), _NAME.fullmatch(said.lower())
+    statistic_name, _, rest = case.statistic.strip().partition(" ")
+    rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
         raise case.unknown
     one = _additive(case, name["base"], name["weights"] or "", rest)

@@ -51,8 +51,8 @@ def percent_exact(ratings: Ratings) -> AdditiveStatistic:
 
 def _unanimous(counted: Floats) -> Floats:
     most = np.zeros(len(counted))
-    for said in counted.T:
-        np.maximum(most, said, out=most)
+    for column in counted.T:
+        np.maximum(most, column, out=most)
     return np.asarray(most == answers(counted), dtype=np.float64)
 
 

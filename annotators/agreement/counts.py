@@ -17,8 +17,8 @@ NO_PAIR = "no item that two rated"
 def counts(ratings: Ratings) -> Floats:
     """(places x q): how many raters said each category."""
     codes, q = ratings.codes, len(ratings.categories)
-    said = (np.arange(len(codes))[:, None] * q + codes)[codes >= 0]
-    return np.bincount(said, minlength=len(codes) * q).reshape(len(codes), q).astype(np.float64)
+    cells = (np.arange(len(codes))[:, None] * q + codes)[codes >= 0]
+    return np.bincount(cells, minlength=len(codes) * q).reshape(len(codes), q).astype(np.float64)
 
 
 def answers(counted: Floats) -> Floats:

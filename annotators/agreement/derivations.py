@@ -48,43 +48,45 @@ class Nodes(NamedTuple):
 
 
 def after(
-    studied: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, said: FieldAnswers
+    studied: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
     found: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
-        ("after", field.id, raters, run), lambda: _after(studied, field, codes, said)
+        ("after", field.id, raters, run), lambda: _after(studied, field, codes, answers)
     )
     return found
 
 
-def _after(studied: StudyData, field: Field, codes: Codes, said: FieldAnswers) -> tuple[Codes, Ints, tuple[str, ...]]:
-    names = said.reasons if "not_applicable" in said.reasons else (*said.reasons, "not_applicable")
+def _after(
+    studied: StudyData, field: Field, codes: Codes, answers: FieldAnswers
+) -> tuple[Codes, Ints, tuple[str, ...]]:
+    names = answers.reasons if "not_applicable" in answers.reasons else (*answers.reasons, "not_applicable")
     known = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
     if not {COMPLETED, NOT_COMPLETED} <= known.keys():
-        return codes, said.why, said.reasons
-    codes, why = codes.copy(), said.why.copy()
+        return codes, answers.why, answers.reasons
+    codes, why = codes.copy(), answers.why.copy()
     derive = _Deriving(studied, field)
-    rows = _rows_of_units(said)
+    rows = _rows_of_units(answers)
     for unit, (first, last) in rows.items():
         held = {node.id for node in derive.graph(unit)[1].walk()}
         for column in range(codes.shape[1]):
             if not ((codes[first:last, column] >= 0) | (why[first:last, column] >= 0)).any():
                 continue
-            told = derive.sheet(unit, said, codes, first, last, column)
+            derivation = derive.sheet(unit, answers, codes, first, last, column)
             for at in range(first, last):
-                if codes[at, column] < 0 or said.laid.places[at].target not in held:
+                if codes[at, column] < 0 or answers.laid.places[at].target not in held:
                     continue
-                word = told.after[said.laid.places[at].target]
+                word = derivation.after[answers.laid.places[at].target]
                 codes[at, column] = known.get(word, -1)
                 if codes[at, column] < 0:
                     why[at, column] = names.index(word)
     return codes, why, names
 
 
-def _rows_of_units(said: FieldAnswers) -> dict[int, tuple[int, int]]:
+def _rows_of_units(answers: FieldAnswers) -> dict[int, tuple[int, int]]:
     """Each unit's stretch of a field's places."""
     rows: dict[int, tuple[int, int]] = {}
-    for at, unit in enumerate(said.laid.unit.tolist()):
+    for at, unit in enumerate(answers.laid.unit.tolist()):
         rows[unit] = (rows.get(unit, (at, at))[0], at + 1)
     return rows
 
@@ -106,18 +108,18 @@ class _Deriving:
             self._graphs[unit] = (encode(tdg), tdg)
         return self._graphs[unit]
 
-    def sheet(self, unit: int, said: FieldAnswers, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
+    def sheet(self, unit: int, answers: FieldAnswers, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
         """What one rater's answers on one unit come to."""
         before: dict[str, str] = {}
         steps: dict[str, int] = {}
-        gave = said.gave[first:last, column]
+        gave = answers.gave[first:last, column]
         for at in range(first, last):
-            target = said.laid.places[at].target
+            target = answers.laid.places[at].target
             if codes[at, column] >= 0:
                 before[target] = self.names[codes[at, column]]
-                steps[target] = int(said.step[at, column])
+                steps[target] = int(answers.step[at, column])
             elif gave[at - first]:
-                before[target] = said.reasons[said.why[at, column]]
+                before[target] = answers.reasons[answers.why[at, column]]
         for target, value in ruled(self.units[self.columns.units[unit]], self.field.id).items():
             before[target] = str(value)
         return self.path(unit, before, steps)
@@ -133,14 +135,14 @@ class _Deriving:
 
 def _told(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:
     """Steps as `path_of` takes them: a completion whose step is not told is as late as the latest that is."""
-    told = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
-    latest = max(told, default=0)
+    steps_done = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
+    latest = max(steps_done, default=0)
     found: dict[str, int | None] = {}
-    for id, said in before.items():
-        if said == COMPLETED:
+    for id, state in before.items():
+        if state == COMPLETED:
             step = steps.get(id, -1)
             found[id] = step if step >= 0 else latest
-        elif said == NOT_COMPLETED:
+        elif state == NOT_COMPLETED:
             found[id] = None
     return found
 

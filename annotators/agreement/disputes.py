@@ -37,15 +37,15 @@ def disputes(studied: StudyData, field: str, places: Iterable[tuple[str, str]]) 
     reader = _AnswerReader(studied, field)
     for unit, target in places:
         one = units[unit]
-        said = reader.at(RatedItem(unit, target))
-        yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", said)
+        answer = reader.at(RatedItem(unit, target))
+        yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", answer)
 
 
 def between(found: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
     """Those at which these two both said something, and not the same."""
     kept = []
     for dispute in found:
-        words = {said.rater: said.says for said in dispute.said if not said.missing}
+        words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
         if one in words and other in words and words[one] != words[other]:
             kept.append(dispute)
     return kept
@@ -73,23 +73,25 @@ class _AnswerReader:
         return _most_first([(at, one) for at in range(len(self.raters)) if (one := self._said(row, at)) is not None])
 
     def _said(self, row: int, at: int) -> DisputedAnswer | None:
-        told, columns = self.told, self.columns
-        value, why, step = int(told.value[row, at]), int(told.why[row, at]), int(told.step[row, at])
+        answers, columns = self.told, self.columns
+        value, why, step = int(answers.value[row, at]), int(answers.why[row, at]), int(answers.step[row, at])
         rater = columns.raters[self.raters[at]].id
         if value < 0:
             return (
-                DisputedAnswer(rater, told.reasons[why].replace("_", " "), None, True) if told.gave[row, at] else None
+                DisputedAnswer(rater, answers.reasons[why].replace("_", " "), None, True)
+                if answers.gave[row, at]
+                else None
             )
         says = _word(columns.values[value]) if value < len(columns.values) else "no"
         return DisputedAnswer(rater, says, step if step >= 0 else None)
 
 
-def _most_first(said: Sequence[tuple[int, DisputedAnswer]]) -> tuple[DisputedAnswer, ...]:
+def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[DisputedAnswer, ...]:
     """What most said comes first, those who said it beside one another."""
     counts: dict[tuple[str, bool], int] = {}
-    for _, one in said:
+    for _, one in answers:
         counts[one.says, one.missing] = counts.get((one.says, one.missing), 0) + 1
-    ordered = sorted(said, key=lambda it: (-counts[it[1].says, it[1].missing], it[1].says, it[0]))
+    ordered = sorted(answers, key=lambda it: (-counts[it[1].says, it[1].missing], it[1].says, it[0]))
     return tuple(one for _, one in ordered)
 
 

@@ -121,11 +121,11 @@ class EstimateMaker:
 
 def with_interval(found: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
     """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
-    told, made = found.low is not None, found.interval or how.interval
-    drawn = told and made == "bootstrap"
+    has_interval, made = found.low is not None, found.interval or how.interval
+    drawn = has_interval and made == "bootstrap"
     return Agreement(
         field, statistic, found.value, found.undefined, low=found.low, high=found.high, no_interval=found.no_interval,
-        interval=made if told else "", level=how.level, resamples=how.resamples if drawn else None,
+        interval=made if has_interval else "", level=how.level, resamples=how.resamples if drawn else None,
         seed=how.seed if drawn else None, standard_error=found.standard_error, **of,
     )  # fmt: skip
 

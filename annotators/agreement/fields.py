@@ -68,20 +68,20 @@ def ratings_of(
 def _ratings(
     studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, derived: Derived, run: int, people: bool
 ) -> Ratings:
-    said = answers_of(studied, field, raters, run)
-    codes, why = codes_of(studied, field, said), said.why
-    names = said.reasons
+    answers = answers_of(studied, field, raters, run)
+    codes, why = codes_of(studied, field, answers), answers.why
+    names = answers.reasons
     if derived == "after":
-        codes, why, names = after(studied, field, raters, run, codes, said)
-    wanted = _of_kind(said.laid, kind)
+        codes, why, names = after(studied, field, raters, run, codes, answers)
+    wanted = _of_kind(answers.laid, kind)
     kept = (codes >= 0).any(axis=1) & wanted
-    missing = missing_of(studied, said.laid, raters, np.where(wanted[:, None], why, -1).astype(np.int32), names)
+    missing = missing_of(studied, answers.laid, raters, np.where(wanted[:, None], why, -1).astype(np.int32), names)
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
-    trace, traces = _clusters(said.laid, kept)
+    trace, traces = _clusters(answers.laid, kept)
     return Ratings(
         field.id, categories_of(studied, field), codes[kept][:, column],
         tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _picked(said.laid.places, kept), scores_of(field), missing,
+        trace, traces, _picked(answers.laid.places, kept), scores_of(field), missing,
     )  # fmt: skip
 
 
@@ -96,15 +96,15 @@ def numbers_of(studied: StudyData, field: str, raters: Sequence[int] | None = No
 
 
 def _numbers(studied: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
-    said = answers_of(studied, field, raters, run)
+    answers = answers_of(studied, field, raters, run)
     scores = scores_of(field)
     if scores is not None:
         of = np.array([*scores, np.nan])
-        values = of[codes_of(studied, field, said)]
+        values = of[codes_of(studied, field, answers)]
     else:
-        values = np.array([*map(_number, studied.columns.values), np.nan, np.nan])[said.value]
-    missing = missing_of(studied, said.laid, raters, said.why, said.reasons)
-    return numbers_at(studied, field.id, values, said.laid, raters, missing, people=people)
+        values = np.array([*map(_number, studied.columns.values), np.nan, np.nan])[answers.value]
+    missing = missing_of(studied, answers.laid, raters, answers.why, answers.reasons)
+    return numbers_at(studied, field.id, values, answers.laid, raters, missing, people=people)
 
 
 def numbers_at(
@@ -183,14 +183,14 @@ def scores_of(field: Field) -> tuple[float, ...] | None:
         return None
 
 
-def codes_of(studied: StudyData, field: Field, said: FieldAnswers) -> Codes:
+def codes_of(studied: StudyData, field: Field, answers: FieldAnswers) -> Codes:
     """Answers as places in the list of categories."""
     known = {name: i for i, name in enumerate(categories_of(studied, field))}
     if field.kind == "flag":
         of = [int(value) if isinstance(value, bool) else -1 for value in studied.columns.values]
     else:
         of = [known.get(value, -1) if isinstance(value, str) else -1 for value in studied.columns.values]
-    return np.array([*of, 0, -1], dtype=np.int16)[said.value]
+    return np.array([*of, 0, -1], dtype=np.int16)[answers.value]
 
 
 def _of_kind(laid: FieldPlaces, kind: str) -> Mask:
@@ -234,16 +234,16 @@ def truth_of(studied: StudyData, ratings: Ratings) -> Ratings:
     if len(whose) != len(read) or not whose:
         whose = list(studied.people)
     field = field_named(studied, ratings.field)
-    said = answers_of(studied, field, tuple(whose), 1)
-    codes, gave = codes_of(studied, field, said), said.gave
+    answers = answers_of(studied, field, tuple(whose), 1)
+    codes, gave = codes_of(studied, field, answers), answers.gave
     passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
-        codes, why, names = after(studied, field, tuple(whose), 1, codes, said)
-        gave = gave | ((why >= 0) & (said.value >= 0))
+        codes, why, names = after(studied, field, tuple(whose), 1, codes, answers)
+        gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
             passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
-    at = _places_in(studied, field, said.laid, ratings.places)
+    at = _places_in(studied, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
     _settle(studied, field, ratings, most, passed[at])
     lacking = MissingAnswers.one_each(

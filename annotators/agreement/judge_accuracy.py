@@ -29,9 +29,9 @@ def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
     kept = over(ratings, both(ratings))
     truth, judge = kept.codes[:, 0], kept.codes[:, 1]
     it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
-    yes, said = truth == it, judge == it
+    yes, predicted = truth == it, judge == it
     sums = summed(
-        kept, np.column_stack((np.ones(len(truth)), truth == judge, yes & said, yes, said)).astype(np.float64)
+        kept, np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
     )
     above, below, never = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),

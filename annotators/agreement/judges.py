@@ -41,10 +41,10 @@ def _against_most(studied: StudyData, field: Field, part: RatingsPart) -> list[A
     numbers: list[Agreement] = []
     pairs: dict[str, Ratings] = {}
     for judge in studied.judges:
-        said = ratings_of(studied, field.id, [judge], kind=part.kind, derived=part.derived)
-        if not len(said.places):
+        ratings = ratings_of(studied, field.id, [judge], kind=part.kind, derived=part.derived)
+        if not len(ratings.places):
             continue  # it never answers this
-        two = against(truth, said)
+        two = against(truth, ratings)
         name = studied.columns.raters[judge].id
         pairs[name] = two
         numbers += _judged(EstimateMaker(studied, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two)
@@ -60,8 +60,8 @@ def _judged(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]
     for what, name in NAMED:
         positives = [""] if what in ("accuracy", "kappa") else _positives(two.categories)
         for positive in positives:
-            said = f"{name} of {positive}" if positive and len(two.categories) > 2 else name
-            numbers.append(maker.of(said, judged(two, what, positive or two.categories[0])))
+            label = f"{name} of {positive}" if positive and len(two.categories) > 2 else name
+            numbers.append(maker.of(label, judged(two, what, positive or two.categories[0])))
     numbers.append(maker.of("ac1", coefficients.gwet_ac(two)))
     return numbers + (maker.all(weighted(two)) if field.kind == "ordinal" else [])
 
@@ -97,11 +97,11 @@ def _apart(
 
 
 def _against_mean(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
-    people, said = numbers_of(studied, field.id), numbers_of(studied, field.id, [judge])
-    if not len(said.places) or not len(people.places):
+    people, judge_values = numbers_of(studied, field.id), numbers_of(studied, field.id, [judge])
+    if not len(judge_values.places) or not len(people.places):
         return []
-    two = numbers_against(mean_of(people), said)
-    maker = EstimateMaker(studied, field.id, two, between=f"{said.raters[0]}{AGAINST}{MEAN}")
+    two = numbers_against(mean_of(people), judge_values)
+    maker = EstimateMaker(studied, field.id, two, between=f"{judge_values.raters[0]}{AGAINST}{MEAN}")
     if not maker.places:
         return [maker.undefined("no item has both people's answers and the judge's")]
     return maker.all(

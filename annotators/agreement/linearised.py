@@ -35,9 +35,9 @@ def fleiss_z(ratings: Ratings) -> float | None:
 def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
     """Gwet's linearised standard error of Fleiss' kappa."""
     w = np.eye(len(ratings.categories)) if weights is None else weights
-    share, said = _margin(ratings)
+    share, shares = _margin(ratings)
     middle = (w @ share + w.T @ share) / 2
-    return _linearised(ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), said @ middle, w)
+    return _linearised(ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), shares @ middle, w)
 
 
 def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
@@ -46,18 +46,18 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
     if q < 2:
         return None
     w = np.eye(q) if weights is None else weights
-    share, said = _margin(ratings)
+    share, shares = _margin(ratings)
     times = float(w.sum()) / (q * (q - 1))
     chance = times * float((share * (1 - share)).sum())
-    return _linearised(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (said @ (1 - share)), w)
+    return _linearised(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (shares @ (1 - share)), w)
 
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
     """The share of each category, over places that anybody rated; and of each such place."""
     counted = counts(ratings)
     counted = counted[counted.sum(axis=1) > 0]
-    said = counted / counted.sum(axis=1, keepdims=True)
-    return said.mean(axis=0), said
+    shares = counted / counted.sum(axis=1, keepdims=True)
+    return shares.mean(axis=0), shares
 
 
 def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:

@@ -89,10 +89,10 @@ def numbers_like(studied: StudyData, field: Field) -> NumericRatings:
     """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
     if field.kind in ("interval", "step"):
         return numbers_of(studied, field.id)
-    said = answers_of(studied, field, studied.people, 1)
-    values = coded(studied, field, said.value)
-    missing = missing_of(studied, said.laid, studied.people, said.why, said.reasons)
-    return numbers_at(studied, field.id, values, said.laid, studied.people, missing, people=True)
+    answers = answers_of(studied, field, studied.people, 1)
+    values = coded(studied, field, answers.value)
+    missing = missing_of(studied, answers.laid, studied.people, answers.why, answers.reasons)
+    return numbers_at(studied, field.id, values, answers.laid, studied.people, missing, people=True)
 
 
 # -- which answers came together -------------------------------------------------------------------------------
@@ -187,8 +187,10 @@ def disagreeing(
         known = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[known[place]] if place in known else 0.0 for place in two.places])
         return _ranked(two, splits, here)
-    said = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
-    return _ranked(ratings, split, said[0] >= 2 if down == across else (said[0] > 0) & (said[1] > 0))
+    counts_by_code = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
+    return _ranked(
+        ratings, split, counts_by_code[0] >= 2 if down == across else (counts_by_code[0] > 0) & (counts_by_code[1] > 0)
+    )
 
 
 def _split(values: Floats) -> Floats:

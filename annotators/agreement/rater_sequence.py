@@ -74,8 +74,8 @@ def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[np
     columns, laid = studied.columns, places_of(studied, field)
     raters = studied.people if rater in studied.people else studied.judges
     mine = raters.index(rater)
-    said = answers_of(studied, field, raters, 1)
-    codes = codes_of(studied, field, said)[:, mine]
+    answers = answers_of(studied, field, raters, 1)
+    codes = codes_of(studied, field, answers)[:, mine]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
     place = places_at(studied, field, rows)
@@ -97,11 +97,11 @@ def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
     """
     counts, voices = _votes(studied, field)
     if rater in studied.people:
-        said = answers_of(studied, field, studied.people, 1)
+        answers = answers_of(studied, field, studied.people, 1)
         at = studied.people.index(rater)
-        mine = codes_of(studied, field, said)[:, at]
+        mine = codes_of(studied, field, answers)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
-        voices = voices - ((mine >= 0) | said.gave[:, at])
+        voices = voices - ((mine >= 0) | answers.gave[:, at])
     if not counts.size:
         return np.full(len(counts), -1, dtype=np.int16)
     best = counts.argmax(axis=1)
@@ -113,11 +113,11 @@ def _votes(studied: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt
     """How many people said each category at each place, and how many said anything."""
 
     def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        said = answers_of(studied, field, studied.people, 1)
-        codes = codes_of(studied, field, said)
+        answers = answers_of(studied, field, studied.people, 1)
+        codes = codes_of(studied, field, answers)
         of = [(codes == at).sum(axis=1) for at in range(len(categories_of(studied, field)))]
         counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
-        return counts.astype(np.int32), ((codes >= 0) | said.gave).sum(axis=1).astype(np.int32)
+        return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
 
     found: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = studied.once(("votes", field.id), counted)
     return found
@@ -154,12 +154,12 @@ def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveS
     Sums, of each field: pairs that are the same, pairs, how often each category came later and before.
     """
     later, before = pairs_before(own, fields)
-    said = np.eye(categories)
+    weights = np.eye(categories)
     parts: list[Floats] = []
     for field in range(fields):
         mine = own.field[later] == field
         one, other = own.code[later[mine]], own.code[before[mine]]
-        table = np.column_stack((one == other, np.ones(len(one)), said[one], said[other])).astype(np.float64)
+        table = np.column_stack((one == other, np.ones(len(one)), weights[one], weights[other])).astype(np.float64)
         parts.append(over_traces(table, own.trace[later[mine]], max(1, own.traces)))
     sums = np.concatenate(parts, axis=1) if parts else np.zeros((1, 0))
 

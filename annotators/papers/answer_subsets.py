@@ -58,7 +58,7 @@ def modal(ratings: Ratings, name: str = "modal") -> Ratings:
     most = counted.max(axis=1, initial=0)
     single = (most > 0) & ((counted == most[:, None]).sum(axis=1) == 1)
     codes = np.where(single, counted.argmax(axis=1), -1).astype(np.int16)[:, None]
-    said = set(ratings.places)
+    places = set(ratings.places)
     tied = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
-    silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in said)
+    silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
     return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((tied, silent)))

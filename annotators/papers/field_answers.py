@@ -112,8 +112,8 @@ def unsettled(
 ) -> dict[str, int]:
     """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
     known = truths(studied, field)
-    told = {(one.unit, one.target) for one in said(studied, field) if among is None or one.unit in among}
-    many = len((told if places is None else told.intersection(places)) - known.keys())
+    answered = {(one.unit, one.target) for one in said(studied, field) if among is None or one.unit in among}
+    many = len((answered if places is None else answered.intersection(places)) - known.keys())
     return {NO_MAJORITY: many} if many else {}
 
 
@@ -158,8 +158,8 @@ def outcomes(studied: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool
         score = case.marks.get("success", case.score)
         by_unit[case.id] = None if score is None else score > DONE
     for other in beside(studied, "success"):
-        told = truths(other, "outcome")
+        truth_by_place = truths(other, "outcome")
         for unit in asked_units(other):
-            if run_of(unit) in by_unit and (unit.id, "") in told:
-                by_unit[run_of(unit)] = told[unit.id, ""].value == "success"
+            if run_of(unit) in by_unit and (unit.id, "") in truth_by_place:
+                by_unit[run_of(unit)] = truth_by_place[unit.id, ""].value == "success"
     return by_unit

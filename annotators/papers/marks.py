@@ -44,25 +44,25 @@ def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) ->
     return [_marked(case, *marks[case.id]) if case.id in marks else case for case in cases]
 
 
-def _marked(case: MeasuredRun, where: str, said: Marks) -> MeasuredRun:
+def _marked(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
     nodes: dict[str, int | None] | None = None
-    if said.nodes is not None:
-        _check(where, "nodes", said.nodes, {node.id for node in case.task.tdg.walk()})
-        for node, step in said.nodes.items():
+    if marks.nodes is not None:
+        _check(where, "nodes", marks.nodes, {node.id for node in case.task.tdg.walk()})
+        for node, step in marks.nodes.items():
             if step is not None and not 1 <= step <= len(case.steps):
                 raise LabError(where, f"field nodes.{node}: the run has no step {step}; it has {len(case.steps)}")
-        nodes = {node: None if step is None else step - 1 for node, step in said.nodes.items()}
-    _check(where, "units", said.units or {}, {unit.id for unit in case.task.units})
+        nodes = {node: None if step is None else step - 1 for node, step in marks.nodes.items()}
+    _check(where, "units", marks.units or {}, {unit.id for unit in case.task.units})
     options = {branch.id: branch.options for branch in case.task.branches}
-    _check(where, "branches", said.branches or {}, set(options))
-    for branch, option in (said.branches or {}).items():
+    _check(where, "branches", marks.branches or {}, set(options))
+    for branch, option in (marks.branches or {}).items():
         if options[branch] and option not in options[branch]:
             raise LabError(where, f"field branches.{branch}: {option!r} is none of {', '.join(options[branch])}")
     return case._replace(
         nodes=case.nodes if nodes is None else nodes,
-        units=case.units if said.units is None else said.units,
-        branches=case.branches if said.branches is None else said.branches,
-        marks={**case.marks, **said.marks},
+        units=case.units if marks.units is None else marks.units,
+        branches=case.branches if marks.branches is None else marks.branches,
+        marks={**case.marks, **marks.marks},
     )
 
 

@@ -92,9 +92,9 @@ def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
 
 
 def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
-    said = next((word for one in own.values() if corrected(one) and (word := words(one))), "")
+    corrected_words = next((word for one in own.values() if corrected(one) and (word := words(one))), "")
     return (
-        part or "all", *(number_of(own[name]) if name in own else "" for name in statistics), said,
+        part or "all", *(number_of(own[name]) if name in own else "" for name in statistics), corrected_words,
         _span([one.places for one in own.values()]), _span([one.traces for one in own.values()]),
         _span([one.raters for one in own.values()]), share_words(max(one.missing for one in own.values())),
     )  # fmt: skip

@@ -46,8 +46,8 @@ def counted(studied: StudyData) -> AnswerCounts:
     given, lacking = kept & (columns.value >= 0), kept & (columns.value < 0)
     np.add.at(answers, (columns.rater[given], field_at[given]), 1)
     np.add.at(without, (columns.rater[lacking], field_at[lacking]), 1)
-    told = lacking & (columns.reason >= 0)
-    np.add.at(reasons, (columns.rater[told], field_at[told], columns.reason[told]), 1)
+    reasoned = lacking & (columns.reason >= 0)
+    np.add.at(reasons, (columns.rater[reasoned], field_at[reasoned], columns.reason[reasoned]), 1)
     dealt, handed = (np.zeros(raters, dtype=np.int64) for _ in range(2))
     if len(columns.dealt):
         sheets = main[columns.dealt[:, 0]]

@@ -122,9 +122,9 @@ def _rule_rows(pilot: StudyData, field: Field) -> tuple[tuple[Cell, ...], ...]:
         value, why = right.get((place.unit, place.target), ("", ""))
         for code in codes:
             if why and code >= 0:
-                said = ratings.categories[code]
-                items[why, value].append(UnitValue(place.unit, clusters[place.unit], float(said != value)))
-                instead[why, value][said] += said != value
+                category = ratings.categories[code]
+                items[why, value].append(UnitValue(place.unit, clusters[place.unit], float(category != value)))
+                instead[why, value][category] += category != value
     order = sorted(items, key=lambda one: (-sum(item.value for item in items[one]), one))
     return tuple(_rule_row(pilot, field, one, items[one], instead[one]) for one in order)
 
@@ -133,6 +133,6 @@ def _rule_row(
     pilot: StudyData, field: Field, rule: tuple[str, str], items: Sequence[UnitValue], instead: Counter[str]
 ) -> tuple[Cell, ...]:
     why, value = rule
-    wrong = ", ".join(f"{said} {many:,}" for said, many in sorted(instead.items()) if many)
+    wrong = ", ".join(f"{category} {many:,}" for category, many in sorted(instead.items()) if many)
     one = share(pilot, items, field.id, "share not as gold", part=why)
     return why, value, wrong, percent(one), f"{len(items):,}"

@@ -51,10 +51,10 @@ def grid_lines(grid: Grid, width: int) -> list[str]:
     if needs <= width:
         return table_lines((corner, *grid.across), rows, width)
     letters = [_letter(at) for at in range(len(grid.across))]
-    told = [
+    lines = [
         line for letter, name in zip(letters, grid.across, strict=True) for line in folded(f"{letter} {name}", width)
     ]
-    return [*table_lines((corner, *letters), rows, width), "", *told]
+    return [*table_lines((corner, *letters), rows, width), "", *lines]
 
 
 def _letter(at: int) -> str:
@@ -89,8 +89,8 @@ class CharacterCanvas:
         margin = max(len(least), len(most))
         out = folded(up, width)
         for at, row in enumerate(self.rows):
-            told = most if at == 0 else least if at == self.high - 1 else ""
-            out.append(f"{padded(told, margin, right=True)} │{''.join(row)}".rstrip())
+            bound = most if at == 0 else least if at == self.high - 1 else ""
+            out.append(f"{padded(bound, margin, right=True)} │{''.join(row)}".rstrip())
         out.append(f"{' ' * margin} └{'─' * self.wide}")
         first, last = edge(self.across[0]), edge(self.across[1])
         out.append(f"{' ' * margin}  {first}{padded(last, self.wide - len(first), right=True)}")
@@ -122,8 +122,8 @@ def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
     named = [f"{mark} {name}" for name, mark in marks.items() if name]
     if len(named) > 1:
         named.append(f"{BOTH} several")
-    told = "   ".join([*named, *([more] if more else [])])
-    return folded(told, width) if told else []
+    legend = "   ".join([*named, *([more] if more else [])])
+    return folded(legend, width) if legend else []
 
 
 # -- scatters and lines ----------------------------------------------------------------------------------------
@@ -161,9 +161,9 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
         for point in scatter.points:
             canvas.dot(point.x, point.y, marks[point.series])
         lines = canvas.lines(scatter.across, scatter.up, width)
-    said = "· the same" if scatter.diagonal else ""
-    said += f"   ˙ {figure(scatter.band, 2)} away" if scatter.band else ""
-    return [*lines, *_legend(marks, width, said.strip())]
+    legend = "· the same" if scatter.diagonal else ""
+    legend += f"   ˙ {figure(scatter.band, 2)} away" if scatter.band else ""
+    return [*lines, *_legend(marks, width, legend.strip())]
 
 
 def _beside(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:

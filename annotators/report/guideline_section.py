@@ -67,7 +67,7 @@ def _cited(studied: StudyData, field: str) -> dict[str, set[Place]]:
     kept = (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
     kept &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
     for row in np.flatnonzero(kept).tolist():
-        said = columns.cites_said[columns.cites[row]].strip()
-        if said:
-            found[said].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))
+        citation = columns.cites_said[columns.cites[row]].strip()
+        if citation:
+            found[citation].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))
     return found

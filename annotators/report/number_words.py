@@ -36,8 +36,8 @@ class ReportedNumber(NamedTuple):
 
 def figure(value: float, digits: int, times: int = 1) -> str:
     """A value rounded half up; what is rounded to nothing has no sign."""
-    said = rounded(value, digits, times)
-    return said.lstrip("-") if not said.strip("-0.,") else said
+    text = rounded(value, digits, times)
+    return text.lstrip("-") if not text.strip("-0.,") else text
 
 
 def value_of(number: Number) -> str:

@@ -45,8 +45,8 @@ def with_planned(studied: StudyData, sections: Sequence[Section]) -> list[Sectio
     lacking = [f"{name} ({why})" for name in studied.study.statistics if (why := _why_not(studied, name, sections))]
     if not lacking or not sections:
         return list(sections)
-    told = f"Planned, and not to be had from these answers: {'; '.join(lacking)}."
-    return [replace(sections[0], says=(*sections[0].says, told)), *sections[1:]]
+    sentence = f"Planned, and not to be had from these answers: {'; '.join(lacking)}."
+    return [replace(sections[0], says=(*sections[0].says, sentence)), *sections[1:]]
 
 
 def _why_not(studied: StudyData, name: str, sections: Iterable[Section]) -> str:

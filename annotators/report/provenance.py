@@ -71,10 +71,10 @@ def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
     ]  # fmt: skip
     tables, parts = [], []
     for table, indices in named:
-        said = [encode(value).decode() for value in table]
-        held = sorted({said[at] for at in np.unique(indices).tolist() if at >= 0})
+        rows = [encode(value).decode() for value in table]
+        held = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
         place = {text: at for at, text in enumerate(held)}
-        moved = np.array([*(place.get(text, -1) for text in said), -1], dtype=np.int64)
+        moved = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
         tables.append(held)
         parts.append(moved[np.asarray(indices, dtype=np.int64)])
     parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]

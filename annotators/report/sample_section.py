@@ -51,7 +51,7 @@ def _plan(studied: StudyData) -> Section:
         "asked", "What was asked", ("Question", "In words", "Kind", "Answers"),
         tuple((field.id, field.ask, _kind(field), _options(field)) for field in study.protocol.fields),
     )  # fmt: skip
-    plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, said) for name, said in rows if said))
+    plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, text) for name, text in rows if text))
     return Section("What was asked, and of whom", tables=(plan, asked))
 
 
@@ -62,12 +62,12 @@ def _pilots(studied: StudyData) -> str:
 
 def _overlap(studied: StudyData) -> str:
     study = studied.study
-    said = f"{study.overlap} raters" if study.overlap != 1 else "one rater"
+    raters = f"{study.overlap} raters" if study.overlap != 1 else "one rater"
     if study.shared < 1:
-        said += f" ({share_words(study.shared)} of units; the others to one)"
+        raters += f" ({share_words(study.shared)} of units; the others to one)"
     if study.repeats:
-        said += f"; {share_words(study.repeats)} once more to the same rater"
-    return said
+        raters += f"; {share_words(study.repeats)} once more to the same rater"
+    return raters
 
 
 def _kind(field: Field) -> str:

@@ -69,8 +69,8 @@ def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:
 
 
 def _cut(text: str, cells: int) -> str:
-    said = clean(text)
-    return said if cell_len(said) <= cells else set_cell_size(said, cells - 1).rstrip() + "…"
+    cleaned = clean(text)
+    return cleaned if cell_len(cleaned) <= cells else set_cell_size(cleaned, cells - 1).rstrip() + "…"
 
 
 def _ink(at: int) -> str:
@@ -80,9 +80,9 @@ def _ink(at: int) -> str:
 def _mark(x: float, y: float, at: int, says: str) -> str:
     shape = at % len(_SHAPES)
     fill = "none" if shape in _OPEN else _ink(at)
-    told = f"<title>{_words(says)}</title>" if says else ""
+    title = f"<title>{_words(says)}</title>" if says else ""
     style = f"fill:{fill};stroke:{_ink(at)};stroke-width:1.4;fill-opacity:.7"
-    return f'<path d="{_SHAPES[shape]}" transform="translate({_n(x)} {_n(y)})" style="{style}">{told}</path>'
+    return f'<path d="{_SHAPES[shape]}" transform="translate({_n(x)} {_n(y)})" style="{style}">{title}</path>'
 
 
 def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list[str], float]:

@@ -138,7 +138,7 @@ def _blocks(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) 
     for row in rows:
         out += folded(cell_of(row[0]), width)
         for name, cell in zip(columns[1:], row[1:], strict=True):
-            said = cell_of(cell)
-            if said:
-                out += [f"    {line}" for line in folded(f"{name}: {said}", width - 4)]
+            text = cell_of(cell)
+            if text:
+                out += [f"    {line}" for line in folded(f"{name}: {text}", width - 4)]
     return out

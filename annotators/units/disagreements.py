@@ -30,15 +30,15 @@ def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list
     """
     if earlier is None:
         raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")
-    said: dict[str, list[Label]] = {}
+    labels_by_place: dict[str, list[Label]] = {}
     for label in current(earlier.labels):
         if label.run == 1 and label.value is not None and label.study == earlier.study.id:
-            said.setdefault(label.unit, []).append(label)
+            labels_by_place.setdefault(label.unit, []).append(label)
     units = []
     for unit in earlier.units:
         if unit.pilot or unit.gold:
             continue
-        items = _items(earlier.study.protocol, unit, said.get(unit.id, []))
+        items = _items(earlier.study.protocol, unit, labels_by_place.get(unit.id, []))
         if items:
             units.append(Unit(unit.id, runs=unit.runs[:1], targets=tuple(items), cluster=unit.clustered))
     if not units:
@@ -61,12 +61,12 @@ def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Targ
 def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several: bool) -> Target:
     options = [option.id for option in field.options] or sorted({str(label.value) for label in labels})
     counts = [(id, [label for label in labels if label.value == id]) for id in options]
-    told = "; ".join(f"{len(group)} x {_shown(field, id)}{_steps(group)}" for id, group in counts if group)
+    text = "; ".join(f"{len(group)} x {_shown(field, id)}{_steps(group)}" for id, group in counts if group)
     target = target_of(unit, place)
     if target is None:
-        return Target(field.id, field.ask, told)
+        return Target(field.id, field.ask, text)
     id = f"{target.id}/{field.id}" if several else target.id
-    return replace(target, id=id, detail=told, options=(), requires=())
+    return replace(target, id=id, detail=text, options=(), requires=())
 
 
 def _shown(field: Field, id: str) -> str:

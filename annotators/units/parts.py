@@ -41,7 +41,7 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         raise LabError(f"run {case.id}", f"asks nothing at step {place + 1}.")
     if "persona" in protocol.shows and (case.persona is None or not case.persona.facts):
         raise LabError(f"run {case.id}", "has no profile that its replies could be held against.")
-    said = " · ".join(part for part in (step.reply.decision or "", step.reply.text) if part)
+    text = " · ".join(part for part in (step.reply.decision or "", step.reply.text) if part)
     return Unit(
         f"{case.id}@{place + 1}",
         runs=(case.id,),
@@ -49,7 +49,7 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         question=step.question.id,
         given=(
             Given("Question", step.question.text, items=tuple(step.question.options)),
-            Given("Reply", said),
+            Given("Reply", text),
             *(cards(protocol, case) if wordless(protocol) else ()),
         ),
         hidden={"by": step.reply.by.kind},

@@ -66,8 +66,8 @@ def _nodes(nodes: tuple[TdgNode, ...], way: str) -> Iterator[Target]:
 
 def _information(task: Task) -> Iterator[Target]:
     for unit in task.units:
-        told = (unit.value, f"seen in {unit.source}" * bool(unit.source), f"used in {unit.used}" * bool(unit.used))
-        detail = " · ".join(part for part in told if part)
+        texts = (unit.value, f"seen in {unit.source}" * bool(unit.source), f"used in {unit.used}" * bool(unit.used))
+        detail = " · ".join(part for part in texts if part)
         yield Target(unit.id, unit.name, detail, "explicit" if unit.explicit else "implicit")
 
 
@@ -85,8 +85,8 @@ def _branches(case: MeasuredRun, task: Task) -> Iterator[Target]:
 def _steps(protocol: Protocol, case: MeasuredRun) -> tuple[Target, ...]:
     if not case.steps:
         raise LabError(f"run {case.id}", "has no step.")
-    told = "thoughts" in protocol.shows
+    with_thoughts = "thoughts" in protocol.shows
     return tuple(
-        Target(f"step-{place + 1}", (step.instruction if told else "") or f"Step {place + 1}", step=place)
+        Target(f"step-{place + 1}", (step.instruction if with_thoughts else "") or f"Step {place + 1}", step=place)
         for place, step in enumerate(case.steps)
     )

@@ -91,16 +91,16 @@ def _field(node: Node) -> bool:
 
 def _words(node: Node) -> str:
     """What it says: its own label, then the words inside it that nothing else in it claims."""
-    said = [label for label in (node.text, node.desc) if label.strip()]
+    labels = [label for label in (node.text, node.desc) if label.strip()]
     if _touchable(node):
         stack = list(reversed(node.children))
         while stack:
             child = stack.pop()
             if _touchable(child) or _field(child):
                 continue
-            said += [label for label in (child.text, child.desc) if label.strip()]
+            labels += [label for label in (child.text, child.desc) if label.strip()]
             stack += reversed(child.children)
-    words = plain(" · ".join(dict.fromkeys(label.strip() for label in said)), lines=False)
+    words = plain(" · ".join(dict.fromkeys(label.strip() for label in labels)), lines=False)
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 

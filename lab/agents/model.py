@@ -42,14 +42,14 @@ class ModelAgent:
         """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
         self._check(history)
         shown = elements(screen.tree, screen.size)
-        said = Conversation(self.keep)
-        lessons = self._lessons(said, brief, history)
-        said.add("system", RULES)
+        conversation = Conversation(self.keep)
+        lessons = self._lessons(conversation, brief, history)
+        conversation.add("system", RULES)
         picture = () if not self._picture else (_smaller(screen, self._picture),)
-        said.add("user", situation(brief, screen, shown, history, lessons), *picture)
-        return self._asked(said, shown, screen)
+        conversation.add("user", situation(brief, screen, shown, history, lessons), *picture)
+        return self._asked(conversation, shown, screen)
 
-    def _lessons(self, said: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
         """What it learned in earlier attempts; nothing, for one that does not remember."""
         return ""
 
@@ -65,26 +65,26 @@ class ModelAgent:
                 f"model {self.actor.name}", f"gave no usable action {MOST_UNUSABLE} times in a row: {reason}"
             )
 
-    def _asked(self, said: Conversation, shown: Sequence[ScreenElement], screen: Screen) -> Proposed:
+    def _asked(self, conversation: Conversation, shown: Sequence[ScreenElement], screen: Screen) -> Proposed:
         why = ""
         for last in (False, True):
             try:
-                answer = self._llm.ask(said.messages, self.stop)
+                answer = self._llm.ask(conversation.messages, self.stop)
             except NoModelAnswer as error:
                 self._silent = error
-                return said.proposed(Action("other", text=why or error.sentence), error.usage)
-            said.raw = answer.text
+                return conversation.proposed(Action("other", text=why or error.sentence), error.usage)
+            conversation.raw = answer.text
             try:
                 parsed = meant(answer.text, shown, screen.size)
             except UnusableAnswer as unusable:
                 why = f"the model's answer cannot be used: {plain(str(unusable), lines=False)}"
                 if last:
-                    return said.proposed(Action("other", text=why, raw=answer.text), answer.usage)
-                said.spend(answer.usage)
-                said.add("assistant", answer.text)
-                said.add("user", correction(str(unusable)))
+                    return conversation.proposed(Action("other", text=why, raw=answer.text), answer.usage)
+                conversation.spend(answer.usage)
+                conversation.add("assistant", answer.text)
+                conversation.add("user", correction(str(unusable)))
             else:
-                return said.proposed(parsed.action, answer.usage, parsed)
+                return conversation.proposed(parsed.action, answer.usage, parsed)
         raise AssertionError("unreachable")
 
 

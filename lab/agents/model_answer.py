@@ -97,16 +97,18 @@ def _target(
             last = f"they go from 1 to {len(shown)}" if shown else "this screen has none"
             raise UnusableAnswer(f"there is no element {_short(named)}; {last}")
         return shown[named - 1].at, True
-    said = fields.get(place)
-    if said is None:
+    given_place = fields.get(place)
+    if given_place is None:
         return None, False
-    if isinstance(said, dict):
-        said = [said.get("x"), said.get("y")]
-    if not (isinstance(said, list) and len(said) == 2 and all(_is_number(value) for value in said)):
-        raise UnusableAnswer(f"{place} is [x, y], not {_short(said)}")
-    x, y = said
+    if isinstance(given_place, dict):
+        given_place = [given_place.get("x"), given_place.get("y")]
+    if not (
+        isinstance(given_place, list) and len(given_place) == 2 and all(_is_number(value) for value in given_place)
+    ):
+        raise UnusableAnswer(f"{place} is [x, y], not {_short(given_place)}")
+    x, y = given_place
     if not (0 <= x <= SPACE and 0 <= y <= SPACE):
-        raise UnusableAnswer(f"{place} {_short(said)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
+        raise UnusableAnswer(f"{place} {_short(given_place)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
     return in_pixels(x, y, size), False
 
 

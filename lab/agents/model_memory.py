@@ -38,17 +38,17 @@ class LearningAgent(ModelAgent):
         """Keeps an attempt, to learn from it should there be another; its score is never told."""
         self._tried[brief] = _Tried(brief, tuple(steps), status)
 
-    def _lessons(self, said: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
         tried = None if history else self._tried.pop(brief, None)
         if tried is not None:
-            said.add("user", attempt(tried.brief, tried.steps, tried.status, self._learned.get(brief, "")))
+            conversation.add("user", attempt(tried.brief, tried.steps, tried.status, self._learned.get(brief, "")))
             try:
-                answer = self._llm.ask(said.messages, self.stop)
+                answer = self._llm.ask(conversation.messages, self.stop)
             except NoModelAnswer as error:
-                said.spend(error.usage)
-                said.aside(f"({error.sentence})")
+                conversation.spend(error.usage)
+                conversation.aside(f"({error.sentence})")
             else:
-                said.spend(answer.usage)
-                said.aside(answer.text)
+                conversation.spend(answer.usage)
+                conversation.aside(answer.text)
                 self._learned[brief] = plain(answer.text.strip())[:_LONGEST]
         return self._learned.get(brief, "")

@@ -122,7 +122,7 @@ def _history(steps: Sequence[Step]) -> str:
     """One line for each step. Where they are too many, the oldest are left out, but never what was said."""
     lines = [_line(step, thought=i >= len(steps) - _THOUGHTS) for i, step in enumerate(steps)]
     spoken = [step.question is not None for step in steps]
-    room = _HISTORY - sum(len(line) for line, said in zip(lines, spoken, strict=True) if said)
+    room = _HISTORY - sum(len(line) for line, speech in zip(lines, spoken, strict=True) if speech)
     first = len(lines)
     while first and (spoken[first - 1] or len(lines[first - 1]) <= room):
         first -= 1

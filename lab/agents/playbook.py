@@ -230,8 +230,8 @@ class _Play:
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def _target(self, said: str | Target) -> Target:
-        target = Target(said) if isinstance(said, str) else said
+    def _target(self, given: str | Target) -> Target:
+        target = Target(given) if isinstance(given, str) else given
         return replace(
             target,
             text=self._filled(target.text),

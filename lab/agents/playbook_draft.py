@@ -77,8 +77,8 @@ def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
         case "scroll" | "swipe" if launcher:
             return
         case "scroll" | "swipe":
-            said = action.direction or "down"
-            yield Move(scroll=said if action.kind == "scroll" else _OPPOSITE[said], why=why)
+            direction = action.direction or "down"
+            yield Move(scroll=direction if action.kind == "scroll" else _OPPOSITE[direction], why=why)
         case "click" | "long_press" if tree is not None and action.at is not None:
             yield from _touched(action, tree, after, launcher, why)
         case "input_text":

@@ -116,12 +116,12 @@ class Program:
 
     def complaint(self) -> str:
         """The last lines of its standard error, in plain characters and without keys; empty where it said nothing."""
-        said = self._err.decode("utf-8", "backslashreplace")
+        errors = self._err.decode("utf-8", "backslashreplace")
         if len(self._err) >= MOST_KEPT:
-            said = (said.split(maxsplit=1) or [""])[-1]  # it may begin in the middle of a key
-        lines = [line.strip() for line in without_keys(said).splitlines()]
-        told = [line for line in lines if line.strip("~^ ")]
-        return plain(" / ".join(told[-2:])[-400:], lines=False)
+            errors = (errors.split(maxsplit=1) or [""])[-1]  # it may begin in the middle of a key
+        lines = [line.strip() for line in without_keys(errors).splitlines()]
+        lines_told = [line for line in lines if line.strip("~^ ")]
+        return plain(" / ".join(lines_told[-2:])[-400:], lines=False)
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -203,9 +203,9 @@ class Program:
         """Ends it; the sentence holds what it said last on standard error."""
         self._until_silent()
         self.end()
-        said = self.complaint()
+        own_words = self.complaint()
         stop = "" if message.endswith(".") else "."
-        return LabError(self.what, f'{message}{stop} Its standard error: "{said}"' if said else message, hint)
+        return LabError(self.what, f'{message}{stop} Its standard error: "{own_words}"' if own_words else message, hint)
 
     def _until_silent(self) -> None:
         """Reads what is left of its standard error; a flood is cut off."""

@@ -82,7 +82,7 @@ def add_tasks(parser: Parser) -> None:
 def tasks(args: TasksArguments) -> int:
     """The built-in tasks, or the task files named."""
     lines = []
-    told = load(db=args.db).seat in ("developer", "designer")
+    may_see = load(db=args.db).seat in ("developer", "designer")
     for name, path in _named(args.files, library.tasks()):
         task = library.task(name)
         lines.append(
@@ -97,7 +97,7 @@ def tasks(args: TasksArguments) -> int:
                 nodes=len(task.tdg.walk()),
                 units=len(task.units),
                 path=str(path),
-                playbooks={one.name: one.fault for one in task.playbooks} if told else {},
+                playbooks={one.name: one.fault for one in task.playbooks} if may_see else {},
             )
         )
     emit(lines, _tell_faults if args.files else _tell_tasks, json=args.json)

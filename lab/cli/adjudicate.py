@@ -122,8 +122,8 @@ def adjudicate(args: AdjudicateArguments) -> int:
         if args.unit:
             return _show(chair, args, args.unit)
         if args.listed or args.json:
-            told = queue_told(study, _queue(chair, args.field))
-            emit(told, tell_queue, json=args.json)
+            queue_result = queue_told(study, _queue(chair, args.field))
+            emit(queue_result, tell_queue, json=args.json)
             return 0
         from screens.navigation import Opening
 
@@ -185,8 +185,8 @@ def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> I
 def _show(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> int:
     case = _case(chair, args, unit)
     check_seen(chair, case, "adjudicate")
-    told = case_told(chair.study, case, judges=args.judges)
-    emit(told, tell_case, json=args.json)
+    case_result = case_told(chair.study, case, judges=args.judges)
+    emit(case_result, tell_case, json=args.json)
     return 0
 
 
@@ -300,8 +300,12 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     if not lines:
         raise LabError("adjudicate", "nothing is settled yet; no gold was written.")
     write_new(out, b"".join(line + b"\n" for line in lines), f"gold file {out}", "no gold was written")
-    told = GoldWritten(str(out), len(lines))
-    emit(told, lambda _: say(f"{told.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"), json=as_json)
+    written_gold = GoldWritten(str(out), len(lines))
+    emit(
+        written_gold,
+        lambda _: say(f"{written_gold.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"),
+        json=as_json,
+    )
     return 0
 
 
@@ -338,9 +342,9 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
         for place, stood in notes:
             raise LabError(where, f"field {place}: holds a {stood}")
         row: Row = convert(value, Row, where)
-        told = (row.value is not None) + (row.missing is not None) + row.withdrawn
-        if told != 1:
-            raise LabError(where, f"field value: {told or 'none'} of value, missing and withdrawn is told")
+        count = (row.value is not None) + (row.missing is not None) + row.withdrawn
+        if count != 1:
+            raise LabError(where, f"field value: {count or 'none'} of value, missing and withdrawn is told")
         rows.append((where, row))
     if not rows:
         raise LabError(what, "holds no line")

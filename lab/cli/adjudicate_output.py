@@ -155,10 +155,10 @@ def case_told(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
 
 
 def _voice(voice: MaskedAnswer) -> VoiceLine:
-    said, label = voice.said, voice.said.label
+    answer, label = voice.said, voice.said.label
     step = step_of(label) if label is not None else None
     return VoiceLine(
-        voice.called, said.value, said.reason_missing, None if step is None else step + 1, voice.flags,
+        voice.called, answer.value, answer.reason_missing, None if step is None else step + 1, voice.flags,
         label.confidence if label is not None else None, label.note if label is not None else "",
         label.cites if label is not None else "",
     )  # fmt: skip
@@ -204,8 +204,8 @@ def tell_queue(found: QueueTold) -> None:
         if len(found.open) > _SHOWN:
             say(f"and {len(found.open) - _SHOWN:,} more (--json)")
     majority = sum(one.majority is not None for one in found.open)
-    said = f"{len(found.open):,} to settle, {majority:,} of them with a majority; {len(found.settled):,} settled"
-    say(said if found.open or found.settled else "nothing to settle: people differ on nothing that is handed in")
+    summary = f"{len(found.open):,} to settle, {majority:,} of them with a majority; {len(found.settled):,} settled"
+    say(summary if found.open or found.settled else "nothing to settle: people differ on nothing that is handed in")
     if found.waiting:
         runs = "1 more waits" if found.waiting == 1 else f"{found.waiting:,} more wait"
         say(f"{runs} until all its raters have handed it in" if found.waiting == 1 else f"{runs} until all have")

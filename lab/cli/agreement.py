@@ -79,7 +79,7 @@ def agreement(args: AgreementArguments) -> int:
         from lab.studies.study_data import agreed
 
         study = study_named(store, args.study)
-        told = StudyAgreement(
+        result = StudyAgreement(
             study.id,
             study.version,
             study.title,
@@ -90,7 +90,9 @@ def agreement(args: AgreementArguments) -> int:
             tuple(agreed(store, study, how_of(args.bootstrap, args.seed))),
         )
     emit(
-        told, lambda _: tell_agreement(told, {field.id: field.shown for field in study.protocol.fields}), json=args.json
+        result,
+        lambda _: tell_agreement(result, {field.id: field.shown for field in study.protocol.fields}),
+        json=args.json,
     )
     return 0
 
@@ -118,17 +120,17 @@ _CORRECTED = ("kappa", "alpha", "ac1", "ac2")
 """What the names of those hold that Landis and Koch's words are about."""
 
 
-def tell_agreement(told: StudyAgreement, shown: Mapping[str, str]) -> None:
+def tell_agreement(result: StudyAgreement, shown: Mapping[str, str]) -> None:
     """A table for each question, part of its items and whose answers are compared; `shown` are questions in words."""
-    say(f"{told.study} v{told.version}: {told.title}{'   locked' if told.locked else ''}")
-    if not told.agreements:
+    say(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
+    if not result.agreements:
         say("Nothing that is asked in it can be compared.")
         return
-    if any(one.low is not None for one in told.agreements):
-        say(_ways(told.how, told.agreements[0].clusters))
-    if any(one.planned and one.value is not None for one in told.agreements):
+    if any(one.low is not None for one in result.agreements):
+        say(_ways(result.how, result.agreements[0].clusters))
+    if any(one.planned and one.value is not None for one in result.agreements):
         say("A star marks what was planned.")
-    for (field, part, between), group in groupby(told.agreements, lambda one: (one.field, one.part, one.between)):
+    for (field, part, between), group in groupby(result.agreements, lambda one: (one.field, one.part, one.between)):
         numbers = list(group)
         say("")
         say(" · ".join(filter(None, (shown.get(field, field), part, between))))
@@ -222,7 +224,7 @@ def tell_cases(file: str, *, as_json: bool) -> int:
     from annotators.agreement.cases import computed
 
     results = computed(Path(file))
-    told = [
+    values = [
         CaseValue(
             one.id,
             one.statistic,
@@ -233,16 +235,16 @@ def tell_cases(file: str, *, as_json: bool) -> int:
         )
         for one in results.cases
     ]
-    emit(told, lambda _: _tell_cases(told, results.tolerance), json=as_json)
+    emit(values, lambda _: _tell_cases(values, results.tolerance), json=as_json)
     return 0
 
 
-def _tell_cases(told: list[CaseValue], tolerance: float) -> None:
-    if told:
-        print_table(["case", "value", "expected", "statistic"], [_case_row(one) for one in told], wide="statistic")
-    compared = [one for one in told if one.agrees is not None]
+def _tell_cases(values: list[CaseValue], tolerance: float) -> None:
+    if values:
+        print_table(["case", "value", "expected", "statistic"], [_case_row(one) for one in values], wide="statistic")
+    compared = [one for one in values if one.agrees is not None]
     say(
-        f"\n{len(told):,} case{'' if len(told) == 1 else 's'}; {sum(one.agrees is True for one in compared):,} of "
+        f"\n{len(values):,} case{'' if len(values) == 1 else 's'}; {sum(one.agrees is True for one in compared):,} of "
         f"{len(compared):,} agree to {tolerance:g}"
     )
 
@@ -295,19 +297,23 @@ def raters(args: RatersArguments) -> int:
         study = study_named(store, args.study)
         how = how_of(args.bootstrap, args.seed)
         numbers = tuple(raters_of(gathered(store, study, how)))
-        told = StudyRaters(study.id, study.version, study.title, study.sha, how, numbers)
-    emit(told, lambda _: tell_raters(told, {field.id: field.shown for field in study.protocol.fields}), json=args.json)
+        result = StudyRaters(study.id, study.version, study.title, study.sha, how, numbers)
+    emit(
+        result,
+        lambda _: tell_raters(result, {field.id: field.shown for field in study.protocol.fields}),
+        json=args.json,
+    )
     return 0
 
 
-def tell_raters(told: StudyRaters, shown: Mapping[str, str]) -> None:
+def tell_raters(result: StudyRaters, shown: Mapping[str, str]) -> None:
     """A block for each rater; `shown` are questions in words."""
-    say(f"{told.study} v{told.version}: {told.title}")
-    if not told.raters:
+    say(f"{result.study} v{result.version}: {result.title}")
+    if not result.raters:
         say("Nobody was dealt anything yet, and nobody has answered.")
         return
     say("The rest at an item are more than half of the other people; a judge is held against all people.")
-    for one in told.raters:
+    for one in result.raters:
         say("")
         _tell_rater(one, shown)
 

@@ -389,8 +389,8 @@ def tell_design(head: Revision, problems: Sequence[Problem], history: Iterable[R
             say(f"\nobjected to {key}: {plain(words)}")
     say("\nhistory")
     for act in history:
-        said = f": {plain(act.note, lines=False)}" if act.note else ""
-        say(f"  {act.at[:19].replace('T', ' ')}  v{act.version} {act.act:7} {act.by}{said}")
+        note = f": {plain(act.note, lines=False)}" if act.note else ""
+        say(f"  {act.at[:19].replace('T', ' ')}  v{act.version} {act.act:7} {act.by}{note}")
     say("")
     for problem in problems:
         say(f"! {problem.words}")
@@ -423,6 +423,6 @@ def _sections(design: Design) -> list[tuple[str, list[str]]]:
         for u in design.units
     ]
     rubric = [f"{c.id}: {c.ask}  (x{c.weight:g})" for c in design.rubric.criteria]
-    told = [("graph  (~ flexible)", graph), ("", drawn(design.tdg, WIDTH)), ("branches", branches),
+    sections = [("graph  (~ flexible)", graph), ("", drawn(design.tdg, WIDTH)), ("branches", branches),
             ("information units", units), ("rubric", rubric)]  # fmt: skip
-    return [(title, lines) for title, lines in told if lines]
+    return [(title, lines) for title, lines in sections if lines]

@@ -97,8 +97,8 @@ def run(args: RunArguments) -> int:
         check_spec(None, specs[0])
     with open_store(settings) as store:
         agent = None if is_playbook(args.agent) else agent_of(args.agent, store)
-        with progress(len(specs), args.attempts) as told:
-            batch = _Batch(store, agent, told, args.attempts, until_pass=args.until_pass)
+        with progress(len(specs), args.attempts) as counter:
+            batch = _Batch(store, agent, counter, args.attempts, until_pass=args.until_pass)
             try:
                 batch.play(specs)
             finally:
@@ -131,8 +131,8 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
     persona = library.persona(who, args.log or task.log) if who else None
     kind, _, file = args.user.partition(":")
     if kind == "human":
-        said = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
-        raise LabError("run", said, "Use hitlab live.", code=2)
+        problem = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
+        raise LabError("run", problem, "Use hitlab live.", code=2)
     if kind == "model":
         from simulators.users.model import model_user
 
@@ -155,10 +155,10 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
 class _Batch:
     """Plays specs one after the other, and keeps what came of them, also when it is interrupted."""
 
-    def __init__(self, store: Store, agent: Agent | None, told: RunCounter, most: int, *, until_pass: bool) -> None:
+    def __init__(self, store: Store, agent: Agent | None, counter: RunCounter, most: int, *, until_pass: bool) -> None:
         self.store = store
         self.agent = agent
-        self.told = told
+        self.told = counter
         self.most = most
         self.until_pass = until_pass
         self.interrupted = False

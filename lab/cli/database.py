@@ -86,8 +86,8 @@ def write_new(out: Path, data: bytes, named: str, nothing: str) -> None:
     except FileExistsError:
         raise there from None
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        raise LabError(named, f"cannot be written ({said}).") from error
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        raise LabError(named, f"cannot be written ({problem}).") from error
     finally:
         _removed(part)
 

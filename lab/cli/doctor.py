@@ -224,8 +224,10 @@ def _database(settings: Settings) -> list[Finding]:
 
 def _pictures(linked: int, lost: Sequence[Link]) -> Finding:
     """Pictures that stand in files outside the database."""
-    said = [link.wrong() for link in lost[:_NAMED]] + ([f"{len(lost) - _NAMED} more"] if len(lost) > _NAMED else [])
-    words = f"{linked} linked, {len(lost)} of them lost" + (f": {'; '.join(said)}" if lost else "")
+    sentences = [link.wrong() for link in lost[:_NAMED]] + (
+        [f"{len(lost) - _NAMED} more"] if len(lost) > _NAMED else []
+    )
+    words = f"{linked} linked, {len(lost)} of them lost" + (f": {'; '.join(sentences)}" if lost else "")
     do = "Put the files back where they were, or import their folder again from where it is now." if lost else ""
     return Finding("pictures", not lost, words, do)
 
@@ -237,9 +239,9 @@ def _leftovers(settings: Settings) -> list[Finding]:
     swept = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
     if not (swept.removed or swept.left):
         return []
-    said = [f"removed {path}" for path in swept.removed] + [f"{path} cannot be removed" for path in swept.left]
+    sentences = [f"removed {path}" for path in swept.removed] + [f"{path} cannot be removed" for path in swept.left]
     do = "Delete what cannot be removed: it may hold what was erased." if swept.left else ""
-    return [Finding("leftovers", not swept.left, f"of commands that were killed: {'; '.join(said)}", do)]
+    return [Finding("leftovers", not swept.left, f"of commands that were killed: {'; '.join(sentences)}", do)]
 
 
 def _adb() -> Finding:
@@ -262,9 +264,9 @@ def _phones() -> Finding:
         phones = found(start=False)
     except LabError as error:
         return Finding("phones", False, error.sentence, "")
-    told = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)
+    listing = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)
     do = next((f"{phone.serial}: {phone.do}" for phone in phones if phone.do), "")
-    return Finding("phones", not do, told or "none on adb's line; the embedded one needs none", do)
+    return Finding("phones", not do, listing or "none on adb's line; the embedded one needs none", do)
 
 
 def _scrcpy() -> Finding:

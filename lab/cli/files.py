@@ -127,11 +127,11 @@ def _tell_import(result: ImportResult, db: str) -> None:
     several = len(result.formats) > 1
     counts = {"imported": result.imported, "skipped": result.skipped, "failed": len(result.failed)}
     words = {"imported": "imported", "skipped": "already there", "failed": "failed"}
-    said = [
+    parts = [
         f"{count} {words[outcome]}" + (_by_format(result, outcome) if several or outcome == "imported" else "")
         for outcome, count in counts.items()
     ]
-    say(f"{', '.join(said)}, in {db}")
+    say(f"{', '.join(parts)}, in {db}")
     if result.linked:
         say(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
 

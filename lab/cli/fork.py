@@ -117,7 +117,7 @@ def _action(text: str) -> Action:
     if name in _BARE:
         return Action(name)  # type: ignore[arg-type]
     if not name.startswith("{"):
-        said = "needs more than its name" if name in kinds else "is no action"
+        problem = "needs more than its name" if name in kinds else "is no action"
         words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
         near = (
             []
@@ -125,7 +125,7 @@ def _action(text: str) -> Action:
             else [kind for kind in kinds if name and name in kind] or get_close_matches(words, kinds)
         )
         hint = f"Do you mean {near[0]}? " if near else ""
-        raise LabError("--action", f"{words!r} {said}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
+        raise LabError("--action", f"{words!r} {problem}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
     try:
         return decode(text, Action, "--action")
     except LabError as error:

@@ -111,14 +111,14 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
             stopped = done.where
             break
     well = counts["kept"] + counts["there already"]
-    told = ", ".join(f"{count:,} {state}" for state, count in counts.items())
+    summary = ", ".join(f"{count:,} {state}" for state, count in counts.items())
     if stopped:
-        warn(f"{stopped} was refused, and nothing after it was read: {told}. --keep-going passes over such rows.")
+        warn(f"{stopped} was refused, and nothing after it was read: {summary}. --keep-going passes over such rows.")
     elif not well and not counts["refused"]:
         warn(f"{name} holds no row")
         return 1
     else:
-        warn(f"{name}: {told}")
+        warn(f"{name}: {summary}")
     return 0 if not counts["refused"] else 3 if well else 1
 
 

@@ -205,8 +205,8 @@ def labels(args: LabelsArguments) -> int:
         if only and args.rater not in (None, only):
             raise LabError("labels", f"{only} sees only their own, until the study is locked.")
         if args.pilot:
-            told = pilot(store, study, only or args.rater or "", only)
-            emit(told, tell_pilot, json=args.json)
+            result = pilot(store, study, only or args.rater or "", only)
+            emit(result, tell_pilot, json=args.json)
             return 0
         asked = LabelQuery(args.rater, args.unit, args.history, args.acts)
         if args.csv:
@@ -257,10 +257,10 @@ def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelLis
     rows = [row for row in rows if not only or row.rater.kind == "human"]
     acts = [act for act in store.labels.acts(study, rater, unit) if not only or act.act in OWN]
     lines = tuple(label_lines(study, rows, acts, history=asked.history))
-    told = [_act_line(act) for act in acts] if asked.acts else None
+    act_lines = [_act_line(act) for act in acts] if asked.acts else None
     return LabelList(
         study.id, study.version, study.title, study.protocol.id, store.studies.locked(study), only, lines,
-        tuple(clashes(rows)), None if told is None else tuple(told),
+        tuple(clashes(rows)), None if act_lines is None else tuple(act_lines),
     )  # fmt: skip
 
 
@@ -307,7 +307,7 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
             unit = store.studies.unit(study, one.unit)
             sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
-    told = [
+    rows = [
         PilotRater(
             one.rater, one.done, one.dealt, one.places, one.right, one.share, store.studies.held(study, one.rater)
         )
@@ -315,13 +315,13 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     ]
     wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
     cells = [
-        ConfusionCell(field, gold, said, n)
+        ConfusionCell(field, gold, answer, n)
         for field, counts in wrong.items()
-        for (gold, said), n in sorted(counts.items())
+        for (gold, answer), n in sorted(counts.items())
     ]
     pairs = [PairLine(one.field, one.one, one.other, one.places, one.same, one.percent) for one in pairwise(sheets)]
     guide = study.protocol.guide_sha(study.locale)
-    return PilotTold(study.id, study.version, study.bar, guide, only, tuple(told), tuple(cells), tuple(pairs))
+    return PilotTold(study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs))
 
 
 def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
@@ -360,25 +360,25 @@ def _csv_cell(value: Any) -> Any:
 _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sure", "note", "given")
 
 
-def tell_list(told: LabelList) -> None:
+def tell_list(result: LabelList) -> None:
     """Labels as a table, clashes by name, and whose they are."""
-    if told.labels:
-        rows = [_cells(one) for one in told.labels]
-        if all(one.current for one in told.labels):
+    if result.labels:
+        rows = [_cells(one) for one in result.labels]
+        if all(one.current for one in result.labels):
             rows = [row[:-1] for row in rows]
         told_of = [at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _tells(name, [row[at] for row in rows])]
         columns = [_COLUMNS[at] for at in told_of]
         print_table(columns, [[row[at] for at in told_of] for row in rows], wide="note" if "note" in columns else "")
-    for clash in told.clashes:
+    for clash in result.clashes:
         values = " and ".join(str(value) for value in clash.values)
         place = " ".join(filter(None, (clash.target, clash.field)))
         say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}, and settles it by answering again")
-    whose = f", only those of {told.only}" if told.only else ""
-    standing = sum(one.current for one in told.labels)
-    older = len(told.labels) - standing
+    whose = f", only those of {result.only}" if result.only else ""
+    standing = sum(one.current for one in result.labels)
+    older = len(result.labels) - standing
     history = f", {older:,} of them superseded or taken back" if older else ""
-    clashing = f", {_counted(len(told.clashes), 'clash')}" if told.clashes else ""
-    say(f"{_counted(len(told.labels), 'answer')}{history}{clashing} in {told.study} v{told.version}{whose}")
+    clashing = f", {_counted(len(result.clashes), 'clash')}" if result.clashes else ""
+    say(f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}")
 
 
 def _counted(count: int, what: str) -> str:
@@ -405,9 +405,9 @@ def _cells(one: LabelLine) -> list[str]:
     ]  # fmt: skip
 
 
-def tell_pilot(told: PilotTold) -> None:
+def tell_pilot(result: PilotTold) -> None:
     """Each rater beside gold, what was taken for what, and each two raters beside each other."""
-    if not told.raters:
+    if not result.raters:
         say("nobody was dealt a pilot unit")
         return
     rows = [
@@ -415,24 +415,24 @@ def tell_pilot(told: PilotTold) -> None:
             one.rater, f"{one.handed_in} of {one.dealt}", f"{one.right} of {one.places}",
             "-" if one.share is None else f"{one.share:.0%}", "held" if one.held else "",
         ]
-        for one in told.raters
+        for one in result.raters
     ]  # fmt: skip
     print_table(["rater", "handed in", "as gold", "share", ""], rows)
-    bar = "" if told.bar is None else f", the bar is {told.bar:.0%}"
-    say(f"{told.study} v{told.version}, guideline {told.guide_sha[:12]}{bar}")
-    wrong = [[one.field, one.gold, one.said, str(one.n)] for one in told.confusion if one.gold != one.said]
+    bar = "" if result.bar is None else f", the bar is {result.bar:.0%}"
+    say(f"{result.study} v{result.version}, guideline {result.guide_sha[:12]}{bar}")
+    wrong = [[one.field, one.gold, one.said, str(one.n)] for one in result.confusion if one.gold != one.said]
     if wrong:
         say("")
         print_table(["question", "gold", "was rated", "times"], wrong)
-    if told.pairs:
+    if result.pairs:
         say("")
         pairs = [
             [
                 one.field, one.one, one.other,
                 "undefined (nothing in common)" if one.percent is None else f"{one.percent:.1f} %", str(one.places),
             ]
-            for one in told.pairs
+            for one in result.pairs
         ]  # fmt: skip
         print_table(["question", "rater", "and", "the same", "n"], pairs)
-    if told.only:
-        say(f"only {told.only}'s own")
+    if result.only:
+        say(f"only {result.only}'s own")

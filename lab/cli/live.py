@@ -269,8 +269,8 @@ def _refuse_other(args: LiveArguments) -> None:
     }
     fixed = ", ".join(name for name, there in given.items() if there)
     if fixed:
-        said = f"{fixed}: was settled when the run began; an open run goes on as it is"
-        raise LabError("live --resume", said, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
+        problem = f"{fixed}: was settled when the run began; an open run goes on as it is"
+        raise LabError("live --resume", problem, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
 
 
 def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:

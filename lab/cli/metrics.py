@@ -168,7 +168,7 @@ def metrics(args: MetricsArguments) -> int:
         if args.marks:
             cases = marked(cases, _marks(store, Path(args.marks)))
         groups = measured(cases, args.by, args.paper, terms)
-        told = Measured(
+        result = Measured(
             db=str(store.path),
             runs=len(cases),
             left_out=left_out,
@@ -181,11 +181,11 @@ def metrics(args: MetricsArguments) -> int:
             rated=rated,
         )
     if args.json:
-        print_json(told)
+        print_json(result)
     elif args.csv:
-        print_csv(told)
+        print_csv(result)
     else:
-        tell(told)
+        tell(result)
     return 0
 
 
@@ -253,19 +253,19 @@ TITLES = {
 }
 
 
-def tell(told: Measured) -> None:
+def tell(result: Measured) -> None:
     """Tables, one for each group and paper, that a person reads."""
-    out = f"; left out: {_counts(told.left_out.items())}" if told.left_out else ""
-    _say_folded(f"{_counted(told.runs, 'runs')} in {told.db}{out}")
-    if told.rated:
-        _say_folded(f"rated: {told.rated}")
-    if not told.groups:
+    out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
+    _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
+    if result.rated:
+        _say_folded(f"rated: {result.rated}")
+    if not result.groups:
         say("Nothing to measure: no run is there that has ended.")
-    for group in told.groups:
+    for group in result.groups:
         if group.by:
             named = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
             say(f"\n== {named}: {_counted(group.runs, 'runs')}")
-        for paper in told.papers:
+        for paper in result.papers:
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
 
 
@@ -357,14 +357,14 @@ def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
         say("")
 
 
-def print_csv(told: Measured) -> None:
+def print_csv(result: Measured) -> None:
     """One line for each number, those that are undefined too: their value is empty and the reason told.
 
     Texts stand in quotes and never run as a formula, as in the tables that runs are written as.
     """
     rest = ("paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note")
-    write_table(line([*map(harmless, told.by), *rest]))
-    for group in told.groups:
+    write_table(line([*map(harmless, result.by), *rest]))
+    for group in result.groups:
         for number in group.numbers:
             out = "; ".join(f"{count} {why}" for why, count in number.left_out)
             named = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))

@@ -280,14 +280,14 @@ def covered_too(done: PrivacyDone) -> list[tuple[str, int]]:
 
 def left_words(done: PrivacyDone) -> list[str]:
     """Where the words still stand, a sentence each."""
-    said = []
+    parts = []
     if done.left:
         some = ", ".join(done.left[:_NAMED]) + (", ..." if len(done.left) > _NAMED else "")
-        said.append(f"the words still stand in {len(done.left)} other run{'s' * (len(done.left) > 1)} ({some}): "
+        parts.append(f"the words still stand in {len(done.left)} other run{'s' * (len(done.left) > 1)} ({some}): "
                     "redact these, too")  # fmt: skip
     if done.plans:
-        said.append(f"the words still stand in the frozen plan of {', '.join(done.plans)}, which never changes")
-    return said
+        parts.append(f"the words still stand in the frozen plan of {', '.join(done.plans)}, which never changes")
+    return parts
 
 
 _NAMED = 5

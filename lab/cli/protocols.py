@@ -145,12 +145,12 @@ def _tell_whole(one: Protocol, locale: str) -> None:
 
 
 def _rules(one: Protocol) -> list[str]:
-    told = {
+    rules = {
         "only failed runs are asked about": one.only_failed,
         "each is rated beside another run of its task, by the person who made that one": one.reference,
         "there is no going back to what was handed in": one.forward,
     }
-    return [words for words, holds in told.items() if holds]
+    return [words for words, holds in rules.items() if holds]
 
 
 def _show_field(one: Protocol, field: Field, locale: str) -> None:
@@ -165,13 +165,13 @@ def _show_field(one: Protocol, field: Field, locale: str) -> None:
 
 
 def _kind(field: Field) -> list[str]:
-    told: list[str] = [field.kind]
+    parts: list[str] = [field.kind]
     if field.least is not None and field.most is not None:
-        told.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
-    told += ["of the whole"] * (field.per == "unit") + ["may stay empty"] * (not field.required)
-    told += [f"only where {field.show_if}"] * bool(field.show_if)
-    told += [f"in the order of options after {field.after}"] * bool(field.after)
-    return told + ["with the step"] * field.evidence + ["sides shuffled"] * field.sided
+        parts.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
+    parts += ["of the whole"] * (field.per == "unit") + ["may stay empty"] * (not field.required)
+    parts += [f"only where {field.show_if}"] * bool(field.show_if)
+    parts += [f"in the order of options after {field.after}"] * bool(field.after)
+    return parts + ["with the step"] * field.evidence + ["sides shuffled"] * field.sided
 
 
 def _show_option(one: Protocol, field: Field, option: Option, locale: str) -> None:

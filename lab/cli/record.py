@@ -61,8 +61,8 @@ def record(args: RecordArguments) -> int:
     if args.run_id is not None:
         return _saved(args)
     if args.resume is not None and (args.task or args.intent or args.place or args.quick):
-        said = "--resume goes on with a recording as it is; it takes no task, intent, place or --quick"
-        raise LabError("record", said, code=2)
+        problem = "--resume goes on with a recording as it is; it takes no task, intent, place or --quick"
+        raise LabError("record", problem, code=2)
     db = args.db
     settings = load(db=db, person=args.person, seat=args.seat, device=args.device, window=args.window)
     if settings.seat == "rater":

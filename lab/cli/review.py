@@ -327,8 +327,8 @@ def tell_review(shown: ReviewShown) -> None:
             say(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
     for one in shown.differences:
         where = place_words(ProofreadPlace(None if one.step is None else one.step - 1, one.field))  # type: ignore[arg-type]
-        said = "; ".join(f"{word.by} says {_value(one.field, word.value)}" for word in one.words)
-        say(f"differ  {where}: {said}")
+        words_by_person = "; ".join(f"{word.by} says {_value(one.field, word.value)}" for word in one.words)
+        say(f"differ  {where}: {words_by_person}")
     unseen = [None if place.step is None else place.step - 1 for place in shown.places if not place.verdict]
     if shown.handed_in:
         say(f"        you have handed it in ({shown.proofreaders} of 2)")

@@ -169,8 +169,8 @@ def _tell_table(total: int, arranged: ArrangedRuns, order: Order, costs: Mapping
         columns = ["id", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
         more = ["tokens", "cost", "seconds"] if costs else []
         print_table(columns + more, [_run_cells(it, costs) for it in entries], wide="task")
-    said = f"{arranged.runs:,} of {total:,} runs"
-    say(f"{said} in {arranged.groups:,} groups" if order.group else said)
+    summary = f"{arranged.runs:,} of {total:,} runs"
+    say(f"{summary} in {arranged.groups:,} groups" if order.group else summary)
 
 
 def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:

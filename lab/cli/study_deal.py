@@ -111,7 +111,7 @@ def deal(args: StudyArguments) -> int:
             new = store.studies.deal(study, assignments)
         written = sum(_answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
         given = {one.unit for one in assignments}
-        told = StudyDealt(
+        result = StudyDealt(
             study.id,
             study.version,
             new,
@@ -120,7 +120,7 @@ def deal(args: StudyArguments) -> int:
             written,
             withdrawn,
         )
-    emit(told, lambda _: tell_dealt(told, args.db), json=args.json)
+    emit(result, lambda _: tell_dealt(result, args.db), json=args.json)
     return 0
 
 
@@ -184,8 +184,8 @@ def lock(args: StudyLockArguments) -> int:
             who = ", ".join(f"{code} {count:,}" for code, count in left.items())
             raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
         _act(store, study, settings.person, "locked", {"left": left} if left else {})
-        told = StudyLocked(study.id, study.version, sum(left.values()))
-    emit(told, lambda _: say(f"{study.name} is locked; nothing in it changes any more"), json=args.json)
+        result = StudyLocked(study.id, study.version, sum(left.values()))
+    emit(result, lambda _: say(f"{study.name} is locked; nothing in it changes any more"), json=args.json)
     return 0
 
 
@@ -270,15 +270,15 @@ def replace(args: StudyReplaceArguments) -> int:
         _act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
         if not store.labels.withdrew(args.rater):
             _act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
-        told = RaterReplaced(study.id, study.version, args.rater, args.by, len(done), count)
-    emit(told, lambda _: _tell_replaced(told, study.name, in_file(args.db)), json=args.json)
+        result = RaterReplaced(study.id, study.version, args.rater, args.by, len(done), count)
+    emit(result, lambda _: _tell_replaced(result, study.name, in_file(args.db)), json=args.json)
     return 0
 
 
-def _tell_replaced(told: RaterReplaced, name: str, there: str) -> None:
-    stays = f"; what they handed in stays ({told.stays:,})" if told.stays else ""
-    say(f"{told.rater} has left {name}{stays}")
-    say(f"{told.dealt:,} dealt to {told.by}; next: hitlab study open {told.study} --as {told.by}{there}")
+def _tell_replaced(result: RaterReplaced, name: str, there: str) -> None:
+    stays = f"; what they handed in stays ({result.stays:,})" if result.stays else ""
+    say(f"{result.rater} has left {name}{stays}")
+    say(f"{result.dealt:,} dealt to {result.by}; next: hitlab study open {result.study} --as {result.by}{there}")
 
 
 def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:

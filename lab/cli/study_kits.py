@@ -72,21 +72,20 @@ def kit(args: StudyKitArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         sweep_told(out.parent)
         made = make_kit(store, study_named(store, args.study), args.rater, out)
-    told = KitMade(
+    result = KitMade(
         str(out), made.study, made.version, made.rater,
         made.units, len(made.runs), made.labels, made.acts, out.stat().st_size,
     )  # fmt: skip
-    emit(told, _tell_made, json=args.json)
+    emit(result, _tell_made, json=args.json)
     return 0
 
 
-def _tell_made(told: KitMade) -> None:
-    name = Path(told.out).name
-    say(f"{told.out}: {told.study} v{told.version} for {told.rater}, {told.bytes:,} bytes")
-    say(f"{told.units:,} to rate, {count(told.runs, 'run')}, {count(told.labels, 'answer')} so far")
-    say(
-        f"There: `hitlab study open {told.study} --as {told.rater} --db {name}`; back here: `hitlab study take {name}`."
-    )
+def _tell_made(result: KitMade) -> None:
+    name = Path(result.out).name
+    say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
+    say(f"{result.units:,} to rate, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
+    opened = f"hitlab study open {result.study} --as {result.rater} --db {name}"
+    say(f"There: `{opened}`; back here: `hitlab study take {name}`.")
 
 
 class StudyTakeArguments(Arguments):
@@ -109,21 +108,21 @@ def take(args: StudyTakeArguments) -> int:
     with open_store(settings, create=False) as store:
         taken, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
     one = taken.kit
-    told = KitTaken(
+    result = KitTaken(
         one.study, one.version, one.rater,
         taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes,
     )  # fmt: skip
-    emit(told, _tell_taken, json=args.json)
+    emit(result, _tell_taken, json=args.json)
     return not_wiped(unwiped)
 
 
-def _tell_taken(told: KitTaken) -> None:
-    came = f"{count(told.labels, 'answer')} and {count(told.acts, 'act')} came in"
-    say(f"{told.rater} in {told.study} v{told.version}: {came}")
-    if told.runs:
-        say(f"{count(told.runs, 'run that was played', 'runs that were played')} came in")
-    if told.there:
-        say(f"{told.there:,} were here already")
-    for unit, target, field in told.clashes:
+def _tell_taken(result: KitTaken) -> None:
+    came = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
+    say(f"{result.rater} in {result.study} v{result.version}: {came}")
+    if result.runs:
+        say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
+    if result.there:
+        say(f"{result.there:,} were here already")
+    for unit, target, field in result.clashes:
         place = f"{field} of {target}" if target else field
-        say(f"{place} in {unit} has two last words: {told.rater} worked on both copies and settles it on opening it")
+        say(f"{place} in {unit} has two last words: {result.rater} worked on both copies and settles it on opening it")

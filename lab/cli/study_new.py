@@ -211,8 +211,8 @@ def new(args: StudyNewArguments) -> int:
         for study, units, line in made:
             if line.new:
                 store.studies.freeze(study, units)
-        told = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
-    emit(told, lambda _: tell_frozen(told, args.db), json=args.json)
+        result = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
+    emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
     return 0
 
 
@@ -234,9 +234,9 @@ def _made(
     store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
 ) -> tuple[Study, list[Unit], StudyFrozen]:
     """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""
-    units, told = sampled(plan, sample.units, exact=exact)
+    units, reasons = sampled(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
-        told = [*told, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
+        reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
     study = frozen(plan, sample.name, sample.protocol, units, by, now())
     versions = store.studies.versions(sample.name)
     differs: Sequence[str] = ()
@@ -252,11 +252,11 @@ def _made(
             )
         study = replace(study, version=old.version + fresh)
         differs = differences(old, study) if fresh else ()
-    return study, units, _line(study, units, [*sample.told, *told], differs, fresh=fresh)
+    return study, units, _line(study, units, [*sample.told, *reasons], differs, fresh=fresh)
 
 
 def _line(
-    study: Study, units: Sequence[Unit], told: Sequence[str], differs: Sequence[str], *, fresh: bool
+    study: Study, units: Sequence[Unit], reasons: Sequence[str], differs: Sequence[str], *, fresh: bool
 ) -> StudyFrozen:
     return StudyFrozen(
         study=study.id,
@@ -278,7 +278,7 @@ def _line(
         protocol_sha=study.protocol.sha,
         guide_sha=study.protocol.guide_sha(study.locale),
         differs=tuple(differs),
-        told=tuple(told),
+        told=tuple(reasons),
     )
 
 

@@ -127,12 +127,12 @@ def play(args: StudyPlayArguments) -> int:
             hint = "Name a model with --model NAME." if left else "`hitlab study open` is for people."
             raise LabError(what, "has nothing that a script plays." if left else "is played by people alone.", hint)
         _check(todo)
-        told = _played(store, study, todo, left, settings.device, quiet=args.json)
+        outcome = _played(store, study, todo, left, settings.device, quiet=args.json)
     if args.json:
-        print_json(told)
-    if told.left:
-        warn(f"{told.left} wait for a model: --model NAME")
-    return 3 if told.left or told.interrupted else 0
+        print_json(outcome)
+    if outcome.left:
+        warn(f"{outcome.left} wait for a model: --model NAME")
+    return 3 if outcome.left or outcome.interrupted else 0
 
 
 def _check(todo: list[tuple[Unit, Actor, str]]) -> None:

@@ -92,8 +92,8 @@ def runs(args: StudyArguments) -> int:
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         if study.protocol.unit != "task to play":
-            said = f"is rated, not played: its unit is a {study.protocol.unit}."
-            raise LabError(f"study {study.name}", said, "`hitlab study status` says how far it is.")
+            problem = f"is rated, not played: its unit is a {study.protocol.unit}."
+            raise LabError(f"study {study.name}", problem, "`hitlab study status` says how far it is.")
         played_runs = RunsPlayed(study.id, study.version, tuple(runs_of(store, study)))
     emit(played_runs, _tell, json=args.json)
     return 0

@@ -82,8 +82,8 @@ def status(args: StudyStatusArguments) -> int:
             lines = [line for line in every if args.all or not line.archived]
             emit(lines, lambda _: tell_studies(lines, archived=len(every) - len(lines)), json=args.json)
             return 0
-        told: StudyStatus = status_of(store, study_named(store, args.study))
-    emit(told, tell_status, json=args.json)
+        result: StudyStatus = status_of(store, study_named(store, args.study))
+    emit(result, tell_status, json=args.json)
     return 0
 
 
@@ -253,7 +253,7 @@ def show(args: StudyArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "study show")
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        told = StudyShown(
+        result = StudyShown(
             study,
             study.sha,
             study.protocol.sha,
@@ -262,7 +262,7 @@ def show(args: StudyArguments) -> int:
             store.studies.locked(study),
             tuple(_unit_line(study, unit) for unit in store.studies.units(study)),
         )
-    emit(told, tell_shown, json=args.json)
+    emit(result, tell_shown, json=args.json)
     return 0
 
 

@@ -109,8 +109,8 @@ def said_at(
         if label.rater.kind == "human" and (label.rater.id, label.unit, 1) not in handed:
             continue
         if (label.target, label.field) == spot:
-            said = PlaceAnswer(label.rater, label.value, label.reason_missing, label, person)
-            answers[label.rater.kind, label.rater.id] = said
+            answer = PlaceAnswer(label.rater, label.value, label.reason_missing, label, person)
+            answers[label.rater.kind, label.rater.id] = answer
         elif field is not None and field.kind == "flag":
             answers.setdefault((label.rater.kind, label.rater.id), PlaceAnswer(label.rater, False, None, None, person))
     return sorted(answers.values(), key=lambda said: (not said.person, said.rater.kind, said.rater.id))
@@ -121,9 +121,9 @@ def is_person(study: Study, rater: Actor) -> bool:
     return rater.kind == "human" or rater.id in study.raters
 
 
-def majority_of(said: Iterable[PlaceAnswer]) -> PlaceAnswer | None:
+def majority_of(answers: Iterable[PlaceAnswer]) -> PlaceAnswer | None:
     """What more than half of the people say, by the first of them who says it; None where there is no such thing."""
-    people = [one for one in said if one.person]
+    people = [one for one in answers if one.person]
     counts = Counter(one.word for one in people)
     word, count = counts.most_common(1)[0] if counts else (None, 0)
     return next(one for one in people if one.word == word) if 2 * count > len(people) and len(people) > 1 else None

@@ -68,7 +68,7 @@ def word(value: float) -> str:
     """Landis and Koch's word for a kappa: below 0 poor, up to and including .20 slight, and so on."""
     if value < 0:
         return LANDIS_KOCH[0][1]
-    return next((said for most, said in LANDIS_KOCH[1:] if value <= most + 1e-12), LANDIS_KOCH[-1][1])
+    return next((label for most, label in LANDIS_KOCH[1:] if value <= most + 1e-12), LANDIS_KOCH[-1][1])
 
 
 _SHARES = (

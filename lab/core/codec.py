@@ -312,17 +312,17 @@ def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str
 def reason_of(message: str, kind: Any) -> str:
     """msgspec's words with its `$.path` put first, as a field; a word that is no choice beside those that are."""
     match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
-    said, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
-    named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", said)
+    reason, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
+    named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
     if named:
         place = f"{place}.{named[2]}" if place else named[2]
-        said = "there is none of that name" if named[1] == "contains unknown" else "is not there"
+        reason = "there is none of that name" if named[1] == "contains unknown" else "is not there"
     elif of_key:
-        said = f"each key there must be text ({said})"
+        reason = f"each key there must be text ({reason})"
         place = place or "names"
-    elif said.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
-        said = f"{said.removeprefix('Invalid enum value ')} is none of {', '.join(map(str, choices))}"
-    return f"field {place}: {said}" if place else said
+    elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
+        reason = f"{reason.removeprefix('Invalid enum value ')} is none of {', '.join(map(str, choices))}"
+    return f"field {place}: {reason}" if place else reason
 
 
 def _choices(kind: Any, place: str) -> list[Any]:
@@ -352,12 +352,12 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
     """The bytes of a file of at most `most` bytes, or a sentence that names it."""
     name = what or str(path)
     try:
-        told = path.stat()
-        if told.st_size > most:
-            raise LabError(name, f"is {told.st_size:,} bytes, more than the {most:,} that are read")
-        if stat.S_ISFIFO(told.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
+        status = path.stat()
+        if status.st_size > most:
+            raise LabError(name, f"is {status.st_size:,} bytes, more than the {most:,} that are read")
+        if stat.S_ISFIFO(status.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
             raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
-        data = path.read_bytes() if stat.S_ISREG(told.st_mode) else _at_most(path, most + 1)
+        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else _at_most(path, most + 1)
         if len(data) > most:
             raise LabError(name, f"has more than the {most:,} bytes that are read")
         return data

@@ -123,11 +123,11 @@ def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
         return Task(
             f"demo-{uuid7()[-12:]}", "general", title=intent, instruction=intent, place=place, log="none", budget=BUDGET
         )
-    said = intent or task.instruction
+    intent_text = intent or task.instruction
     return msgspec.structs.replace(
         task,
-        kind="general" if task.kind == "proactive" and said else task.kind,
-        instruction=said,
+        kind="general" if task.kind == "proactive" and intent_text else task.kind,
+        instruction=intent_text,
         place=place or task.place,
         budget=max(task.budget, BUDGET),
     )

@@ -202,5 +202,5 @@ def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
             continue
         order = [option.id for option in one.options]
         if first in order and second in order and order.index(first) >= order.index(second):
-            said = "is the same as" if first == second else "goes before"
-            raise LabError(what, f"field value: {other.id} {second!r} {said} {one.id} {first!r} in declared order")
+            relation = "is the same as" if first == second else "goes before"
+            raise LabError(what, f"field value: {other.id} {second!r} {relation} {one.id} {first!r} in declared order")

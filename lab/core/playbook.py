@@ -251,8 +251,13 @@ def check_playbooks(playbook: Sequence[Do], playbooks: Sequence[Playbook], what:
             here = f"{place}.changes[{index}]"
             if change.at not in labels:
                 raise LabError(what, f"field {here}.at: no move of the playbook is labelled {change.at!r}")
-            said = (change.replace is not None, change.skip, change.insert is not None, change.stop is not None)
-            if sum(said) != 1:
+            given_changes = (
+                change.replace is not None,
+                change.skip,
+                change.insert is not None,
+                change.stop is not None,
+            )
+            if sum(given_changes) != 1:
                 raise LabError(what, f"field {here}: needs one of replace, skip, insert, stop")
             _check_moves(change.replace or change.insert or (), what, here)
 
@@ -301,8 +306,8 @@ def _texts(value: object) -> Iterator[str]:
 def _check_move(move: Move, what: str, here: str) -> None:
     verbs = [name for name in VERBS if getattr(move, name) is not None]
     if len(verbs) != 1:
-        said = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
-        raise LabError(what, f"field {here}: {said}; a move has one of {', '.join(VERBS)}")
+        problem = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
+        raise LabError(what, f"field {here}: {problem}; a move has one of {', '.join(VERBS)}")
     defaults = Move()
     for name, owners in _BELONGS.items():
         attribute = "otherwise" if name == "else" else name

@@ -68,9 +68,9 @@ def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]
     yield 0, [trace.task.instruction, trace.task.title], None
     for step in trace.steps:
         action = step.action or step.proposed.action
-        said = [action.text or "", step.proposed.instruction, step.proposed.thought]
-        said += [step.question.text if step.question else "", step.reply.text if step.reply else ""]
-        yield step.index, [*said, *_texts(step.before)], step.before
+        texts = [action.text or "", step.proposed.instruction, step.proposed.thought]
+        texts += [step.question.text if step.question else "", step.reply.text if step.reply else ""]
+        yield step.index, [*texts, *_texts(step.before)], step.before
     if trace.ended is not None and trace.ended.final is not None:
         yield len(trace.steps), _texts(trace.ended.final), trace.ended.final
 

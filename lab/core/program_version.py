@@ -22,10 +22,10 @@ def program() -> str:
         for path in sorted(paths, key=lambda path: path.relative_to(root).as_posix()):
             whole.update(path.relative_to(root).as_posix().encode() + b"\n" + path.read_bytes() + b"\n")
     try:
-        told = version("hitlab")
+        installed = version("hitlab")
     except PackageNotFoundError:
-        told = "unknown"
-    return f"hitlab {told}, code {whole.hexdigest()[:16]}"
+        installed = "unknown"
+    return f"hitlab {installed}, code {whole.hexdigest()[:16]}"
 
 
 @cache

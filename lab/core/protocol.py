@@ -140,8 +140,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
         """An option's worked examples in that locale."""
-        said = self.said(locale, f"{field.id}.{option.id}.cases", "")
-        return tuple(line for line in said.splitlines() if line.strip()) or option.cases
+        text = self.said(locale, f"{field.id}.{option.id}.cases", "")
+        return tuple(line for line in text.splitlines() if line.strip()) or option.cases
 
     def field(self, id: str) -> Field | None:
         return next((field for field in self.fields if field.id == id), None)

@@ -153,10 +153,10 @@ def answer_to(sheet: Sheet, label: Label) -> Label:
         return msgspec.structs.replace(label, supersedes=None, also=())
     clash = sheet.clashes.get(spot, ())
     others = tuple(one.id for one in clash if one.id != head.id)
-    said = next((one for one in reversed(clash) if says_same(one, label)), None)
+    same_answer = next((one for one in reversed(clash) if says_same(one, label)), None)
     beside: dict[str, Any] = {}
-    if said is not None and not any(getattr(label, name) for name in BESIDE):
-        beside = {name: getattr(said, name) for name in BESIDE}
+    if same_answer is not None and not any(getattr(label, name) for name in BESIDE):
+        beside = {name: getattr(same_answer, name) for name in BESIDE}
     return msgspec.structs.replace(label, supersedes=head.id, also=others, **beside)
 
 

@@ -143,8 +143,8 @@ def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: 
     if not held or weight <= 0:
         return RuleScore(None, tuple(held), "no rule applies to this run")
     wrong = [name for name, right in held if not right]
-    told = f"{len(held) - len(wrong)} of {len(held)} rules held"
-    return RuleScore(got / weight, tuple(held), told + (f"; not: {', '.join(wrong)}" if wrong else ""))
+    summary = f"{len(held) - len(wrong)} of {len(held)} rules held"
+    return RuleScore(got / weight, tuple(held), summary + (f"; not: {', '.join(wrong)}" if wrong else ""))
 
 
 def last_decision(steps: Sequence[Step]) -> str | None:

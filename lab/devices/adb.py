@@ -111,11 +111,11 @@ class AdbPhone:
         return self._told
 
     @on_line.setter
-    def on_line(self, told: Callable[[Trouble | None], None]) -> None:
-        self._told = told
+    def on_line(self, listener: Callable[[Trouble | None], None]) -> None:
+        self._told = listener
         trouble = self._trouble or self._tracker.trouble
         if trouble is not None:
-            told(trouble)
+            listener(trouble)
 
     @property
     def on_posture(self) -> Callable[[str, str], None]:
@@ -123,8 +123,8 @@ class AdbPhone:
         return self._screen.on_posture
 
     @on_posture.setter
-    def on_posture(self, told: Callable[[str, str], None]) -> None:
-        self._screen.on_posture = told
+    def on_posture(self, listener: Callable[[str, str], None]) -> None:
+        self._screen.on_posture = listener
 
     # -- what it shows ---------------------------------------------------------------------------------------
 

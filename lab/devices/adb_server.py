@@ -198,8 +198,8 @@ def _start(server: Server) -> None:
     except OSError as error:
         raise LabError("adb", f"cannot be run ({error.strerror}).", "ADBUTILS_ADB_PATH names another.") from error
     if done.returncode:
-        said = plain(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], lines=False)
-        raise Trouble(server.shown, f"did not start ({said}).", "Is another program on its port?")
+        problem = plain(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], lines=False)
+        raise Trouble(server.shown, f"did not start ({problem}).", "Is another program on its port?")
 
 
 def _framed(request: str) -> bytes:

@@ -48,13 +48,13 @@ def away(serial: str, state: str) -> Trouble:
 
 def refusal(who: str, words: str) -> Trouble:
     """adb's own words for why not, as `Trouble`; nothing of what was asked has reached the phone."""
-    said = words.strip().casefold()
+    text = words.strip().casefold()
     serial = who.removeprefix("phone ")
     for state in ("unauthorized", "authorizing", "connecting", "offline"):
-        if f"device {state}" in said or f"still {state}" in said or said.endswith(f" {state}"):
+        if f"device {state}" in text or f"still {state}" in text or text.endswith(f" {state}"):
             return away(serial, state)
-    if "not found" in said or "no devices" in said:
+    if "not found" in text or "no devices" in text:
         return away(serial, "gone")
-    if "permission" in said:
+    if "permission" in text:
         return away(serial, "no permissions")
     return Trouble(who, f"adb says: {plain(words.strip(), lines=False)}.")

@@ -64,7 +64,7 @@ def screens(server: Server, phones: list[Listed]) -> dict[str, str]:
         return {}
     with ThreadPoolExecutor(min(8, len(ready)), "adb screens") as asking:
         words = asking.map(lambda phone: _screen(server, phone), ready)
-    return {phone.serial: said for phone, said in zip(ready, words, strict=True)}
+    return {phone.serial: state_words for phone, state_words in zip(ready, words, strict=True)}
 
 
 def _screen(server: Server, phone: Listed) -> str:

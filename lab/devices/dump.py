@@ -34,21 +34,21 @@ class Dumper:
         """The screen's nodes, or None where uiautomator gives none; `Trouble` where the phone is not there."""
         with self._one:
             for _ in range(tries):
-                said = self._dump()
-                tree = tree_of(whole(said))
-                if tree is None and self._all and whole(said):
+                output = self._dump()
+                tree = tree_of(whole(output))
+                if tree is None and self._all and whole(output):
                     self._all = False
-                    said = self._dump()
-                    tree = tree_of(whole(said))
-                self.missing = "" if tree is not None else _why(said)
-                if tree is not None or not _passing(said):
+                    output = self._dump()
+                    tree = tree_of(whole(output))
+                self.missing = "" if tree is not None else _why(output)
+                if tree is not None or not _passing(output):
                     return tree
             return None
 
     def _dump(self) -> bytes:
-        said = self._asked(self._by_file)
-        if self._by_file or whole(said) or _passing(said):
-            return said
+        output = self._asked(self._by_file)
+        if self._by_file or whole(output) or _passing(output):
+            return output
         by_file = self._asked(True)
         self._by_file = bool(whole(by_file))
         return by_file
@@ -61,13 +61,13 @@ class Dumper:
         return self._shell.raw(command, _REST)
 
 
-def _passing(said: bytes) -> bool:
-    return any(word.encode() in said for word in _PASSING)
+def _passing(output: bytes) -> bool:
+    return any(word.encode() in output for word in _PASSING)
 
 
-def _why(said: bytes) -> str:
-    if whole(said):
+def _why(output: bytes) -> str:
+    if whole(output):
         return "uiautomator's dump is no XML with nodes"
-    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Killed" in line]
     return plain((telling or lines or ["uiautomator said nothing"])[0][:200], lines=False)

@@ -93,10 +93,10 @@ class Harness:
 
     def _refuse(self, status: int, data: bytes) -> NoReturn:
         try:
-            said = _HarnessRefusal(**decode(data, dict[str, str], "refusal"))
+            refusal = _HarnessRefusal(**decode(data, dict[str, str], "refusal"))
         except (LabError, TypeError):
             raise LabError(_TITLE, f"{self.url} answers with {status}; it is no phone's harness.") from None
         if status == http.client.UNAUTHORIZED:
             hint = "HITLAB_HARNESS_TOKEN is what `hitlab phone` printed."
             raise LabError(_TITLE, f"{self.url} does not know this token.", hint)
-        raise LabError(said.title, said.message, said.hint)
+        raise LabError(refusal.title, refusal.message, refusal.hint)

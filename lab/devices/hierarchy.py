@@ -15,11 +15,11 @@ _PAIR = re.compile(
 """A high and a low surrogate (55296 to 56319, 56320 to 57343) as numeric references, as some Androids write them."""
 
 
-def whole(said: bytes) -> bytes:
+def whole(output: bytes) -> bytes:
     """The XML in what uiautomator printed; empty where there is none, or not to its end."""
-    start = min((at for mark in (b"<?xml", b"<displays", b"<hierarchy") if (at := said.find(mark)) >= 0), default=-1)
-    end = max(said.rfind(mark) + len(mark) if mark in said else -1 for mark in _ENDS)
-    return said[start:end] if 0 <= start < end else b""
+    start = min((at for mark in (b"<?xml", b"<displays", b"<hierarchy") if (at := output.find(mark)) >= 0), default=-1)
+    end = max(output.rfind(mark) + len(mark) if mark in output else -1 for mark in _ENDS)
+    return output[start:end] if 0 <= start < end else b""
 
 
 def tree_of(xml: bytes) -> UiTree | None:

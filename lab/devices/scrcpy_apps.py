@@ -41,10 +41,10 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledA
     push(open, server.read(), place, deadline)
     line = open(f"exec:{command(place, server.speech, scid, list_apps=True)}", deadline.left)
     try:
-        said = rest(line, _MOST, deadline, WHO, sent=True)
+        output = rest(line, _MOST, deadline, WHO, sent=True)
     finally:
         hang_up(line)
-    text = said.decode(errors="replace").replace("\r\n", "\n")
+    text = output.decode(errors="replace").replace("\r\n", "\n")
     if "List of apps:" not in text:
         words = plain(text.strip().rpartition("\n")[2], lines=False)
         raise Trouble(WHO, f"its server listed no apps ({words or 'it said nothing'}).", sent=True)

@@ -42,8 +42,8 @@ class ServerLog:
         """Its own words for what went wrong, in a line; empty where it said nothing."""
         text = self._said.decode(errors="replace").replace("\r", "")
         telling = _TELLING.search(text)
-        said = (telling[1] if telling else text.strip().rpartition("\n")[2]).strip()
-        return plain(said[:_LONGEST], lines=False)
+        last_line = (telling[1] if telling else text.strip().rpartition("\n")[2]).strip()
+        return plain(last_line[:_LONGEST], lines=False)
 
     def explained(self, trouble: Trouble, seconds: float = 0.5) -> Trouble:
         """`trouble`, or where the server has ended for a reason of its own, that reason."""

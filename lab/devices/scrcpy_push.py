@@ -28,8 +28,8 @@ def push(open: Open, data: bytes, place: str, deadline: Deadline) -> None:
         status, length = struct.unpack("<4sI", exactly(line, 8, deadline, WHO, sent=True))
         if status != b"OKAY":
             words = exactly(line, min(length, _MOST_WORDS), deadline, WHO) if status == b"FAIL" else b"nonsense"
-            said = plain(words.decode(errors="replace"), lines=False)
-            raise Trouble(WHO, f"its server could not be laid on the phone ({said}).", sent=True)
+            reply = plain(words.decode(errors="replace"), lines=False)
+            raise Trouble(WHO, f"its server could not be laid on the phone ({reply}).", sent=True)
     finally:
         hang_up(line)
 

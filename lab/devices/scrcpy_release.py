@@ -95,8 +95,8 @@ def _downloaded(address: str, deadline: Deadline) -> bytes:
 
 
 def _read(answer: http.client.HTTPResponse, address: str, deadline: Deadline) -> bytes:
-    said = answer.headers.get("Content-Length", "")
-    whole = int(said) if said.isdigit() else None
+    length = answer.headers.get("Content-Length", "")
+    whole = int(length) if length.isdigit() else None
     got = bytearray()
     while chunk := answer.read1(_CHUNK):
         got += chunk

@@ -123,11 +123,11 @@ def version_of(path: Path) -> str:
     """The version of a server file, as it names itself; else as its file name does; `LabError` where neither does."""
     data = _read(path)
     try:
-        said = _SAID.search(_classes(data, path))
+        match = _SAID.search(_classes(data, path))
     except zipfile.BadZipFile as error:
         raise LabError("scrcpy", f"{path} is no scrcpy server.", FETCH) from error
-    if said:
-        return said[1].decode()
+    if match:
+        return match[1].decode()
     if named := _NAMED.search(path.name):
         return named[1]
     raise LabError("scrcpy", f"{path} does not say which version it is.", FETCH)

@@ -170,14 +170,14 @@ def _locked(policy: str) -> bool:
 
 
 def _viewport(fields: str) -> Viewport | None:
-    told = dict(re.findall(r"(?<!\w)(\w++)=('[^']*'|[^,\s]*)", fields))
-    if told.get("valid") == "false" or not told.get("displayId", "").isdigit():
+    fields_read = dict(re.findall(r"(?<!\w)(\w++)=('[^']*'|[^,\s]*)", fields))
+    if fields_read.get("valid") == "false" or not fields_read.get("displayId", "").isdigit():
         return None
-    turned, panel = told.get("orientation", "0"), told.get("uniqueId", "").strip("'")
+    turned, panel = fields_read.get("orientation", "0"), fields_read.get("uniqueId", "").strip("'")
     return Viewport(
-        int(told["displayId"]),
-        told.get("isActive", "true") == "true",
+        int(fields_read["displayId"]),
+        fields_read.get("isActive", "true") == "true",
         int(turned) % 4 if turned.isdigit() else 0,
         panel.removeprefix("local:") if panel.startswith("local:") and panel[6:].isdigit() else "",
-        told.get("type") == "VIRTUAL",
+        fields_read.get("type") == "VIRTUAL",
     )

@@ -56,11 +56,11 @@ class ScreenWatch:
         return self._posed
 
     @on_posture.setter
-    def on_posture(self, told: Callable[[str, str], None]) -> None:
+    def on_posture(self, listener: Callable[[str, str], None]) -> None:
         with self._asking:
-            self._posed = told
+            self._posed = listener
             for posture in postures(self._shell.who, ScreenState(), self.state):
-                told(*posture)
+                listener(*posture)
 
     def close(self) -> None:
         """Ends the thread; the phone puts its settings back."""

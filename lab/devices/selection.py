@@ -27,12 +27,12 @@ def attach(server: Server, serial: str, seconds: float) -> str:
     if not serial:
         return _only(phones)
     if is_address(serial) and _state(phones, serial) != ON_LINE:
-        said = server.connect(serial, seconds)
-        if not any(words in said for words in ("connected to", "failed to authenticate")):
+        answer = server.connect(serial, seconds)
+        if not any(words in answer for words in ("connected to", "failed to authenticate")):
             server.disconnect(serial)  # adb would go on listing what it could not reach
             raise LabError(
                 f"phone {serial}",
-                f"adb cannot connect to it ({plain(said.strip(), lines=False)}).",
+                f"adb cannot connect to it ({plain(answer.strip(), lines=False)}).",
                 "Is it on this network, with wireless debugging on, and paired (`adb pair`)?",
             )
     elif _state(phones, serial) == "gone":

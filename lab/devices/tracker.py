@@ -79,8 +79,8 @@ class Tracker:
         try:
             while not self._closed.is_set():
                 silent = not _speaks(line)
-                told = "" if silent else self._state(line)
-                if state := self._listed() or told:
+                problem = "" if silent else self._state(line)
+                if state := self._listed() or problem:
                     self._note(self._trouble_of(state), state)
                 if silent and self.trouble is not None and is_address(self._serial):
                     self._bring_back()
@@ -121,8 +121,8 @@ class Tracker:
         before, self.trouble = self.trouble, trouble
         if trouble is not None and before is None:
             self._away_since = time.monotonic()
-        said = before is not None and (state in PASSING or (trouble and trouble.sentence) == before.sentence)
-        if (before is not None or trouble is not None) and not (said and trouble) and not self._closed.is_set():
+        passing = before is not None and (state in PASSING or (trouble and trouble.sentence) == before.sentence)
+        if (before is not None or trouble is not None) and not (passing and trouble) and not self._closed.is_set():
             self._tell(trouble)
 
 

@@ -237,21 +237,21 @@ class Llm:
         return CallResult(usage=usage, vectors=rows)
 
     def _usage(self, response: Any) -> Usage:
-        told = getattr(response, "usage", None)
-        sent, said = _count(told, "prompt_tokens"), _count(told, "completion_tokens")
-        if not sent and not said:
+        usage = getattr(response, "usage", None)
+        sent, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        if not sent and not completion:
             return Usage()
         return Usage(
             prompt_tokens=sent,
-            completion_tokens=said,
-            cached_tokens=_count(getattr(told, "prompt_tokens_details", None), "cached_tokens"),
-            cost=self._cost(response, sent or 0, said or 0),
+            completion_tokens=completion,
+            cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens"),
+            cost=self._cost(response, sent or 0, completion or 0),
         )
 
-    def _cost(self, response: Any, sent: int, said: int) -> float | None:
+    def _cost(self, response: Any, sent: int, completion: int) -> float | None:
         terms = self.terms
         if terms.price_in is not None or terms.price_out is not None:
-            return (sent * (terms.price_in or 0.0) + said * (terms.price_out or 0.0)) / 1e6
+            return (sent * (terms.price_in or 0.0) + completion * (terms.price_out or 0.0)) / 1e6
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return float(cost) if isinstance(cost, int | float) else None
 
@@ -356,6 +356,6 @@ def _is_number(value: Any) -> bool:
     return math.isfinite(value) if isinstance(value, float) else abs(value) <= sys.float_info.max
 
 
-def _count(told: Any, name: str) -> int | None:
-    value = getattr(told, name, None)
+def _count(usage: Any, name: str) -> int | None:
+    value = getattr(usage, name, None)
     return value if isinstance(value, int) else None

@@ -47,8 +47,8 @@ def _once(ask: Embed, model: str) -> Embed:
             known.update(zip(batch, ask(batch), strict=True))
         lengths = sorted({len(known[text]) for text in (*list(known)[:1], *new)})
         if len(lengths) > 1:
-            said = " and ".join(map(str, lengths[:2]))
-            raise LabError(f"model {model}", f"sent vectors of {said} numbers; they cannot be compared.")
+            sizes = " and ".join(map(str, lengths[:2]))
+            raise LabError(f"model {model}", f"sent vectors of {sizes} numbers; they cannot be compared.")
         return [known[text] for text in texts]
 
     return embed
@@ -67,8 +67,8 @@ def _local(model: str) -> Embed:
     try:
         runner = library.TextEmbedding(model_name=name if "/" in name else _OWNER + name)
     except (ValueError, OSError, RuntimeError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        why = f"cannot be loaded ({without_keys(said[0])[:200]})."
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        why = f"cannot be loaded ({without_keys(lines[0])[:200]})."
         code = 2 if isinstance(error, ValueError) else 1  # a name that the library does not have
         raise LabError(title, why, "It is fetched once, when first used.", code=code) from error
     return lambda texts: [[float(value) for value in row] for row in runner.embed(list(texts))]

@@ -112,8 +112,8 @@ def unlike(one: ComparableStep, other: ComparableStep) -> int:
     if one == other:
         return 0
     cost = _unlike(one, other)
-    said = (one.reply, one.held) != (other.reply, other.held)
-    return max(cost, WHOLE // 10) if said else cost
+    reply_differs = (one.reply, one.held) != (other.reply, other.held)
+    return max(cost, WHOLE // 10) if reply_differs else cost
 
 
 def _unlike(one: ComparableStep, other: ComparableStep) -> int:

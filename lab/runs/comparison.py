@@ -66,9 +66,9 @@ class Side(NamedTuple):
         status = status_words(self.ended.status if self.ended is not None else "open")
         tokens = "" if self.cost.tokens is None else f"{self.cost.tokens:,} tokens"
         price = "" if self.cost.dollars is None else money(self.cost.dollars)
-        said = "no score" if score is None else f"score {score_words(score)}"
+        score_text = "no score" if score is None else f"score {score_words(score)}"
         steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
-        return "   ".join(part for part in (said, status, steps, tokens, price) if part)
+        return "   ".join(part for part in (score_text, status, steps, tokens, price) if part)
 
 
 class RunComparison(NamedTuple):
@@ -176,8 +176,8 @@ def _reply_words(reply: Reply | None) -> str:
     if reply is None:
         return ""
     decision = {"accept": "accepted", "reject": "refused", None: ""}[reply.decision]
-    said = f'"{one_line(reply.text)}"' if reply.text else ""
-    return f" → {' '.join(part for part in (decision, said) if part) or 'nothing'}"
+    reply_text = f'"{one_line(reply.text)}"' if reply.text else ""
+    return f" → {' '.join(part for part in (decision, reply_text) if part) or 'nothing'}"
 
 
 def _end_words(ended: Ended) -> str:

@@ -185,11 +185,13 @@ def spent_words(spent: Spent) -> str:
 
 def outcome_words(made: Demonstration) -> str:
     """How a demonstration ended, in the words of who made it."""
-    said = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[made.outcome]
+    outcome = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[
+        made.outcome
+    ]
     if made.outcome != "impossible":
-        return said
+        return outcome
     note = f" ({one_line(made.note)})" if made.note else ""
-    return f"{said}: {one_line(reason_words(made.reason))}{note}"
+    return f"{outcome}: {one_line(reason_words(made.reason))}{note}"
 
 
 def demonstration_words(made: Demonstration) -> str:

@@ -83,18 +83,18 @@ class RecoveringDevice:
 
         It is told a moment later, for by then it is known whether the phone itself is away, which says more.
         """
-        pause, told = _FIRST, False
+        pause, reported = _FIRST, False
         while not stop.is_set() and not self._closed:
             try:
                 for frame in self.device.frames(stop):
-                    if told:
+                    if reported:
                         self._note(streaming=None)
-                    pause, told = _FIRST, False
+                    pause, reported = _FIRST, False
                     yield frame
                 return
             except Trouble as trouble:
-                if not stop.wait(pause) and not told and self._why["away"] is None:
-                    told = True
+                if not stop.wait(pause) and not reported and self._why["away"] is None:
+                    reported = True
                     self._note(streaming=trouble)
                 pause = min(2 * pause, _MOST)
 

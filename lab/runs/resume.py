@@ -24,8 +24,8 @@ def put_back(store: Store, device: Device, trace: Trace) -> dict[str, Any] | Non
         try:
             device.restore(state)
         except LabError as error:
-            said = f"stands on a phone that this hitlab's is no longer like ({error.message})"
-            raise LabError(f"run {trace.id}", said, error.hint) from error
+            problem = f"stands on a phone that this hitlab's is no longer like ({error.message})"
+            raise LabError(f"run {trace.id}", problem, error.hint) from error
     return first
 
 

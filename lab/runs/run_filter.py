@@ -88,8 +88,8 @@ def read(text: str) -> RunFilter:
 def _test(field: str, sign: str, value: str) -> Fits:
     name = _named(field)
     if name not in FIELDS:
-        said = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}"
-        raise LabError("Filter", said, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
+        problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}"
+        raise LabError("Filter", problem, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
     if name in _NUMBERS:
         return _number(name, sign, value)
     if name == "started":
@@ -131,8 +131,8 @@ def _number(name: str, sign: str, value: str) -> Fits:
         if number != number:
             raise ValueError
     except ValueError:
-        said = f"{plain(value)!r} is no number" if value else "a number is missing"
-        raise LabError("Filter", f"{said} after {name}{sign}", f"{name}:none finds what is not known.") from None
+        problem = f"{plain(value)!r} is no number" if value else "a number is missing"
+        raise LabError("Filter", f"{problem} after {name}{sign}", f"{name}:none finds what is not known.") from None
     compare = _SIGNS[sign]
 
     def test(it: RunEntry, cost: Cost) -> bool:

@@ -227,8 +227,8 @@ class Session:
             if not self._begun:
                 self._postures.append((state, sentence))
             elif not self.over:
-                told = Paused if self._stands else Resumed
-                self.append(told(by=PHONE, reason=sentence, state=state))
+                event = Paused if self._stands else Resumed
+                self.append(event(by=PHONE, reason=sentence, state=state))
 
     def _fail(self, error: LabError) -> None:
         self.failure = error

@@ -74,13 +74,13 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
     real = trace.device.kind == "adb" and trace.source is None
     if real and trace.state is None and what != "resumed":
-        said = f"was made on a real phone, which cannot be put back; it cannot be {what}"
-        raise LabError(f"run {trace.id}", said)
+        problem = f"was made on a real phone, which cannot be put back; it cannot be {what}"
+        raise LabError(f"run {trace.id}", problem)
     if trace.source is not None or (trace.state is None and not real):
         raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
     if real and trace.state is not None and what == "resumed" and not changes.get("harness"):
-        said = f"was made on a served phone; without its harness it cannot be {what}"
-        raise LabError(f"run {trace.id}", said, "Name the harness with --harness URL.")
+        problem = f"was made on a served phone; without its harness it cannot be {what}"
+        raise LabError(f"run {trace.id}", problem, "Name the harness with --harness URL.")
     if changes.get("agent") is None and trace.agent.id.startswith("process:"):
         raise LabError(
             f"run {trace.id}",

@@ -103,33 +103,33 @@ class AdjudicationSession:
         labels = list(self.store.labels.read(self.study, unit.id))
         handed = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
         settled = self.store.adjudications.settled(self.study, unit.id)
-        said = said_at(self.study, spot, labels, handed)
+        answers = said_at(self.study, spot, labels, handed)
         letters = masks(self.study, unit.id, [one.rater for one in self._all_said(unit, labels, handed) if one.person])
         open_ones = self._open(unit, labels, handed, settled)
-        told = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
+        shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
         voices = sorted(
             MaskedAnswer(
                 letters[one.rater.kind, one.rater.id],
                 one,
                 self._flags(spot, one, labels),
-                one.rater.id if told else "",
+                one.rater.id if shown_raters else "",
             )
-            for one in said
+            for one in answers
             if one.person
         )
-        judges = self._judges(unit, [one for one in said if not one.person], told=told)
+        judges = self._judges(unit, [one for one in answers if not one.person], told=shown_raters)
         closed = self.store.adjudications.may_settle(self.study, unit, self.person)
         return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed)
 
-    def _judges(self, unit: Unit, said: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
-        order = masks(self.study, unit.id, [one.rater for one in said])
-        ranked = sorted(said, key=lambda one: order[one.rater.kind, one.rater.id])
+    def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
+        order = masks(self.study, unit.id, [one.rater for one in answers])
+        ranked = sorted(answers, key=lambda one: order[one.rater.kind, one.rater.id])
         return tuple(MaskedAnswer(f"J{at}", one, (), one.rater.id if told else "") for at, one in enumerate(ranked, 1))
 
-    def _flags(self, spot: FieldReference, said: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
+    def _flags(self, spot: FieldReference, answer: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
         """Optional flags that the same rater raised on the same target."""
         flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
-        theirs = [one for one in labels if one.rater == said.rater and one.target == spot.target and one.run == 1]
+        theirs = [one for one in labels if one.rater == answer.rater and one.target == spot.target and one.run == 1]
         replaced = {id for one in theirs for id in one.replaces}
         return tuple(one.field for one in theirs if one.field in flags and one.value is True and one.id not in replaced)
 
@@ -161,8 +161,8 @@ class AdjudicationSession:
         """Raises `LabError` where a value is none of its field's."""
         field = self.study.protocol.field(case.spot.field)
         assert field is not None
-        told = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
-        check_value(field.id, field, target_of(case.unit, case.spot.target), told)
+        label = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
+        check_value(field.id, field, target_of(case.unit, case.spot.target), label)
 
     # -- settling --------------------------------------------------------------------------------------------
 

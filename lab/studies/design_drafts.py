@@ -66,22 +66,22 @@ def of_run(run: str, steps: Sequence[Step]) -> Design:
     evidence: dict[str, tuple[str, ...]] = {}
     for visit in visits(steps):
         for group in _groups(visit.steps):
-            told = [words for step in group if (words := doing(step))]
-            if not told:
+            step_words = [words for step in group if (words := doing(step))]
+            if not step_words:
                 continue
-            name = f"{visit.app}: {told[-1]}" if visit.app else told[-1]
+            name = f"{visit.app}: {step_words[-1]}" if visit.app else step_words[-1]
             asked = any(step.question is not None for step in group)
             id = _id(name, nodes)
-            nodes.append(TdgNode(id, _cut(name), _about(group, told), "flexible" if asked else "fixed"))
+            nodes.append(TdgNode(id, _cut(name), _about(group, step_words), "flexible" if asked else "fixed"))
             evidence[f"tdg/{id}"] = tuple(link(run, step) for step in group)
     return Design(chained(nodes), evidence=evidence)
 
 
-def _about(group: Sequence[Step], told: Sequence[str]) -> str:
+def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
     """What came before a group's last act; where only places of taps are known, what was thought of it."""
-    named = [words for words in told if not _BARE.search(words)]
+    named = [words for words in step_words if not _BARE.search(words)]
     if named:
-        return "; ".join(words for words in told[:-1] if words in named)
+        return "; ".join(words for words in step_words[:-1] if words in named)
     thought = " ".join(plain(group[-1].proposed.thought, lines=False).split())
     return thought if len(thought) <= _LONGEST_ABOUT else thought[: _LONGEST_ABOUT - 1] + "…"
 

@@ -98,8 +98,8 @@ class RowImport:
         try:
             return self._taken(placed)
         except LabError as error:
-            said = error.sentence if error.title != placed.where else error.said
-            return LabelDone(placed.where, "refused", placed.row.unit, error=said)
+            problem = error.sentence if error.title != placed.where else error.said
+            return LabelDone(placed.where, "refused", placed.row.unit, error=problem)
 
     def _taken(self, placed: NumberedRow) -> LabelDone:
         row, where = placed.row, placed.where
@@ -156,8 +156,10 @@ class RowImport:
             raise LabError(where, "field config_sha: a model's labels tell their configuration.", "Give --config.")
         known = self._configs.get(rater.id)
         if known is None:
-            told = self.store.labels.read(self.study, rater=rater.id)
-            known = self._configs[rater.id] = {one.run: one.config_sha for one in told if one.rater.kind == "model"}
+            configuration = self.store.labels.read(self.study, rater=rater.id)
+            known = self._configs[rater.id] = {
+                one.run: one.config_sha for one in configuration if one.rater.kind == "model"
+            }
         if known.setdefault(run, config) != config:
             raise LabError(
                 where, f"{rater.id} has rated here in run {run} by another configuration ({known[run][:12]}).",
@@ -196,12 +198,12 @@ class RowImport:
             )  # fmt: skip
             return label if new else None
 
-        def answer(said: PlacedAnswer) -> Callable[[Sheet], Label | None]:
-            told = self._said(said, unit, where)
+        def answer(placed: PlacedAnswer) -> Callable[[Sheet], Label | None]:
+            fields = self._said(placed, unit, where)
 
             def make(sheet: Sheet) -> Label | None:
-                spot = FieldReference(said.target, said.field)
-                label = answer_to(sheet, signed(spot, **told))
+                spot = FieldReference(placed.target, placed.field)
+                label = answer_to(sheet, signed(spot, **fields))
                 earlier = _by_row(sheet, row.id, spot)
                 if earlier is not None:
                     return noted(earlier, new=False)
@@ -225,23 +227,23 @@ class RowImport:
 
         if row.undo:
             return [undo]
-        return [answer(said) for said in answers(row, self.study.protocol, unit, where)]
+        return [answer(placed) for placed in answers(row, self.study.protocol, unit, where)]
 
-    def _said(self, said: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
+    def _said(self, placed: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
         """An answer as a label holds it."""
-        field = self.study.protocol.field(said.field)
+        field = self.study.protocol.field(placed.field)
         assert field is not None
-        answer = said.answer
-        rule = next((one for one in unit.mechanical if (one.target, one.field) == (said.target, said.field)), None)
+        answer = placed.answer
+        rule = next((one for one in unit.mechanical if (one.target, one.field) == (placed.target, placed.field)), None)
         if rule is not None:
-            raise LabError(where, f"field field: {said.field} is asked of nobody: a rule settled it ({rule.reason})")
+            raise LabError(where, f"field field: {placed.field} is asked of nobody: a rule settled it ({rule.reason})")
         evidence = self.places.evidence(unit, answer, where)
         if answer.value is None and answer.missing is None:
-            place = " of ".join(filter(None, (said.field, said.target)))
+            place = " of ".join(filter(None, (placed.field, placed.target)))
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
         self._check_cited(answer.cites, where)
         return {
-            "value": as_option(field, target_of(unit, said.target), answer.value),
+            "value": as_option(field, target_of(unit, placed.target), answer.value),
             "reason_missing": answer.missing,
             "evidence": evidence,
             "region": answer.region,
@@ -272,15 +274,15 @@ class RowImport:
         desk = self._desk(rater, unit, done.run)
         if desk.sheet is None or desk.sheet.committed or self._acted(desk, row):
             return done
-        told = desk.commit({"row": row.id} if row.id else None)
+        result = desk.commit({"row": row.id} if row.id else None)
         done = replace(done, state="kept", handed_in=True, derived=tuple(desk.derived()))
         if rater.kind != "human":
             return done
         gold = tuple(
             GoldTold(one.gold.target, one.gold.field, one.said, one.gold.value, one.right, one.gold.reason)
-            for one in told.compared
+            for one in result.compared
         )
-        return replace(done, gold=gold, share=told.share, held=told.held)
+        return replace(done, gold=gold, share=result.share, held=result.held)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Whether a row with this id has handed this sheet in, or taken it back, before."""
@@ -327,5 +329,5 @@ def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
 def _same(one: Label, other: Label) -> bool:
     """Whether two labels say the same, whoever asked when."""
     names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
-    told = [(getattr(one, name), getattr(other, name)) for name in names]
-    return all(a == b and (isinstance(a, bool) is isinstance(b, bool)) for a, b in told)
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    return all(a == b and (isinstance(a, bool) is isinstance(b, bool)) for a, b in pairs)

@@ -213,5 +213,5 @@ def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
     if not isinstance(value, dict):
         return msgspec.structs.replace(shared, value=value, missing=None)
     own: RowAnswer = convert(value, RowAnswer, where)
-    told = {name: getattr(own, name) for name in RowAnswer.__struct_fields__ if name in value}
-    return msgspec.structs.replace(shared, **{**told, "value": own.value, "missing": own.missing})
+    fields = {name: getattr(own, name) for name in RowAnswer.__struct_fields__ if name in value}
+    return msgspec.structs.replace(shared, **{**fields, "value": own.value, "missing": own.missing})

@@ -96,8 +96,8 @@ class Participation:
         if self.store.studies.locked(self.study):
             raise LabError(f"study {self.study.name}", "is locked; nobody plays in it any more.")
         if self.store.studies.left(self.study, self.person.id):
-            said = f"{self.person.id} has left it; another goes on in their place."
-            raise LabError(f"study {self.study.name}", said)
+            problem = f"{self.person.id} has left it; another goes on in their place."
+            raise LabError(f"study {self.study.name}", problem)
 
     def _at_run(self, here: PlayPosition) -> PlayPosition | None:
         """The stage where a run of this play has begun; None where none has."""
@@ -199,17 +199,17 @@ class Participation:
                 waiting += [] if row["right"] else [item]
         return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed)
 
-    def answer_quiz(self, persona: Persona, said: int) -> bool:
+    def answer_quiz(self, persona: Persona, choice: int) -> bool:
         """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""
         stands = self.quizzed(persona)
-        if not stands.waiting or not 0 <= said < len(stands.waiting[0].options):
+        if not stands.waiting or not 0 <= choice < len(stands.waiting[0].options):
             raise LabError("quiz", "nothing of that is asked now.")
         item = stands.waiting[0]
-        right = said == item.right
+        right = choice == item.right
         rows = self._quiz_rows(persona, stands.round)
         tries = 1 + sum(row["question"] == item.id for row in rows)
         row: dict[str, Any] = {
-            "persona": persona.id, "round": stands.round, "question": item.id, "said": item.options[said],
+            "persona": persona.id, "round": stands.round, "question": item.id, "said": item.options[choice],
             "answer": item.answer, "right": right, "try": tries,
         }  # fmt: skip
         if right and len(stands.waiting) == 1:

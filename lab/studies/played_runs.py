@@ -56,8 +56,8 @@ def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **besi
 def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
     """Keeps how a play's run ended, once."""
     acts = store.labels.acts(study, by.id, unit, run)
-    told = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
-    if trace.ended is not None and not any(act.detail.get("status") == trace.status for act in told):
+    play_acts = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
+    if trace.ended is not None and not any(act.detail.get("status") == trace.status for act in play_acts):
         detail = {"run": trace.id, "status": trace.status}
         if trace.conditions.user_sha:
             detail["config"] = trace.conditions.user_sha

@@ -74,9 +74,9 @@ def n_words(one: Agreement) -> str:
 
 
 def _figure(value: float, line: NumberLine) -> str:
-    said = rounded(value, 1, 100) if line.points or line.share else rounded(value, 2)
-    said = said.lstrip("-") if not said.strip("-0.,") else said
-    return f"+{said}" if line.points and said.strip("-0.,") and not said.startswith("-") else said
+    text = rounded(value, 1, 100) if line.points or line.share else rounded(value, 2)
+    text = text.lstrip("-") if not text.strip("-0.,") else text
+    return f"+{text}" if line.points and text.strip("-0.,") and not text.startswith("-") else text
 
 
 def head_words(one: RaterNumbers) -> str:
@@ -112,8 +112,8 @@ def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: i
     values = [_of_stretch(one, unit) for one in stretches]
     wide, value = max(map(len, places)), max(map(len, values))
     return [f"{what} over {stretches[-1].last:,} answers in their order"] + [
-        f"  {place:>{wide}}  {share_bar(one.value, width, most)} {said:>{value}}  n {one.n:,}"
-        for place, said, one in zip(places, values, stretches, strict=True)
+        f"  {place:>{wide}}  {share_bar(one.value, width, most)} {number:>{value}}  n {one.n:,}"
+        for place, number, one in zip(places, values, stretches, strict=True)
     ]
 
 

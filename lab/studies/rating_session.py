@@ -254,10 +254,10 @@ class RatingSession:
         self.store.labels.take_back(self.study, unit, self._acting("reopen", unit.id, detail))
         self.sheet = self._as_it_stands(unit)
 
-    def derived(self, *, told: bool = False) -> list[tuple[str, str]]:
-        """What follows from the answers, by name, once the unit is handed in; `told` as a person reads it."""
+    def derived(self, *, in_words: bool = False) -> list[tuple[str, str]]:
+        """What follows from the answers, by name, once the unit is handed in; `in_words` as a person reads it."""
         unit, sheet = self._open()
-        return derived(self.study, unit, sheet, done=self._done(unit), told=told) if sheet.committed else []
+        return derived(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Keeps something that was done beside answering."""

@@ -89,9 +89,9 @@ def _ended(store: Store) -> list[MeasuredRun]:
 
 def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
     """A demonstration with every word that was said of it; None where nothing was, or it is no demonstration."""
-    if not store.runs.holds(run) or not (said := store.reviews.of_run(run)):
+    if not store.runs.holds(run) or not (reviews := store.reviews.of_run(run)):
         return None
-    return store.reviews.proof(run), said
+    return store.reviews.proof(run), reviews
 
 
 def _designed(store: Store, subject: Subject) -> list[Revision]:

@@ -135,8 +135,8 @@ class AdjudicateScreen(RunWatchingScreen):
         """What is said where there is nothing."""
         if waiting:
             waits = "1 run waits" if waiting == 1 else f"{waiting:,} runs wait"
-            said = f"Nothing is to be settled yet: {waits} until all raters have handed it in."
-            return said + with_keys(self, " {app.agreement} shows the agreement.")
+            sentence = f"Nothing is to be settled yet: {waits} until all raters have handed it in."
+            return sentence + with_keys(self, " {app.agreement} shows the agreement.")
         nothing = "People differ on nothing that is handed in. {app.agreement} shows how far they agree; "
         return with_keys(self, nothing + "{app.back} leads to Home.")
 

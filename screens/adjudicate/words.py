@@ -77,8 +77,8 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     room = width - 2 - len(first) - 8
     right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
-    said = Content(answers).truncate(right, ellipsis=True, pad=True).plain
-    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (said, "bold"), (f"{moved:>8}", MUTED))
+    text = Content(answers).truncate(right, ellipsis=True, pad=True).plain
+    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (text, "bold"), (f"{moved:>8}", MUTED))
 
 
 _ID = 17
@@ -136,8 +136,8 @@ def case_words(way: Wording, case: ItemAnswers) -> Content:
 def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Move | None, width: int) -> Content:
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
-    said, label = voice.said, voice.said.label
-    words = [said_words(way, item, said.value, said.reason_missing)]
+    answer, label = voice.said, voice.said.label
+    words = [said_words(way, item, answer.value, answer.reason_missing)]
     if label is not None and label.evidence and case.unit.runs:
         words.append(place_words(way, case.unit, label.evidence))
     words += [f"+{_flag(way, flag)}" for flag in voice.flags]

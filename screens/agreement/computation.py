@@ -289,15 +289,15 @@ def place_in(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[
     unit = store.studies.unit(study, dispute.unit)
     if not unit.runs:
         raise LabError(f"item {dispute.unit}", "has no run to be replayed.", "Adjudicate shows it where it is settled.")
-    least_first = [said.rater for said in reversed(dispute.said)]
-    told = {
+    least_first = [answer.rater for answer in reversed(dispute.said)]
+    texts = {
         label.rater.id: label.evidence
         for label in current(store.labels.read(study, unit=unit.id))
         if (label.target, label.field, label.run) == (dispute.target, field, 1) and label.evidence
     }
     for rater in least_first:
-        if rater in told:
-            run, _, step = told[rater].rpartition("@")
+        if rater in texts:
+            run, _, step = texts[rater].rpartition("@")
             return store.runs.find(run), int(step)
     target = next((target for target in unit.targets if target.id == dispute.target), None)
     step_in = target.step if target is not None and target.step is not None else unit.step

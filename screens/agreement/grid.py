@@ -128,8 +128,8 @@ cell, **{grid.open}** lists the items of a cell.
         for column in columns:
             count = grid.counts[row][column]
             same = grid.down[row] == grid.across[column]
-            said = _count(count) if count else "·"
-            text = f"[{said}]" if same else f"{said} "
+            count_text = _count(count) if count else "·"
+            text = f"[{count_text}]" if same else f"{count_text} "
             style = (_SAME if same else _OTHER)[shade(count, most)]
             if (row, column) == self.at:
                 cursor = "bold $block-cursor-foreground on $block-cursor-background"

@@ -58,11 +58,11 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
         return said_words(one.said)
 
 
-def said_words(said: Sequence[DisputedAnswer]) -> str:
+def said_words(answers: Sequence[DisputedAnswer]) -> str:
     """What was said of an item, what most said first: `completed: R1@7 R2@7 | not completed: R3@9`."""
-    groups = [(says, list(them)) for says, them in groupby(said, key=lambda one: one.says)]
+    groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.says)]
     return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater, them))}" for says, them in groups)
 
 
-def _rater(said: DisputedAnswer) -> str:
-    return one_line(said.rater, 30) + (f"@{said.step + 1}" if said.step is not None else "")
+def _rater(answer: DisputedAnswer) -> str:
+    return one_line(answer.rater, 30) + (f"@{answer.step + 1}" if answer.step is not None else "")

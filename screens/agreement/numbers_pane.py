@@ -207,10 +207,10 @@ class NumbersLayout(Screen[None]):
             read = f"   {self._read}" if self._read else ""
             title.say(Content(f"Agreement   {one_line(study.name, 40)}{read}   {one_line(study.title, 60)}"))
         one = self.fields.current
-        said = self._nothing() or (words.in_full(one) if one is not None else "")
+        sentence = self._nothing() or (words.in_full(one) if one is not None else "")
         if self.has_class("-listing"):
-            said = self.items.says()
-        self.query_one("#agreement-said", StatusLine).say(Content(said))
+            sentence = self.items.says()
+        self.query_one("#agreement-said", StatusLine).say(Content(sentence))
         self.query_one("#agreement-next", StatusLine).say(
             Content("   ".join(filter(None, (self._state(), self._next()))))
         )

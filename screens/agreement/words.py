@@ -29,8 +29,8 @@ def statistic_words(one: Agreement) -> str:
 
 def figure(value: float, digits: int = 2) -> str:
     """A value rounded half up; what rounds to nothing has no sign."""
-    said = rounded(value, digits)
-    return said.lstrip("-") if not said.strip("-0.,") else said
+    text = rounded(value, digits)
+    return text.lstrip("-") if not text.strip("-0.,") else text
 
 
 def value_words(one: Agreement) -> str:
@@ -74,8 +74,8 @@ def whole(one: Agreement) -> str:
 
 def in_full(one: Agreement) -> str:
     """What a number's line in the table leaves out."""
-    said = undefined_words(one) if one.value is None else f"{_whole(one, one.value)}{_interval(one)}"
-    return f"{said}\n{rests_on(one)}"
+    text = undefined_words(one) if one.value is None else f"{_whole(one, one.value)}{_interval(one)}"
+    return f"{text}\n{rests_on(one)}"
 
 
 def _interval(one: Agreement) -> str:

@@ -121,7 +121,7 @@ class AnnotateScreen(RatingScreen):
         self.pace.end_unit()
         self.counted(1)
         self.last = None if session.study.protocol.forward or message.handed.compared else session.assignment
-        derived = session.derived(told=True)
+        derived = session.derived(in_words=True)
         if not message.handed.compared and not derived:
             self._lay_out()
             return

@@ -21,15 +21,15 @@ def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
     """One of the answers that clash: what it says, what it rests on, what goes with it, and when it was given."""
     flag = next((flag for flag in item.flags if flag.id == word.field), None)
     if word.reason_missing:
-        said = way.reason(word.reason_missing)
+        word_text = way.reason(word.reason_missing)
     elif word.cleared:
-        said = way.sheet("_nothing")
+        word_text = way.sheet("_nothing")
     elif flag is not None:
-        said = f"{way.flag(flag)}: {way.sheet('_yes' if word.value else '_no')}"
+        word_text = f"{way.flag(flag)}: {way.sheet('_yes' if word.value else '_no')}"
     else:
         text = item.field.kind == "text" and isinstance(word.value, str)
-        said = plain(word.value, lines=False) if text else value_words(way, item, word.value)
-    parts = [said]
+        word_text = plain(word.value, lines=False) if text else value_words(way, item, word.value)
+    parts = [word_text]
     if word.evidence and sheet.unit.runs:
         parts.append(f"{place_words(way, sheet.unit, word.evidence)}{', a region' if word.region else ''}")
     if word.confidence is not None:

@@ -124,16 +124,16 @@ def _said_beside(way: Wording, sheet: Sheet, head: Label | None, waiting: Mappin
     sure = waiting.get("confidence") or (head.confidence if head is not None else None)
     place = waiting.get("evidence") or (head.evidence if head is not None else "")
     region = waiting.get("region") or (head.region if head is not None else None)
-    said = []
+    parts = []
     if sure not in (None, ""):
-        said.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
+        parts.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
     if place and sheet.unit.runs:
-        said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
+        parts.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
     if cites:
-        said.append(one_line(str(cites), 40))
+        parts.append(one_line(str(cites), 40))
     if note:
-        said.append(f"✎ {plain(note, lines=False)}")
-    return "\n" + "   ".join(said) if said else ""
+        parts.append(f"✎ {plain(note, lines=False)}")
+    return "\n" + "   ".join(parts) if parts else ""
 
 
 # -- around it -------------------------------------------------------------------------------------------------
@@ -179,9 +179,9 @@ def told_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[t
         item = items.get(one.spot)
         name = way.title(item) if item is not None else one.spot.field
         gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
-        said = "nothing" if one.said is None else str(one.said) if item is None else _said(way, item, one.said)
+        text = "nothing" if one.said is None else str(one.said) if item is None else _said(way, item, one.said)
         sign = ("✓ ", SUCCESS) if one.right else ("✗ ", ERROR)
-        answers = f"   {said}\n" if one.right else f"   you: {said}\n   right: {gold}\n"
+        answers = f"   {text}\n" if one.right else f"   you: {text}\n   right: {gold}\n"
         parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
         if one.gold.reason:
             parts.append((f"   {plain(one.gold.reason)}\n", MUTED))
@@ -192,6 +192,6 @@ def told_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[t
     return Content.assemble(*parts)
 
 
-def _said(way: Wording, item: SheetItem, said: Any) -> str:
-    reason = next((reason for reason, words in MISSING.items() if words == said), None)
-    return way.reason(reason) if reason is not None else value_words(way, item, said)
+def _said(way: Wording, item: SheetItem, value: Any) -> str:
+    reason = next((reason for reason, words in MISSING.items() if words == value), None)
+    return way.reason(reason) if reason is not None else value_words(way, item, value)

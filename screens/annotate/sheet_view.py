@@ -322,9 +322,9 @@ class SheetView(Vertical):
         self.wrong.say(Content.styled(wrong, ERROR))
         self.wrong.display = bool(wrong)
         if item is None:
-            said = self._all_said()
+            text = self._all_said()
             self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
-            self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else said)
+            self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else text)
             self.take_room()
             return
         two = clash_words(self.way, self.sheet, item)

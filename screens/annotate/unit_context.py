@@ -45,9 +45,9 @@ def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
     task = _blinded(task, shows)
     found: list[ContextSection] = []
     if "instruction" in shows:
-        said = plain(task.instruction.strip())
-        proactive = task.kind == "proactive" and not said
-        found.append(_text("Instruction", PROACTIVE if proactive else said or "None was recorded."))
+        text = plain(task.instruction.strip())
+        proactive = task.kind == "proactive" and not text
+        found.append(_text("Instruction", PROACTIVE if proactive else text or "None was recorded."))
     where = ", ".join(plain(part, lines=False) for part in (moment_words(task.time), task.place) if part)
     if where:
         found.append(_text("When and where", where))
@@ -97,8 +97,8 @@ def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "
     title = f"Outcome, {side}" if side else "Outcome"
     if "outcome" in shows:
         score = ended.score if ended is not None else None
-        said = status_words(ended.status if ended is not None else "open")
-        found.append(_text(title, said if score is None else f"{said}, score {score_words(score)}"))
+        status = status_words(ended.status if ended is not None else "open")
+        found.append(_text(title, status if score is None else f"{status}, score {score_words(score)}"))
     if "reason" in shows and ended is not None and ended.reason:
         found.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
     return found
@@ -133,10 +133,10 @@ def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) 
     first, *others = sections
     lines = headed(first, width)
     more = len(lines) - rows
-    said = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
-    said += [f"{one.title}: {one.brief}" for one in others]
-    if said:
-        rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(said), MUTED))
+    lines_more = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
+    lines_more += [f"{one.title}: {one.brief}" for one in others]
+    if lines_more:
+        rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(lines_more), MUTED))
         return [*lines[:rows], rest.truncate(width, ellipsis=True)]
     return lines
 
@@ -161,8 +161,8 @@ def in_a_line(section: ContextSection) -> bool:
 def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Content:
     """All that is shown of a place in words: what was thought, done and said, and what the screen says."""
     if isinstance(view.event, Ended):
-        told = outcome_sections(view.event, shows)
-        over = Content.assemble(("The run is over here.\n\n", "bold"), read(told), "\n\n" if told else "")
+        sections = outcome_sections(view.event, shows)
+        over = Content.assemble(("The run is over here.\n\n", "bold"), read(sections), "\n\n" if sections else "")
         return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
     after = after and view.after is not None
     seen = view.after if after and view.after is not None else view.before
@@ -173,8 +173,8 @@ def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Con
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
     if "actions" in shows:
         return step_pane.step_sheet(event, thought_last=True)
-    said = [part for title, text in _said(event) if text for part in ((f"{title}\n", HEADING), (f"{text}\n\n", ""))]
-    return Content.assemble(*said, ("" if said else "What was done is not shown.\n\n", MUTED))
+    parts = [part for title, text in _said(event) if text for part in ((f"{title}\n", HEADING), (f"{text}\n\n", ""))]
+    return Content.assemble(*parts, ("" if parts else "What was done is not shown.\n\n", MUTED))
 
 
 def _said(event: Step | Asked) -> Iterator[tuple[str, str]]:
@@ -197,12 +197,12 @@ def _screen(seen: Observation, shows: Collection[Show], title: str) -> Content:
     if lines:
         return Content.assemble((f"{title}\n", HEADING), ("\n".join(lines), ""))
     if seen.tree is not None:
-        said = "No words stand on it."
+        text = "No words stand on it."
     else:
-        said = (
+        text = (
             "Only its picture was recorded." if seen.image is not None else "Neither picture nor words were recorded."
         )
-    return Content.assemble((f"{title}\n", HEADING), (said, MUTED))
+    return Content.assemble((f"{title}\n", HEADING), (text, MUTED))
 
 
 def _text(title: str, text: str) -> ContextSection:

@@ -77,8 +77,8 @@ def pinned(
         asked = task_sections(begun.task, shows) if begun is not None else []
         who = persona_sections(begun.persona) if begun is not None else []
         # A reply is checked against the person's facts: they come first there.
-        told = who + asked if study.protocol.unit == "question" else asked + who
-        _add(found, told, name if len(names) == 2 else "")
+        sections = who + asked if study.protocol.unit == "question" else asked + who
+        _add(found, sections, name if len(names) == 2 else "")
     if unit.task is not None:
         _add(found, task_sections(unit.task, shows), "the task")
     found += [given_section(given) for given in unit.given if not given.side]
@@ -95,8 +95,8 @@ def _add(found: list[ContextSection], more: list[ContextSection], whose: str) ->
     for section in more:
         if any((section.title, section.body) == (one.title, one.body) for one in found):
             continue
-        said = any(section.title == one.title for one in found)
-        found.append(section._replace(title=f"{section.title}, {whose.lower()}") if said else section)
+        exists = any(section.title == one.title for one in found)
+        found.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 
 def _sides(unit: Unit, *, swap: bool) -> list[Given]:

@@ -32,10 +32,10 @@ scrub the run. The whole of a long one stands below the list; **tab** leads ther
 
     def fill(self, step: Step | None, seen: Observation | None) -> None:
         """Lists what can be read here."""
-        said: list[str] = []
+        parts: list[str] = []
         if step is not None:
-            said = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
-        shown = [plain(text.strip()) for text in said if text.strip()] + (texts(seen) if seen is not None else [])
+            parts = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
+        shown = [plain(text.strip()) for text in parts if text.strip()] + (texts(seen) if seen is not None else [])
         self.border_title = "Which text is the unit?"
         self.set_rows(dict.fromkeys(shown))
 

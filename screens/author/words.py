@@ -50,8 +50,8 @@ def _drafted(session: DesignSession) -> str:
 
 def item_words(session: DesignSession, key: str) -> str:
     """What a reviewer said of the item `key`, and what is to be mended: with it, or else with the first of all."""
-    said = session.marks.get(key, "")
-    objected = f"✗ {plain(said, lines=False)}" if said else ""
+    mark = session.marks.get(key, "")
+    objected = f"✗ {plain(mark, lines=False)}" if mark else ""
     if not session.problems or not session.writable:
         return objected
     first = next((problem for problem in session.problems if problem.key == key), session.problems[0])

@@ -114,8 +114,8 @@ class Dialogue(Vertical):
 
 
 def _verb(reply: Reply) -> str:
-    said = {"accept": "accepted", "reject": "rejected", None: "answered"}[reply.decision]
-    return said if reply.by.kind == "human" else f"({plain(reply.by.shown)}) {said}"
+    verb = {"accept": "accepted", "reject": "rejected", None: "answered"}[reply.decision]
+    return verb if reply.by.kind == "human" else f"({plain(reply.by.shown)}) {verb}"
 
 
 def _step(step: Step) -> Text:

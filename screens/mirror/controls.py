@@ -187,9 +187,9 @@ def states(seen: Sequence[DrawnControl], texts: Sequence[PlacedLine], fit: Fit) 
     return placed
 
 
-def clear(phone: Cells, mean: Grid, told: Sequence[PlacedLine], fit: Fit) -> None:
+def clear(phone: Cells, mean: Grid, texts: Sequence[PlacedLine], fit: Fit) -> None:
     """Takes the pictures of those controls out of the cells, and of their means, whose state is told in characters."""
-    for one in told:
+    for one in texts:
         ink, ground = one.words.ink, rounded_colour(np.array(one.words.paper, np.uint32))
         first, last = int(2 * fit.row(ink.top)), math.ceil(2 * fit.row(ink.bottom))
         columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))

@@ -43,7 +43,7 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
     screen = Bounds(0, 0, *size)
     nodes, parents = _flat(tree)
     below = _below(nodes, parents)
-    said: list[TreeText] = []
+    texts: list[TreeText] = []
     things: list[Bounds] = []
     for index, node in enumerate(nodes):
         own = node.text.strip()
@@ -53,11 +53,11 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
         box = node.bounds.cut(screen)
         if not box.area:
             continue
-        if text and len(said) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
-            said.append(TreeText(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
+        if text and len(texts) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
+            texts.append(TreeText(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
         if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):
             things.append(box)
-    return TreeTexts(tuple(said), tuple(things[:_MOST]))
+    return TreeTexts(tuple(texts), tuple(things[:_MOST]))
 
 
 def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:

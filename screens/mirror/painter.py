@@ -123,9 +123,9 @@ class Painter:
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, where, Ground(phone, mean, where))
         if words and shot.pixels is not None:
-            told = states(self.reading.controls, texts, where)
-            clear(phone, mean, told, where)
-            texts = [*texts, *told]
+            control_states = states(self.reading.controls, texts, where)
+            clear(phone, mean, control_states, where)
+            texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
         self._large = _large([one.em for one in words], where)

@@ -77,7 +77,7 @@ class TextFinder:
             self._tree, self._saying = tree, saying(tree, picture.space)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
-        found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
+        found = [f for text in self._saying.said if (f := self._find(text, picture, changed)) is not None]
         self.found = _alike(_apart(found))
         self._known = {_key(one.said): one for one in found}
         self.shown = self.found
@@ -97,35 +97,35 @@ class TextFinder:
         looked = [known.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
         return [seen for seen in looked if seen is not None]
 
-    def _find(self, said: TreeText, picture: PackedPicture, changed: Rows | None) -> LocatedText | None:
+    def _find(self, text: TreeText, picture: PackedPicture, changed: Rows | None) -> LocatedText | None:
         across, down = picture.scale
-        left, top, right, bottom = said.box
+        left, top, right, bottom = text.box
         place = (
             slice(int(top / down), max(int(bottom / down), int(top / down) + 1)),
             slice(int(left / across), max(int(right / across), int(left / across) + 1)),
         )
-        key = _key(said)
+        key = _key(text)
         known = self._known.get(key)
-        if known is not None and known.said == said and not _touched(place[0], changed):
+        if known is not None and known.said == text and not _touched(place[0], changed):
             return known
         pixels = picture.raw[place]
         if not pixels.size:
             return None
         ink = known.ink if known is not None and _same_ink(pixels, known) else None
-        line = glyphs(said.text)
+        line = glyphs(text.text)
         if ink is None and line and self._missed.get(key, 0) == 0:
-            ink = find_ink(pixels, shape(said.text, width_of(line)), (across, down), said.sure)
+            ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
         if ink is None:
             self._missed[key] = (self._missed.get(key, 0) + 1) % _MISSES
             return None
         pixels = pixels.copy()
-        words = _words(said, ink, place, picture.scale)
-        return LocatedText(said, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
+        words = _words(text, ink, place, picture.scale)
+        return LocatedText(text, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
 
 
-def _key(said: TreeText) -> tuple[object, ...]:
+def _key(text: TreeText) -> tuple[object, ...]:
     """What a text keeps while it is scrolled."""
-    return said.text, said.box.width, said.box.height, said.box.left, said.state
+    return text.text, text.box.width, text.box.height, text.box.left, text.state
 
 
 def _touched(rows: slice, changed: Rows | None) -> bool:
@@ -189,22 +189,22 @@ def _usual(alike: list[TextBlock]) -> tuple[float, float]:
     return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
 
 
-def _words(said: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
+def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
     """A text with its ink in the phone's own pixels."""
-    line = glyphs(said.text)
+    line = glyphs(text.text)
     left, top = place[1].start, place[0].start
     box = Bounds(
         round((left + ink.left) * scale[0]), round((top + ink.top) * scale[1]),
         round((left + ink.right) * scale[0]), round((top + ink.bottom) * scale[1]),
     )  # fmt: skip
-    kind = shape(said.text, width_of(line))
+    kind = shape(text.text, width_of(line))
     em = box.height / ink.lines / (kind.height if ink.lines == 1 else 1.2)
     middle = box.bottom - (kind.below + 0.36) * em
     if ink.lines > 1:
         middle = (box.top + box.bottom) / 2
-    elif 1.0 < said.box.height / em < 1.8:
-        em = said.box.height / 1.33
-    return TextBlock(line, said.box, box, said.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
+    elif 1.0 < text.box.height / em < 1.8:
+        em = text.box.height / 1.33
+    return TextBlock(line, text.box, box, text.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
 
 
 def erased(raw: Grid, found: Iterable[LocatedText]) -> Grid:
@@ -232,11 +232,11 @@ def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
     return [_boxed(one) for one in saying(tree, size, drawn=False).said]
 
 
-def _boxed(said: TreeText) -> TextBlock:
-    line = glyphs(said.text)
-    box = said.box
+def _boxed(text: TreeText) -> TextBlock:
+    line = glyphs(text.text)
+    box = text.box
     lines = max(1, round(box.height / 64)) if width_of(line) * 22 > box.width else 1
     middle = (box.top + box.bottom) / 2
     return TextBlock(
-        line, box, box, said.holder, middle, min(box.height, 48) * 0.8, lines, BLANK_INK, BLANK_PHONE, True
+        line, box, box, text.holder, middle, min(box.height, 48) * 0.8, lines, BLANK_INK, BLANK_PHONE, True
     )

@@ -36,11 +36,11 @@ def _widgets(kind: Graphics) -> Any:
     try:
         import textual_image.widget as widgets
     except ImportError as error:
-        said = f"field graphics is {kind}, which needs textual-image, and that is not installed"
-        raise LabError("settings", said, "pip install 'hitlab[graphics]'") from error
+        problem = f"field graphics is {kind}, which needs textual-image, and that is not installed"
+        raise LabError("settings", problem, "pip install 'hitlab[graphics]'") from error
     except (ArithmeticError, OSError, ValueError) as error:  # it asks the terminal, which may know nothing of itself
-        said = f"field graphics is {kind}, but this terminal does not tell its size in pixels"
-        raise LabError("settings", said, "Set graphics to cells, or use another terminal.") from error
+        problem = f"field graphics is {kind}, but this terminal does not tell its size in pixels"
+        raise LabError("settings", problem, "Set graphics to cells, or use another terminal.") from error
     return widgets
 
 
@@ -109,18 +109,18 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
 
 def _until_attributes(stdin: int, seconds: float) -> bytes:
     """What a terminal answers, up to its device attributes, which every terminal that answers sends last."""
-    said, end = b"", time.monotonic() + seconds
-    while not _ATTRIBUTES.search(said) and (left := end - time.monotonic()) > 0:
+    received, end = b"", time.monotonic() + seconds
+    while not _ATTRIBUTES.search(received) and (left := end - time.monotonic()) > 0:
         if select.select([stdin], [], [], left)[0]:
-            said += os.read(stdin, 1024)
-    return said
+            received += os.read(stdin, 1024)
+    return received
 
 
 _ATTRIBUTES = re.compile(rb"\x1b\[\?([\d;]*)c")
 
 
-def read_answer(said: bytes) -> GraphicsSupport:
+def read_answer(answer: bytes) -> GraphicsSupport:
     """What those bytes say: `OK` to Kitty's query, attribute 4 for sixel."""
-    found = _ATTRIBUTES.search(said)
+    found = _ATTRIBUTES.search(answer)
     sixel = found is not None and b"4" in found[1].split(b";")
-    return GraphicsSupport(b"\x1b_Gi=31;OK" in said, sixel, found is not None)
+    return GraphicsSupport(b"\x1b_Gi=31;OK" in answer, sixel, found is not None)

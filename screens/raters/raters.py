@@ -151,8 +151,8 @@ class RatersScreen(Screen[None]):
         judges = len(self.raters.rows) - people
         of = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
         of += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
-        said = ["Raters", one_line(self.study.name, 40), ", ".join(of), one_line(self.study.title, 60)]
-        return "   ".join(filter(None, said))
+        parts = ["Raters", one_line(self.study.name, 40), ", ".join(of), one_line(self.study.title, 60)]
+        return "   ".join(filter(None, parts))
 
     def _said(self) -> str:
         one = self.raters.current

@@ -40,8 +40,8 @@ class RecordingResult(Card, can_focus=True):
     def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
         """Says how it ended and what it holds; `replays` is whether this seat may look at it again."""
         made = demonstration(store.runs.trace(trace_id))
-        said = outcome(made, trace_id, partial(with_keys, self), replays=replays)
-        self.app.call_from_thread(self._open, "The recording is over", said)
+        sentence = outcome(made, trace_id, partial(with_keys, self), replays=replays)
+        self.app.call_from_thread(self._open, "The recording is over", sentence)
 
     def failed(self, error: LabError) -> None:
         """Says why nothing more could be kept."""

@@ -51,15 +51,15 @@ know. **!** failed.
         done = action_words(action)
         slip = step.index in self.slips
         mark = "!" if step.error else "s" if slip else " "
-        said = one_line(step.proposed.instruction) or done
+        text = one_line(step.proposed.instruction) or done
         digits = len(str(self.rows[-1].index + 1))
         parts: list[tuple[str, str]] = [
             (f"{step.index + 1:>{digits}} ", MUTED),
             (f"{mark} ", LOUD_ERROR if step.error else LOUD_WARNING),
-            (said, "strike" if slip else ""),
+            (text, "strike" if slip else ""),
         ]
         if slip:
             parts.append(("  slip", WARNING))
-        if width >= _ROOMY and done.casefold() != said.casefold():
+        if width >= _ROOMY and done.casefold() != text.casefold():
             parts.append((f"  {done}", MUTED))
         return Content.assemble(*parts)

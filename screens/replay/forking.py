@@ -124,8 +124,8 @@ class ForkPanel(Card):
         question = event.question
         proposal = question is not None and question.kind == "propose"
         self.border_title = f"Fork at step {event.index + 1} (screen before it)"
-        said = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
-        self._what.show(Text(f"Here: {said}", style="bold"))
+        text = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
+        self._what.show(Text(f"Here: {text}", style="bold"))
         self._row.display, self._say.display = proposal, question is not None
         self._row.cursor = -1
         self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
@@ -207,10 +207,10 @@ class ForkPanel(Card):
     @property
     def change(self) -> ForkChange:
         """All that was written; a `LabError` where an action is none."""
-        written, said = self._action.value.strip(), self._say.value.strip()
+        written, text = self._action.value.strip(), self._say.value.strip()
         action = decode(written, Action, "the action") if written else None
         change = ForkChange(
-            say=said or None,
+            say=text or None,
             decision=self._row.decision if self._row.display else None,
             action=action,
             agent=self._agent.value.strip() or None,

@@ -98,8 +98,8 @@ def end_sheet(
     parts = _section("Ended", [(status_words(ended.status), "bold")])
     parts += phone_parts(phone)
     if made is not None:
-        said = [(f"{outcome_words(made)}\n", "bold"), (f"{demonstration_words(made)}\n", "")]
-        parts += _section("Demonstration", said)
+        pieces = [(f"{outcome_words(made)}\n", "bold"), (f"{demonstration_words(made)}\n", "")]
+        parts += _section("Demonstration", pieces)
     if outcomes:
         if ended.reason:
             parts += _section("Why", [(plain(ended.reason), "")])

@@ -262,8 +262,8 @@ class PrivacyScreen(DemoRoom):
             if sure and run is not None and run == self.run_id:
                 tried(self, lambda: self._clear(run))
 
-        said = "Your word that nothing private is left in this demonstration is kept for good."
-        self.app.push_screen(AskScreen("Nothing private?", said, "Clear it"), clear)
+        sentence = "Your word that nothing private is left in this demonstration is kept for good."
+        self.app.push_screen(AskScreen("Nothing private?", sentence, "Clear it"), clear)
 
     def _clear(self, run: str) -> None:
         self.store.reviews.clear(run, self.person)

@@ -209,14 +209,14 @@ class ReviewScreen(DemoRoom):
         """Asks, and hands it in."""
         session = self.session
         assert session is not None
-        said = f"Your review of {session.demo.steps} steps is handed in for good: nothing in it changes any more."
+        sentence = f"Your review of {session.demo.steps} steps is handed in for good: nothing in it changes any more."
 
         def hand_in(sure: bool | None) -> None:
             if sure and self.session is session:
                 tried(self, lambda: self._do(lambda session: session.commit()))
                 self.notify("Handed in.", markup=False)
 
-        self.app.push_screen(AskScreen("Hand it in?", said, "Hand it in"), hand_in)
+        self.app.push_screen(AskScreen("Hand it in?", sentence, "Hand it in"), hand_in)
 
     def action_stand(self, which: int) -> None:
         """Where two differ here, the first or the second one's word stands."""

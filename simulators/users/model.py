@@ -74,23 +74,23 @@ class ModelUser:
     def config_sha(self) -> str:
         """The hash of its name, its prompt and how it is asked; what it cost or how long it may take is not in it."""
         on = self._llm.terms
-        told = (self._llm.model, RULES, _ASKED, _PROPOSED, on.base, on.tokens, on.temperature)
-        return hashlib.sha256(encode(told)).hexdigest()
+        terms = (self._llm.model, RULES, _ASKED, _PROPOSED, on.base, on.tokens, on.temperature)
+        return hashlib.sha256(encode(terms)).hexdigest()
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """The model's answer; `Withdrawn` soon after `stop` is set."""
         shown_at, usage = now(), Usage(tries=0)
-        said = [Message("system", (RULES,)), Message("user", (self._asked(question, history),))]
+        messages = [Message("system", (RULES,)), Message("user", (self._asked(question, history),))]
         why = ""
         for _ in range(2):
-            answer = self._llm.ask(said, stop)
+            answer = self._llm.ask(messages, stop)
             usage = usage.plus(answer.usage)
             try:
                 text, decision = read_reply(answer.text, proposal=question.kind == "propose")
             except UnusableReply as unusable:
                 why = str(unusable)
                 again = f"That cannot be used: {why}. Answer again, with one JSON object and nothing else."
-                said += [Message("assistant", (answer.text,)), Message("user", (again,))]
+                messages += [Message("assistant", (answer.text,)), Message("user", (again,))]
             else:
                 return Reply(
                     question.id, text, self.actor, decision, shown_at=shown_at, sent_at=now(), edits=0, usage=usage
@@ -132,8 +132,8 @@ def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "re
     found = next((one for one in objects_in(text) if "text" in one or "decision" in one), None)
     if found is None:
         raise UnusableReply("there is no JSON object with a text in it")
-    said: Any = found.get("text")
-    words = said.strip() if isinstance(said, str) else ""
+    reply_text: Any = found.get("text")
+    words = reply_text.strip() if isinstance(reply_text, str) else ""
     if not proposal:
         if not words:
             raise UnusableReply("text is empty; the question needs an answer in words")

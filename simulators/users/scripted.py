@@ -103,13 +103,13 @@ class Scripted:
                 if chosen is not None:
                     used[chosen] += 1
         chosen = self._choose(question, used, stop)
-        said = self._unprepared(question) if chosen is None else self.script.replies[chosen]
+        reply_text = self._unprepared(question) if chosen is None else self.script.replies[chosen]
         at = now()
         return Reply(
             question_id=question.id,
-            text=said.say,
+            text=reply_text.say,
             by=self.actor,
-            decision=said.decision,
+            decision=reply_text.decision,
             shown_at=at,
             sent_at=at,
             edits=0,

@@ -26,13 +26,13 @@ def episode_bytes(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
-def ended(actions: Iterable[Action], told: int | None, reason: str = "", impossible: bool = False) -> Ended:
+def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False) -> Ended:
     """How a demonstration ends: completed, unless its source tells of more steps than it holds, or holds none."""
     done = list(actions)
     if not done:
         return Ended(status="failed", reason="the source holds no steps")
-    if told is not None and len(done) < told and done[-1].kind not in ("status", "answer"):
-        return Ended(status="stopped", reason=f"the source holds {len(done)} of {told} steps")
+    if stated is not None and len(done) < stated and done[-1].kind not in ("status", "answer"):
+        return Ended(status="stopped", reason=f"the source holds {len(done)} of {stated} steps")
     if impossible or done[-1].status == "infeasible":
         return Ended(status="completed", reason=reason or "impossible, as the source says")
     return Ended(status="completed", reason=reason)
@@ -47,14 +47,14 @@ class ImageFinder:
         self._by_name: dict[str, list[str]] | None = None
         self._ways: dict[str, bool] = {}
 
-    def find(self, said: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
-        """The file that `said` names, from the folder upwards, then below it in `near`, then by its name alone.
+    def find(self, reference: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
+        """The file that `reference` names, from the folder upwards, then below it in `near`, then by its name alone.
 
         Where there is none, `extra` says so as `screenshot`.
         """
-        if not isinstance(said, str) or not said.strip():
+        if not isinstance(reference, str) or not reference.strip():
             return None
-        parts = PurePosixPath(said.replace("\\", "/")).parts[-_PARTS:]
+        parts = PurePosixPath(reference.replace("\\", "/")).parts[-_PARTS:]
         name = parts[-1] if parts else ""
         for place in self._places(parts, name, near):
             if os.path.isfile(place):
@@ -63,7 +63,7 @@ class ImageFinder:
             return Path(found)
         leads_out = parts[:1] == ("/",) or ".." in parts or ":" in (parts or ("",))[0]
         why = "leads out of the folder; it is not followed" if leads_out else "is not there"
-        extra["screenshot"] = escape_surrogates(f"{said} {why}")
+        extra["screenshot"] = escape_surrogates(f"{reference} {why}")
         return None
 
     def _places(self, parts: tuple[str, ...], name: str, near: Iterable[str]) -> Iterator[str]:

@@ -63,8 +63,8 @@ def centre(of: Box) -> Point:
 
 def direction(value: Any) -> Direction | None:
     """up, down, left or right, however it is written; None for anything else."""
-    said = value.strip().lower() if isinstance(value, str) else value
-    return next((way for way in _WAY if way == said), None)
+    word = value.strip().lower() if isinstance(value, str) else value
+    return next((way for way in _WAY if way == word), None)
 
 
 def opposite(way: Direction) -> Direction:

@@ -15,12 +15,12 @@ OURS = "hitlab"
 _KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 
-def with_ours(action: Action, said: Any) -> Action:
+def with_ours(action: Action, fields: Any) -> Action:
     """An action that was read, with what we wrote beside it; as it was where that is none of ours."""
-    if not isinstance(said, dict) or not set(said) <= set(_KEPT):
+    if not isinstance(fields, dict) or not set(fields) <= set(_KEPT):
         return action
     try:
-        return msgspec.convert({**_values(action), **said, "raw": action.raw, "space": action.space}, Action)
+        return msgspec.convert({**_values(action), **fields, "raw": action.raw, "space": action.space}, Action)
     except msgspec.ValidationError:
         return action
 
@@ -35,10 +35,10 @@ def beside(action: Action, read: Action, unless: Iterable[str] = ()) -> dict[str
     return {name: meant[name] for name in _KEPT if meant[name] != back[name] and name not in free}
 
 
-def agent_of(said: Any, otherwise: Actor) -> Actor:
+def agent_of(fields: Any, otherwise: Actor) -> Actor:
     """Who acted, where we wrote it ourselves."""
     try:
-        return msgspec.convert(said, Actor)
+        return msgspec.convert(fields, Actor)
     except msgspec.ValidationError:
         return otherwise
 

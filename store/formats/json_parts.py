@@ -87,8 +87,8 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
     rest: dict[str, Any] = {}
     notes: Notes = []
     for name, part in held.items():
-        rest[name], said = read_json(bytes(part), f"{what} field {name}")
-        notes += [(f"{name}.{place}" if place else name, stood) for place, stood in said]
+        rest[name], changes = read_json(bytes(part), f"{what} field {name}")
+        notes += [(f"{name}.{place}" if place else name, stood) for place, stood in changes]
     return SplitObject(rest, notes, _read(parts or [], f"{what} field {field}"))
 
 

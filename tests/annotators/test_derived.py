@@ -229,9 +229,9 @@ def test_the_rate_is_told_only_where_the_outcome_is_known() -> None:
 def test_to_a_person_a_rate_says_why_it_is_what_it_is() -> None:
     of = unit(targets=(Target("a", "a"), Target("b", "b")))
     rows = sheet(UNITS, of, {"a": "correct", "b": "wrong"}, field="use")
-    ((_, lost),) = derived(plan(UNITS), of, rows, done=False, told=True)
+    ((_, lost),) = derived(plan(UNITS), of, rows, done=False, in_words=True)
     assert lost == "50.0%: 1 of 2 written out as they should be"
-    ((_, kept),) = derived(plan(UNITS), of, rows, done=True, told=True)
+    ((_, kept),) = derived(plan(UNITS), of, rows, done=True, in_words=True)
     assert kept == (
         "100.0%: the run succeeded, and then all information counts as used, also the 1 that is marked otherwise"
     )
@@ -240,7 +240,7 @@ def test_to_a_person_a_rate_says_why_it_is_what_it_is() -> None:
 def test_to_a_person_a_path_is_told_by_what_its_items_say() -> None:
     of, rows = rated(TASK.tdg, HALF)
     of = replace(of, targets=tuple(replace(one, says=f"Open  the {one.id}") for one in of.targets))
-    words = dict(derived(plan(NODES), of, rows, told=True))
+    words = dict(derived(plan(NODES), of, rows, in_words=True))
     assert words["path"] == "Open the open → Open the b → Open the c → Open the end"
     assert words["not applicable"] == "Open the a"
 

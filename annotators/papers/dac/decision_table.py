@@ -33,12 +33,12 @@ class Decision(NamedTuple):
 
 def sections(studied: StudyData) -> list[Section]:
     """Accuracy by agent and depth, and agreement."""
-    told = truths(studied, TAKEN)
+    truth_by_place = truths(studied, TAKEN)
     title = "Decision accuracy"
-    if not told:
+    if not truth_by_place:
         return [Section(title, ("No decision is settled yet.",))]
     cases = cases_of(studied)
-    found, left = decisions(studied, told, cases)
+    found, left = decisions(studied, truth_by_place, cases)
     says = tuple(f"{n} left out: {why}." for why, n in sorted(left.items()))
     accuracy = (_accuracy(studied, found),) if found else ()
     pictures = bars(accuracy[0], "All") if accuracy else ()
@@ -46,10 +46,10 @@ def sections(studied: StudyData) -> list[Section]:
 
 
 def decisions(
-    studied: StudyData, told: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+    studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> tuple[list[Decision], dict[str, int]]:
     """Each decision of an agent's run; and how many are left out, by reason."""
-    golds = _golds(studied, told, cases)
+    golds = _golds(studied, truth_by_place, cases)
     rows: list[Decision] = []
     left: dict[str, int] = {}
     for unit in asked_units(studied):
@@ -58,7 +58,7 @@ def decisions(
             continue
         for target in unit.targets:
             right = _right(case, target.id, golds)
-            one = told.get((unit.id, target.id))
+            one = truth_by_place.get((unit.id, target.id))
             why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
             if why or one is None:
                 left[why] = left.get(why, 0) + 1
@@ -68,7 +68,7 @@ def decisions(
 
 
 def _golds(
-    studied: StudyData, told: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
+    studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> dict[str, list[tuple[MeasuredRun, dict[str, str]]]]:
     """The demonstrations among the study's runs, by task, with the ways that they took."""
     golds: dict[str, list[tuple[MeasuredRun, dict[str, str]]]] = {}
@@ -76,7 +76,9 @@ def _golds(
         case = cases.get(unit.id)
         if case is not None and case.gold:
             ways = {
-                target.id: told[unit.id, target.id].value for target in unit.targets if (unit.id, target.id) in told
+                target.id: truth_by_place[unit.id, target.id].value
+                for target in unit.targets
+                if (unit.id, target.id) in truth_by_place
             }
             golds.setdefault(case.task.id, []).append((case, ways))
     return golds

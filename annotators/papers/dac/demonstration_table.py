@@ -52,8 +52,8 @@ def sections(studied: StudyData) -> list[Section]:
 def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
-    told = truths(studied, WHOLE)
-    impossible = sum(one.value == "impossible" for one in told.values())
+    truth_by_place = truths(studied, WHOLE)
+    impossible = sum(one.value == "impossible" for one in truth_by_place.values())
     given_up = sum(gave_up(case) for case in cases)
     slips = sum(step.slip for case in cases for step in case.steps)
     rows: tuple[tuple[Cell, ...], ...] = (
@@ -92,21 +92,21 @@ def type_of(step: MeasuredStep) -> str:
 
 
 def _structure(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
-    told = Counter(case.task.traits.get("structure", "") for case in cases)
-    names = [*STRUCTURES, *sorted(name for name in told if name and name not in STRUCTURES)]
-    n = sum(told[name] for name in names)
+    structures = Counter(case.task.traits.get("structure", "") for case in cases)
+    names = [*STRUCTURES, *sorted(name for name in structures if name and name not in STRUCTURES)]
+    n = sum(structures[name] for name in names)
 
     def row(says: str, many: int, of: int, why: str) -> tuple[Cell, ...]:
         left = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
         share = of_all(studied, many, of, "structure", part=says, why=why, left=left)
         return says, count(many, "structure", part=says), cells.percent(share)
 
-    rows = [row(name, told[name], n, "no task tells its structure") for name in names]
+    rows = [row(name, structures[name], n, "no task tells its structure") for name in names]
     crossing = sum(len(case.task.apps) > 1 for case in cases)
     known = sum(bool(case.task.apps) for case in cases)
     rows.append(row("across apps", crossing, known, "no task tells its apps"))
     notes = (
-        *((f"{told['']} episodes do not tell their structure.",) if told[""] else ()),
+        *((f"{structures['']} episodes do not tell their structure.",) if structures[""] else ()),
         "The paper has 33.4 / 24.3 / 24.0 / 18.3 %, and 12.5 % across apps.",
         *few(n, "episodes"),
     )
@@ -114,10 +114,10 @@ def _structure(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 
 
 def _types(cases: Sequence[MeasuredRun]) -> Table:
-    told = Counter(type_of(step) for case in cases for step in kept(case))
-    names = [*TYPES.values(), *sorted(name for name in told if name not in TYPES.values())]
-    rows: list[tuple[Cell, ...]] = [(name, count(told[name], "action type", part=name)) for name in names]
-    rows.append(("Overall", count(sum(told.values()), "action type")))
+    types = Counter(type_of(step) for case in cases for step in kept(case))
+    names = [*TYPES.values(), *sorted(name for name in types if name not in TYPES.values())]
+    rows: list[tuple[Cell, ...]] = [(name, count(types[name], "action type", part=name)) for name in names]
+    rows.append(("Overall", count(sum(types.values()), "action type")))
     notes = ("The predefined set has seven types; others are named as they are recorded.",)
     head = ("Action type", "Steps")
     return Table("dac-types", "Types of action", head, tuple(rows), "DAC-Bench 2.4, Table 6", notes)

@@ -33,8 +33,8 @@ def _shares(studied: StudyData, modes: SettledModes) -> Table:
 
     def row(says: str, of: tuple[str, ...], part: str) -> tuple[Cell, ...]:
         n = sum(counts[mode] for mode in of)
-        told = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left=left)
-        return says, count(n, PRIMARY, part=part), cells.percent(told)
+        cell = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left=left)
+        return says, count(n, PRIMARY, part=part), cells.percent(cell)
 
     rows = [row(says, (mode,), mode) for mode, says in modes.names.items()]
     rows.append(row("all of reasoning", REASONING, "reasoning"))

@@ -62,13 +62,15 @@ def _judged(case: MeasuredRun, context: MetricContext, ready: Demonstrations) ->
 
 def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     judged, out = _there(runs)
-    told = _teller(part, out)
+    emit_main = _teller(part, out)
     steps = sum(one.em.steps for one in judged)
-    yield told("EM", _share(sum(sum(one.em.exact) for one in judged), steps), steps, "steps")
-    yield told("TM", _share(sum(sum(one.em.typed) for one in judged), steps), steps, "steps")
-    yield told("SR", mean([float(one.success) for one in judged]), len(judged), "runs")
-    yield told("GP", mean([one.gp.gp for one in judged]), len(judged), "runs", "Appendix D's 2a" if not part else "")
-    yield told("W-LCS", mean([one.w_lcs.w_lcs for one in judged]), len(judged), "runs")
+    yield emit_main("EM", _share(sum(sum(one.em.exact) for one in judged), steps), steps, "steps")
+    yield emit_main("TM", _share(sum(sum(one.em.typed) for one in judged), steps), steps, "steps")
+    yield emit_main("SR", mean([float(one.success) for one in judged]), len(judged), "runs")
+    yield emit_main(
+        "GP", mean([one.gp.gp for one in judged]), len(judged), "runs", "Appendix D's 2a" if not part else ""
+    )
+    yield emit_main("W-LCS", mean([one.w_lcs.w_lcs for one in judged]), len(judged), "runs")
 
 
 def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
@@ -78,7 +80,7 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     is never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
     """
     judged, out = _there(runs)
-    told = _teller(part, out)
+    emit_variant = _teller(part, out)
     columns: list[tuple[str, Callable[[Judged], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
         ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
@@ -89,10 +91,10 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
         pairs = [of(one) for one in judged]
         unit = "share" if column in "26" else "count"
         if column != "2":
-            yield told(f"GP {column}a", mean([value for value, _ in pairs]), len(pairs), "runs", note, unit)
+            yield emit_variant(f"GP {column}a", mean([value for value, _ in pairs]), len(pairs), "runs", note, unit)
         weight = sum(steps for _, steps in pairs)
         whole = _share(sum(value * steps for value, steps in pairs), weight)
-        yield told(f"GP {column}b", whole, len(pairs), "runs", _BY_LENGTH, unit)
+        yield emit_variant(f"GP {column}b", whole, len(pairs), "runs", _BY_LENGTH, unit)
     if not part:
         for name, why in _UNDERIVED.items():
             yield Number("dac", f"GP {name}", None, "share", 0, "runs", undefined=why)
@@ -123,9 +125,9 @@ def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
             count[2] += is_typed
     for kind in sorted(counts):
         steps, right, alike = counts[kind]
-        told = _teller(f"action {kind}", out)
-        yield told("EM", right / steps, steps, "steps")
-        yield told("TM", alike / steps, steps, "steps")
+        emit_action = _teller(f"action {kind}", out)
+        yield emit_action("EM", right / steps, steps, "steps")
+        yield emit_action("TM", alike / steps, steps, "steps")
 
 
 def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:

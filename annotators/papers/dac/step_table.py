@@ -22,23 +22,23 @@ _SOURCE = "DAC-Bench 2.6, asked of people"
 
 def sections(studied: StudyData) -> list[Section]:
     """The share of right steps, what was wrong with the others, and how raters agree."""
-    told = {unit: one for (unit, _), one in truths(studied, CORRECT).items()}
+    truth_by_unit = {unit: one for (unit, _), one in truths(studied, CORRECT).items()}
     title = "Right steps"
-    if not told:
+    if not truth_by_unit:
         return [Section(title, ("No step is settled yet.",))]
     cases = cases_of(studied)
-    return [Section(title, tables=(_right(studied, told, cases), _errors(studied), _agreement(studied)))]
+    return [Section(title, tables=(_right(studied, truth_by_unit, cases), _errors(studied), _agreement(studied)))]
 
 
-def _right(studied: StudyData, told: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
+def _right(studied: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
     asked = asked_units(studied)
-    units = [unit for unit in asked if unit.id in told]
+    units = [unit for unit in asked if unit.id in truth_by_unit]
     agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in asked}
     rows: list[tuple[Cell, ...]] = []
     for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
         own = [unit for unit in units if name in (agent[unit.id], "All")]
         left = unsettled(studied, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
-        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, told, name, left)))
+        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, truth_by_unit, name, left)))
     lacking = len(asked_units(studied)) - len(units)
     notes = (
         "A step is right by most people's word; intervals are over runs, since the steps of one run go together.",
@@ -50,9 +50,9 @@ def _right(studied: StudyData, told: Mapping[str, Truth], cases: Mapping[str, Me
 
 
 def _share(
-    studied: StudyData, units: Sequence[Unit], told: Mapping[str, Truth], part: str, left: Mapping[str, int]
+    studied: StudyData, units: Sequence[Unit], truth_by_unit: Mapping[str, Truth], part: str, left: Mapping[str, int]
 ) -> Number:
-    items = [UnitValue(unit.id, unit.clustered, float(told[unit.id].value == "right")) for unit in units]
+    items = [UnitValue(unit.id, unit.clustered, float(truth_by_unit[unit.id].value == "right")) for unit in units]
     return cells.percent(share(studied, items, CORRECT, "share right", part=part, left=left))
 
 
@@ -60,14 +60,14 @@ def _errors(studied: StudyData) -> Table:
     field = studied.study.protocol.field(ERROR)
     names = {option.id: option.shown for option in field.options} if field is not None else {}
     right = truths(studied, ERROR)
-    told = Counter(one.value for one in right.values())
+    counts = Counter(one.value for one in right.values())
     units, left = {unit for unit, _ in right}, unsettled(studied, ERROR)
-    n = sum(told.values())
+    n = sum(counts.values())
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             says,
-            count(told[id], ERROR, part=id),
-            cells.percent(of_all(studied, told[id], n, ERROR, part=id, units=units, left=left)),
+            count(counts[id], ERROR, part=id),
+            cells.percent(of_all(studied, counts[id], n, ERROR, part=id, units=units, left=left)),
         )
         for id, says in names.items()
     )

@@ -34,9 +34,11 @@ def verdicts(studied: StudyData) -> list[Verdicts]:
         if most:
             rows.append(Verdicts("most people", most))
         for judge in other.judges:
-            told = {texts[one.unit]: str(one.value) for one in said(other, SAME, (judge,)) if one.value is not None}
-            if told:
-                rows.append(Verdicts(other.columns.raters[judge].id, told))
+            verdict_texts = {
+                texts[one.unit]: str(one.value) for one in said(other, SAME, (judge,)) if one.value is not None
+            }
+            if verdict_texts:
+                rows.append(Verdicts(other.columns.raters[judge].id, verdict_texts))
     return rows
 
 

@@ -74,10 +74,10 @@ def _intents(studied: StudyData) -> dict[str, str]:
     intents = {}
     shown: dict[str, str] | None = None
     for unit, case in cases_of(studied).items():
-        told = case.task.instruction or case.task.traits.get("intent", "")
-        if not told and shown is None:
+        intent = case.task.instruction or case.task.traits.get("intent", "")
+        if not intent and shown is None:
             shown = {one.task.id: one.task.instruction for one in studied.further.runs() if one.gold}
-        intents[unit] = told or (shown or {}).get(case.task.id, "")
+        intents[unit] = intent or (shown or {}).get(case.task.id, "")
     return intents
 
 
@@ -124,32 +124,32 @@ def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[
 
 def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
     """SR1 with Wilson's interval, and with one over users; the former only where no episode counts twice."""
-    told = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
+    rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
-    if not told:
+    if not rights:
         return cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED)), cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED))
-    items = _means(told, lambda right: float(right))
-    raters, left = _raters([one for one, _ in told]), _not_judged(guesses, told)
+    items = _means(rights, lambda right: float(right))
+    raters, left = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
     clustered = share(studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left=left)
     if not single:
         why = "episodes count several guesses: read the one by user"
         return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(clustered)
-    hits = sum(right for _, right in told)
-    alone = of_all(studied, hits, len(told), GUESS, "SR1", between=between, raters=raters, left=left)
+    hits = sum(right for _, right in rights)
+    alone = of_all(studied, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left=left)
     return cells.percent(alone), cells.percent(clustered)
 
 
-def _not_judged(guesses: Sequence[RaterGuess], told: Sequence[object]) -> dict[str, int]:
+def _not_judged(guesses: Sequence[RaterGuess], judged_ones: Sequence[object]) -> dict[str, int]:
     """How many guesses are neither right nor wrong."""
-    many = len(guesses) - len(told)
+    many = len(guesses) - len(judged_ones)
     return {_NO_VERDICT: many} if many else {}
 
 
-def _means(told: Sequence[tuple[RaterGuess, float]], of: Callable[[float], float]) -> list[UnitValue]:
+def _means(similarities: Sequence[tuple[RaterGuess, float]], of: Callable[[float], float]) -> list[UnitValue]:
     """The mean of each episode's guesses, clustered by user."""
     by_unit: dict[str, list[float]] = {}
-    units = {one.unit.id: one.unit for one, _ in told}
-    for one, value in told:
+    units = {one.unit.id: one.unit for one, _ in similarities}
+    for one, value in similarities:
         by_unit.setdefault(one.unit.id, []).append(of(value))
     return [UnitValue(id, units[id].clustered, float(np.mean(values))) for id, values in by_unit.items()]
 
@@ -161,14 +161,16 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
 def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
     """Sim1, its half that needs no model, and the time that a guess took."""
     why = [_not_alike(one) for one in guesses]
-    said = [(one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason]
+    similarities = [
+        (one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason
+    ]
     left = dict(Counter(reason for reason in why if reason))
-    near = _means(said, lambda value: value)
-    raters = _raters([one for one, _ in said])
+    near = _means(similarities, lambda value: value)
+    raters = _raters([one for one, _ in similarities])
     half = average(
         studied, near, GUESS, "Levenshtein similarity", most=1.0, raters=raters, why="no intent is known", left=left
     )
-    return Number(_sim1(studied, said, left)), Number(half), *_times(studied, guesses)
+    return Number(_sim1(studied, similarities, left)), Number(half), *_times(studied, guesses)
 
 
 def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
@@ -191,15 +193,17 @@ def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cel
     return Number(took, 1), Number(middle, 1)
 
 
-def _sim1(studied: StudyData, said: Sequence[tuple[RaterGuess, float]], left: Mapping[str, int]) -> Agreement:
+def _sim1(studied: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left: Mapping[str, int]) -> Agreement:
     """The mean of the cosine of embeddings and the Levenshtein half."""
     embed = studied.further.embed
-    if embed is None or not said:
+    if embed is None or not similarities:
         return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left=left)
-    vectors = embed([text for one, _ in said for text in (one.text, one.intent)])
-    both = [(one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(said)]
+    vectors = embed([text for one, _ in similarities for text in (one.text, one.intent)])
+    both = [
+        (one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(similarities)
+    ]
     items = _means(both, lambda value: value)
-    return average(studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in said]), left=left)
+    return average(studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in similarities]), left=left)
 
 
 def _not_alike(one: RaterGuess) -> str:
@@ -214,10 +218,10 @@ def _people(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[
     rows: list[tuple[Cell, ...]] = []
     for code in sorted({one.rater for one in guesses}):
         own = [one for one in guesses if one.rater == code]
-        told = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
+        rights = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
         share_right = of_all(
-            studied, sum(told), len(told), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
-            left=_not_judged(own, told),
+            studied, sum(rights), len(rights), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
+            left=_not_judged(own, rights),
         )  # fmt: skip
         rows.append((code, count(len(own), GUESS, part=code), cells.percent(share_right)))
     notes = ("Wilson intervals; all of a person's guesses, those of shared episodes too.",)
@@ -270,9 +274,9 @@ def _right_together(
     for by in judged:
         rows = []
         for unit, them in several.items():
-            told = {one.rater: by.right(one.intent, one.text) for one in them}
-            values = [None if (right := told.get(name)) is None else _SAME[right] for name in names]
-            why = [_NO_VERDICT if name in told else "" for name in names]
+            right_by_rater = {one.rater: by.right(one.intent, one.text) for one in them}
+            values = [None if (right := right_by_rater.get(name)) is None else _SAME[right] for name in names]
+            why = [_NO_VERDICT if name in right_by_rater else "" for name in names]
             rows.append(AnswerRow(RatedItem(unit, ""), them[0].unit.clustered, values, why))
         of = ratings_by("right guess", _SAME, names, rows)
         says = f"right or wrong together, judged by {by.name}"

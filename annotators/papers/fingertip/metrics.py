@@ -50,10 +50,10 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
         for metric in ("Sim1", "Levenshtein", "SR1"):
             yield _number(metric, "score", [], out, "no run guesses an intent that is known")
         return
-    said = tally.kept(guesses, _unsayable)
-    alike = [similarity(guess.text, guess.intent) for guess in said]
+    suggestions = tally.kept(guesses, _unsayable)
+    alike = [similarity(guess.text, guess.intent) for guess in suggestions]
     why = "no guess has a text"
-    yield from _sim1(said, alike, context, tally.told)
+    yield from _sim1(suggestions, alike, context, tally.told)
     yield _number("Levenshtein", "score", alike, tally.told, why)
     judged = LeftOutTally()
     right = judged.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
@@ -68,13 +68,13 @@ def _unsayable(guess: Guess) -> str:
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
 
 
-def _sim1(said: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: Out) -> Iterable[Number]:
+def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: Out) -> Iterable[Number]:
     embed, name = context.terms.embed, context.terms.embedder
     if embed is None:
         why = "no embedding model was named; its Levenshtein half is told alone"
         yield _number("Sim1", "score", [], out, why)
         return
-    texts = [text for guess in said for text in (guess.text, guess.intent)]
+    texts = [text for guess in guesses for text in (guess.text, guess.intent)]
     vectors = embed(texts) if texts else []
     near = [cosine(vectors[i], vectors[i + 1]) for i in range(0, len(texts), 2)]
     both = [(one + other) / 2 for one, other in zip(near, alike, strict=True)]
@@ -150,5 +150,5 @@ def _number(
     part: str = "",
 ) -> Number:
     """The mean of values; `why` is told where there is none."""
-    told = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), of, part, "", out, told, note)
+    reason = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), of, part, "", out, reason, note)

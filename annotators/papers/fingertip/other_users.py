@@ -50,8 +50,8 @@ class Others:
         return self._sequences[demonstration.id]
 
     def _type(self, run: Execution) -> str:
-        told = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
-        return next(filter(None, told), "") or self._types.get(user_of(run.case), "")
+        types = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
+        return next(filter(None, types), "") or self._types.get(user_of(run.case), "")
 
     def _make(self) -> None:
         if self._made:

@@ -54,10 +54,10 @@ def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
     """Each rated sequence; and how many have no Sim2, by reason."""
     cases = cases_of(studied)
     units = {unit.id: unit for unit in asked_units(studied)}
-    told = {one.unit: float(one.value) for one in said(studied, RATING) if _is_number(one.value)}
-    sims, left = likeness(studied, [units[unit] for unit in told])
+    ratings = {one.unit: float(one.value) for one in said(studied, RATING) if _is_number(one.value)}
+    sims, left = likeness(studied, [units[unit] for unit in ratings])
     sequences = []
-    for id, value in told.items():
+    for id, value in ratings.items():
         unit = units[id]
         model = method_of(cases[id]) if id in cases else "run not here"
         episode = unit.runs[1] if len(unit.runs) > 1 else unit.id

@@ -27,11 +27,11 @@ def sections(studied: StudyData) -> list[Section]:
     people = ratings_of(studied, SAME)
     if not (people.codes >= 0).any():
         return [Section("Same intent", ("Nobody has handed in an answer yet.",))]
-    told = truths(studied, SAME)
+    truth_by_place = truths(studied, SAME)
     return [
         Section("Agreement on same intent", tables=(_people(studied, people),)),
         _judges(studied, people),
-        *_sources(studied, told),
+        *_sources(studied, truth_by_place),
     ]
 
 
@@ -83,14 +83,14 @@ def _judges(studied: StudyData, people: Ratings) -> Section:
     return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
 
 
-def _sources(studied: StudyData, told: Mapping[tuple[str, str], Truth]) -> list[Section]:
+def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]) -> list[Section]:
     """SR1 by whose the guess was, where the lines told it."""
     source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(studied)}
     names = sorted({name for name in source.values() if name})
     if not names:
         return []
     units = {unit.id: unit for unit in asked_units(studied)}
-    decided = {unit: one.value for (unit, _), one in told.items() if one.value in ("same", "not_same")}
+    decided = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
     rows: list[tuple[Cell, ...]] = []
     for name in names:
         items = [
@@ -99,7 +99,7 @@ def _sources(studied: StudyData, told: Mapping[tuple[str, str], Truth]) -> list[
             if source[unit] == name
         ]
         own = {unit for unit, of in source.items() if of == name}
-        vague = sum(one.value == "cannot_tell" for (unit, _), one in told.items() if unit in own)
+        vague = sum(one.value == "cannot_tell" for (unit, _), one in truth_by_place.items() if unit in own)
         left = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
         one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left=left)
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))

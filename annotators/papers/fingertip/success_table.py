@@ -25,25 +25,27 @@ def sections(studied: StudyData) -> list[Section]:
     ruled = {unit.id for unit in asked_units(studied) if any(one.field == OUTCOME for one in unit.mechanical)}
     if not ruled and not any(case.source and case.source.format.startswith("fingertip") for case in cases.values()):
         return []
-    told = truths(studied, OUTCOME)
-    if not told:
+    truth_by_place = truths(studied, OUTCOME)
+    if not truth_by_place:
         return [Section("Personalised execution", ("Nothing is settled about any of these runs yet.",))]
-    sr2 = _success(studied, cases, told)
+    sr2 = _success(studied, cases, truth_by_place)
     return [Section("Personalised execution", (), (sr2, _checkers(studied)), bars(sr2, "SR2"))]
 
 
-def _success(studied: StudyData, cases: Mapping[str, MeasuredRun], told: Mapping[tuple[str, str], Truth]) -> Table:
+def _success(
+    studied: StudyData, cases: Mapping[str, MeasuredRun], truth_by_place: Mapping[tuple[str, str], Truth]
+) -> Table:
     agents = sorted({method_of(case) for case in cases.values()})
     parts = [(agent, [unit for unit, case in cases.items() if method_of(case) == agent]) for agent in agents]
     parts.append(("All", [unit.id for unit in asked_units(studied)]))
-    rows = tuple(_row(studied, name, units, cases, told) for name, units in parts)
-    open_ = sum((unit.id, "") not in told for unit in asked_units(studied))
+    rows = tuple(_row(studied, name, units, cases, truth_by_place) for name, units in parts)
+    open_ = sum((unit.id, "") not in truth_by_place for unit in asked_units(studied))
     notes = (
         f"A run of more than {MOST:g} times the golden steps has failed by rule, and nobody is asked about it.",
         "A task that checkers settle to be impossible counts as not reached.",
         *((f"{open_} runs are not settled and left out.",) if open_ else ()),
         "The paper's own range from 1.0 to 38.5 % over models, 200 runs each (Table 4); who checked is not said.",
-        *few(len(told)),
+        *few(len(truth_by_place)),
     )
     head = ("Model", "SR2", "SR2, by user", "Runs", "Failed by rule")
     return Table("fingertip-sr2", "Success as checked by hand", head, rows, "FingerTip 20K 5.1, Table 4", notes)
@@ -51,9 +53,9 @@ def _success(studied: StudyData, cases: Mapping[str, MeasuredRun], told: Mapping
 
 def _row(
     studied: StudyData, name: str, units: Sequence[str], cases: Mapping[str, MeasuredRun],
-    told: Mapping[tuple[str, str], Truth],
+    truth_by_place: Mapping[tuple[str, str], Truth],
 ) -> tuple[Cell, ...]:  # fmt: skip
-    settled = [(unit, told[unit, ""]) for unit in units if (unit, "") in told]
+    settled = [(unit, truth_by_place[unit, ""]) for unit in units if (unit, "") in truth_by_place]
     right = sum(one.value == "success" for _, one in settled)
     items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in settled]
     ruled = sum(one.by == "rule" for _, one in settled)

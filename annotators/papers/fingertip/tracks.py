@@ -81,8 +81,10 @@ def guesses_of(
 
 def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> str:
     """What the user really wanted; empty where that is not known."""
-    told = next((one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), "")
-    return told or case.task.traits.get("intent", "")
+    intent = next(
+        (one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), ""
+    )
+    return intent or case.task.traits.get("intent", "")
 
 
 def guess_in(case: MeasuredRun) -> str:
@@ -118,9 +120,9 @@ def _done(case: MeasuredRun, golden: int) -> bool | None:
     """Whether it reached what was asked, by people's word or the run's score; never past 2.5 times the golden steps."""
     if len(case.steps) > MOST * golden:
         return False
-    told = judged(case, "sr2")
-    told = case.score if told is None else told
-    return None if told is None else told > DONE
+    verdict = judged(case, "sr2")
+    verdict = case.score if verdict is None else verdict
+    return None if verdict is None else verdict > DONE
 
 
 def judged(case: MeasuredRun, name: str) -> float | None:
@@ -181,5 +183,5 @@ def written(action: Action, content: str = "") -> str:
         parts.append(f"text='{action.text or ''}'")
     if name == "drag" and action.to:
         parts.append(f"to=({action.to[0]},{action.to[1]})")
-    parts += [f"{key}='{said}'" for key, said in (("direction", way), ("app", action.app)) if said]
+    parts += [f"{key}='{text}'" for key, text in (("direction", way), ("app", action.app)) if text]
     return f"{name}({', '.join(parts)})"

@@ -95,7 +95,7 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
 
 
 def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
-    values = [told for one in replies if (told := value(one)) is not None]
+    values = [seconds for one in replies if (seconds := value(one)) is not None]
     if not values:
         return "not told"
     of = f" ({len(values):,})" if len(values) < len(replies) else ""
@@ -134,7 +134,7 @@ def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Tabl
 
 def _waits(case: MeasuredRun) -> list[float]:
     replies = [step.reply for step in case.steps if step.reply is not None]
-    return [told for one in replies if (told := _seconds(one.shown_at, one.sent_at)) is not None]
+    return [seconds for one in replies if (seconds := _seconds(one.shown_at, one.sent_at)) is not None]
 
 
 # -- afterwards ------------------------------------------------------------------------------------------------
@@ -149,15 +149,15 @@ def _afterwards(studied: StudyData) -> Table:
         if field.kind != "ordinal":
             continue
         given = said(studied, field.id, run=None)
-        told = [one for one in given if one.value is not None]
+        answered = [one for one in given if one.value is not None]
         left = Counter(one.reason for one in given if one.value is None)
         left[NOT_HANDED_IN] = max(0, ended - len(given))
-        items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in told]
+        items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in answered]
         scale = [float(option.id) for option in field.options]
         if items:
             mean = average(
                 studied, items, field.id, "mean", most=max(scale), least=min(scale),
-                raters=len({one.rater for one in told}), left=+left,
+                raters=len({one.rater for one in answered}), left=+left,
             )  # fmt: skip
             rows.append((field.ask, Number(mean), f"{len(items):,}"))
     notes = ("Missing is a share of the plays that people ended.",)

@@ -90,8 +90,8 @@ def evaluators(studied: StudyData, experts: NumericRatings) -> list[Evaluator]:
 def _unscored(studied: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
     """The runs that experts rated and an evaluator did not score, with its reasons where it is a judge."""
     judges = {studied.columns.raters[one].id: one for one in studied.judges}
-    told = numbers_of(studied, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
-    rows = [(place, told.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
+    missing = numbers_of(studied, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
+    rows = [(place, missing.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
     return MissingAnswers.one_each(rows, name, by_item=True)
 
 

@@ -179,8 +179,8 @@ def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
         counted = [run for run in own if run.score is not None or _fails_without(run)]
         held = any(run.score is not None for run in own)
         values = [_score(run) for run in counted] if held else []
-        told = _with(left, NO_RESULT, len(own) - len(counted))
-        yield _number("Score", "score", values, f"role {role}", "", told, NO_RESULT)
+        counts = _with(left, NO_RESULT, len(own) - len(counted))
+        yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
 
 
 def _hybrid(runs: Sequence[Run], out: Out) -> Number:
@@ -241,5 +241,5 @@ def _number(
     note: str = "",
 ) -> Number:
     """The mean of the values of runs; `why` is told where there is none."""
-    told = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, told, note)
+    reason = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, reason, note)

@@ -63,9 +63,9 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     ask_user and every answer pass. A reply that came after the last step is not in traj.json, so it is not seen.
     """
     steps = run.case.steps
-    decisions = [(i, said) for i, step in enumerate(steps[:-1]) if step.reply and (said := _said(step))]
+    decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _said(step))]
     if decisions and decisions[-1][1] == "reject":
-        first = next(i for i, said in decisions if said == "reject")
+        first = next(i for i, decision in decisions if decision == "reject")
         return Policy("reject", not any(_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
     needed, why = warranted(run.case, terms)
     if needed is None:
@@ -78,9 +78,9 @@ def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
 
     The script takes a role without a profile for one without habits; here such a run is left out.
     """
-    told = _WARRANTED.get(case.task.traits.get("warranted", "").lower())
-    if told is not None:
-        return told, ""
+    trait = _WARRANTED.get(case.task.traits.get("warranted", "").lower())
+    if trait is not None:
+        return trait, ""
     if case.source is not None and case.source.format == SOURCE:
         return _habitual(case, terms)
     return _checked(case.task)

@@ -88,9 +88,9 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
 
 def split_of_case(case: MeasuredRun) -> Split:
     """By the task's trait `split`, by its kind, or, of imported runs, whose kind is general, by the task's name."""
-    told = _SPLITS.get(case.task.traits.get("split", "").lower())
-    if told is not None:
-        return told
+    split = _SPLITS.get(case.task.traits.get("split", "").lower())
+    if split is not None:
+        return split
     if case.task.kind != "general":
         return case.task.kind
     if case.source is None:
@@ -119,8 +119,8 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
 
 def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
     """The task's lambda: its trait, else the common one; None where neither is told."""
-    told = _number(case.task.traits.get("lambda"))
-    return terms.rule_weight if told is None else told
+    weight = _number(case.task.traits.get("lambda"))
+    return terms.rule_weight if weight is None else weight
 
 
 def is_programmatic(case: MeasuredRun, terms: MetricTerms) -> bool:

@@ -141,27 +141,27 @@ def _conditions(studied: StudyData, made: Sequence[EndedRun]) -> list[str]:
 
 def _valued(made: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
     """The runs that a number is of, with what each adds."""
-    told = ((one, measure.value(one.run)) for one in made)
-    return [(one, value) for one, value in told if isinstance(value, float)]
+    valued = ((one, measure.value(one.run)) for one in made)
+    return [(one, value) for one, value in valued if isinstance(value, float)]
 
 
 def _missing(made: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
     """How many runs lack what they should add, by the reason."""
-    told = (measure.value(one.run) for one in made)
-    return dict(Counter(why for why in told if isinstance(why, str)))
+    values = (measure.value(one.run) for one in made)
+    return dict(Counter(why for why in values if isinstance(why, str)))
 
 
 def _mean(studied: StudyData, made: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
-    told = _valued(made, measure)
-    items = [UnitValue(one.run.case.id, one.task, value) for one, value in told]
+    values = _valued(made, measure)
+    items = [UnitValue(one.run.case.id, one.task, value) for one, value in values]
     return average(
         studied, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
-        between=f"user: {condition}", raters=_by_whom(told), why=f"no {measure.of}", left=_missing(made, measure),
+        between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}", left=_missing(made, measure),
     )  # fmt: skip
 
 
-def _by_whom(told: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
-    return len({one.by for one, _ in told if tasks is None or one.task in tasks})
+def _by_whom(values: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
+    return len({one.by for one, _ in values if tasks is None or one.task in tasks})
 
 
 def _cell(one: Agreement, measure: Measure) -> Number:
@@ -206,8 +206,8 @@ def _paired(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Ta
 def _difference(
     studied: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
 ) -> tuple[Cell, ...]:
-    told = {name: _valued(by[name], measure) for name in (one, other)}
-    first, second = (_by_task(told[name]) for name in (one, other))
+    values_by_condition = {name: _valued(by[name], measure) for name in (one, other)}
+    first, second = (_by_task(values_by_condition[name]) for name in (one, other))
     tasks = sorted(first.keys() & second.keys())
     alone = len(first.keys() ^ second.keys())
     beside: Any = {
@@ -218,11 +218,11 @@ def _difference(
         items = [UnitValue(task, task, means[task]) for task in tasks]
         mean = average(
             studied, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
-            between=f"user: {name}", raters=_by_whom(told[name], tasks), **beside,
+            between=f"user: {name}", raters=_by_whom(values_by_condition[name], tasks), **beside,
         )  # fmt: skip
         found.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
-    raters = _by_whom([*told[one], *told[other]], tasks)
+    raters = _by_whom([*values_by_condition[one], *values_by_condition[other]], tasks)
     for how in (How(level=studied.how.level), replace(studied.how, interval="bootstrap")):
         gap = average(
             studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
@@ -239,10 +239,10 @@ def _within(gap: Agreement, most: float | None) -> Agreement:
     return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
 
 
-def _by_task(told: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
+def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
     """Each task's mean over its runs, summed in their order."""
     values: dict[str, list[float]] = defaultdict(list)
-    for one, value in sorted(told, key=lambda one: one[0].run.case.id):
+    for one, value in sorted(unit_values, key=lambda one: one[0].run.case.id):
         values[one.task].append(value)
     return {task: sum(some) / len(some) for task, some in values.items()}
 

@@ -24,8 +24,8 @@ def number(
     of: str = "tasks",
 ) -> Number:
     """The mean of values; `why` is told where there is none."""
-    told = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, told, note)
+    reason = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
 
 
 def more(out: Out, reason: str, count: int) -> Out:

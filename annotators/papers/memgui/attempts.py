@@ -45,8 +45,8 @@ class JudgedAttempt(NamedTuple):
     @property
     def script_steps(self) -> float:
         """The log's `total_steps`: one less than its actions."""
-        told = self.told("total_steps")
-        return max(self.steps - 1, 0) if told is None else told
+        total = self.told("total_steps")
+        return max(self.steps - 1, 0) if total is None else total
 
 
 class Chain(NamedTuple):
@@ -94,9 +94,9 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
 
 def memory_of(case: MeasuredRun) -> str:
     """`yes` where its task needs memory, `no` where not: by its trait, else, of our own tasks, by its units."""
-    told = _YES.get(case.task.traits.get("memory", "").lower(), "")
-    if told or case.source is not None:
-        return told
+    memory = _YES.get(case.task.traits.get("memory", "").lower(), "")
+    if memory or case.source is not None:
+        return memory
     return "yes" if case.task.units else "no"
 
 
@@ -105,17 +105,17 @@ def difficulty_of(case: MeasuredRun) -> str:
 
     The paper's tables go by what the tasks say (48, 42, 38 tasks): six of 23 and 24 golden steps are called easy.
     """
-    told = case.task.traits.get("difficulty", "").lower()
+    difficulty = case.task.traits.get("difficulty", "").lower()
     golden = case.task.shortest
-    if told in DIFFICULTIES or golden is None:
-        return told
+    if difficulty in DIFFICULTIES or golden is None:
+        return difficulty
     return "easy" if golden <= 20 else "medium" if golden <= 40 else "hard"
 
 
 def apps_of(case: MeasuredRun) -> int:
     """How many apps its task takes; 0 where that is not told."""
-    told = case.task.traits.get("num_apps", "")
-    return len(case.task.apps) or (int(told) if re.fullmatch(r"[0-9]{1,3}", told) else 0)
+    apps = case.task.traits.get("num_apps", "")
+    return len(case.task.apps) or (int(apps) if re.fullmatch(r"[0-9]{1,3}", apps) else 0)
 
 
 def tokens_of(case: MeasuredRun) -> int | None:

@@ -86,11 +86,11 @@ def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
 
     The table keeps tokens as means a step, cut to whole numbers.
     """
-    sent, said = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
+    sent, completion = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
     usage = one.case.usage
     sent = (usage.prompt_tokens or 0 if usage else 0) if sent is None else sent * one.script_steps
-    said = (usage.completion_tokens or 0 if usage else 0) if said is None else said * one.script_steps
-    return (sent * price_in + said * price_out) / 1e6
+    completion = (usage.completion_tokens or 0 if usage else 0) if completion is None else completion * one.script_steps
+    return (sent * price_in + completion * price_out) / 1e6
 
 
 def _pooled(
@@ -98,8 +98,8 @@ def _pooled(
 ) -> Number:
     steps = sum(one.script_steps for one in tries)
     value = total / steps if total and steps else None
-    told = "" if value is not None else why
-    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, told)  # type: ignore[arg-type]
+    reason = "" if value is not None else why
+    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, reason)  # type: ignore[arg-type]
 
 
 def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
@@ -122,12 +122,12 @@ def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numb
 
 
 def _table_ratio(one: JudgedAttempt) -> float:
-    told = one.told("step_ratio")
-    if told is not None:
-        return told
+    ratio = one.told("step_ratio")
+    if ratio is not None:
+        return ratio
     return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
 
 
 def _table_cost(one: JudgedAttempt) -> float:
-    told = one.told("total_token_cost")
-    return _at(one, TABLE_IN, TABLE_OUT) if told is None else told
+    cost = one.told("total_token_cost")
+    return _at(one, TABLE_IN, TABLE_OUT) if cost is None else cost

@@ -165,8 +165,8 @@ def _apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
 
 def kind_of(case: MeasuredRun) -> int:
     """1 where a run's task takes one app, 2 where it crosses apps, 0 where it does not say."""
-    told = {"yes": 2, "no": 1}.get(case.task.traits.get("cross_app", "").lower(), 0)
-    return told or min(apps_of(case), 2)
+    score = {"yes": 2, "no": 1}.get(case.task.traits.get("cross_app", "").lower(), 0)
+    return score or min(apps_of(case), 2)
 
 
 def _table(
@@ -200,10 +200,10 @@ def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cel
 
 def _configuration(studied: StudyData, judge: int) -> str:
     """The first line of what an evaluator was asked with, and the beginning of its hash; `-` where it told none."""
-    told = configurations(studied, judge)
-    if not told:
+    configured = configurations(studied, judge)
+    if not configured:
         return "-"
-    sha, text = next(iter(told.items()))
+    sha, text = next(iter(configured.items()))
     line = " ".join(text.strip().split("\n", 1)[0].split())
     return f"{line if len(line) <= _LINE else line[: _LINE - 1] + '…'} ({sha[:8]})"
 
@@ -213,9 +213,9 @@ def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: st
     actor = studied.columns.raters[judge]
     costs = studied.further.costs()
     items = [
-        UnitValue(place.unit, truth.traces[int(at)], told)
+        UnitValue(place.unit, truth.traces[int(at)], spent)
         for place, at in zip(truth.places, truth.trace, strict=True)
-        if (told := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
+        if (spent := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)

@@ -64,9 +64,9 @@ def _shares(studied: StudyData, modes: SettledModes, ran: int | None, why: str) 
         )
         apart: Cell = "by rule" if mode == TIMEOUT else share(mode, within, "failures within the limit")
         rows.append((says, n, of_ran, share(mode, failures, "failures"), apart))
-    told = "not known" if ran is None else str(ran)
+    tried = "not known" if ran is None else str(ran)
     notes = (
-        f"Executions: {told}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
+        f"Executions: {tried}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
         "By agent, failures are those within the limit, and shares are of them.",
         *_PRECEDENCE,
         *few(failures, "failures"),

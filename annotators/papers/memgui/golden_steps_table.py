@@ -57,8 +57,8 @@ class GoldenWay(NamedTuple):
         """The number of golden steps: adjudicated, else where two agree, else the third's; None while it is open."""
         if self.settled is not None:
             return self.settled
-        told = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
-        most = Counter(told).most_common(1)
+        steps = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
+        most = Counter(steps).most_common(1)
         if most and most[0][1] > 1:
             return most[0][0]
         return self.third.steps if self.third is not None else None

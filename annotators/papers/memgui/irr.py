@@ -41,8 +41,8 @@ def irr_of(case: MeasuredRun, done: bool | None) -> Irr:
     total, used = verdict.extra.get("total_information_units"), verdict.extra.get("correctly_used_units")
     if _is_count(total) and _is_count(used) and 0 < total >= used:
         return Irr(used / total)
-    told = percentage(case)
-    return Irr(told) if told is not None else Irr(None, "analysed without a rate")
+    share = percentage(case)
+    return Irr(share) if share is not None else Irr(None, "analysed without a rate")
 
 
 def rate(units: Sequence[InformationUnit], marks: Mapping[str, UnitMark]) -> Irr:
@@ -55,8 +55,8 @@ def rate(units: Sequence[InformationUnit], marks: Mapping[str, UnitMark]) -> Irr
 def percentage(case: MeasuredRun) -> float | None:
     """The source's own rate, a whole percentage, as 0 to 1."""
     verdict = case.verdict(VERDICT)
-    told = verdict.extra.get("irr_percentage") if verdict else None
-    return told / 100 if isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told <= 100 else None
+    share = verdict.extra.get("irr_percentage") if verdict else None
+    return share / 100 if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 100 else None
 
 
 def analysed(case: MeasuredRun) -> bool:

@@ -100,9 +100,9 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     value = mean([*values, *[fmean(failed)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
     yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
-    told = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in asked]
-    came = any(share is not None for _, share in told)
-    shares = [0.0 if beyond else share or 0.0 for beyond, share in told] if came else []
+    retention = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in asked]
+    came = any(share is not None for _, share in retention)
+    shares = [0.0 if beyond else share or 0.0 for beyond, share in retention] if came else []
     yield number("IRR", "share", shares, part, "script", left, "no rate came with the runs" if asked else why)
     if not part:
         above = [share for share in shares if share]
@@ -157,8 +157,8 @@ def _lacks(chain: Chain) -> bool:
 def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
     tally = LeftOutTally()
-    told = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
-    judged = tally.kept(told, _unjudged)
+    counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
+    judged = tally.kept(counted_chains, _unjudged)
     memory = [chain.tries[1].done is True for chain in judged if chain.memory == "yes"]
     standard = [chain.tries[1].done is True for chain in judged if chain.memory == "no"]
     why = _no_ratio(memory, standard)
@@ -167,7 +167,7 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
     needs = [chain.done_at(1) is not None for chain in chains if chain.memory == "yes"]
     rest = [chain.done_at(1) is not None for chain in chains if chain.memory != "yes"]
-    if not told:
+    if not counted_chains:
         why = "no task says whether it needs memory"
         yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
         return
@@ -222,8 +222,8 @@ def _limited(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
         f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",
         f"more than {terms.token_budget} tokens" if terms.token_budget is not None else "",
     ]
-    limit = " or ".join(told for told in limits if told)
+    limit = " or ".join(limit_text for limit_text in limits if limit_text)
     if not limit:
         return list(numbers)
-    said = f"failed, with IRR 0: {limit}"
-    return [replace(one, note="; ".join(text for text in (one.note, said) if text)) for one in numbers]
+    problem = f"failed, with IRR 0: {limit}"
+    return [replace(one, note="; ".join(text for text in (one.note, problem) if text)) for one in numbers]

@@ -45,12 +45,12 @@ def sections(studied: StudyData) -> list[Section]:
     if not (people["before"].codes >= 0).any():
         return [Section("Validating a judge of items", ("Nobody has handed in an answer yet.",))]
     parts = [Section("How far people agree on items", (_what(studied),), (_agree(studied, people),))]
-    truth = {stage: truth_of(studied, told) for stage, told in people.items()}
+    truth = {stage: truth_of(studied, stage_people) for stage, stage_people in people.items()}
     if studied.judges:
         parts.append(_judged(studied, truth))
     else:
-        said = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
-        parts.append(Section("The judge against most people", (said,)))
+        sentence = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
+        parts.append(Section("The judge against most people", (sentence,)))
     parts.append(_each(studied, people["before"], truth["before"]))
     if studied.judges:
         parts.append(steadiness(studied))
@@ -80,14 +80,14 @@ def of_kind(studied: StudyData, ratings: Ratings, kind: str) -> Ratings:
 
 def _agree(studied: StudyData, people: dict[Derived, Ratings]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for stage, told in _STAGES:
+    for stage, stage_people in _STAGES:
         for kind, name in _TYPES:
             some = of_kind(studied, people[stage], kind)
-            part = ", ".join(filter(None, (kind, told)))
+            part = ", ".join(filter(None, (kind, stage_people)))
             kappa = coefficient(studied, fleiss_kappa(some), some, part=part)
             rows.append(
                 (
-                    f"{name}, {told}",
+                    f"{name}, {stage_people}",
                     Number(kappa),
                     _interval(kappa),
                     cells.percent(coefficient(studied, percent(some), some, part=part)),
@@ -129,11 +129,11 @@ def _seven(studied: StudyData, truth: Ratings, rater: int, stage: Derived, id: s
     """Table 7, by run 1 and by what the judge said in most of its runs."""
     judge = studied.columns.raters[rater].shown
     runs = by_runs(studied, FIELD, rater, stage)
-    told = [(runs.raters[0], column(runs, 0))]
+    columns = [(runs.raters[0], column(runs, 0))]
     if len(runs.raters) > 1:
-        told.append((f"most of {len(runs.raters)} runs", modal(runs)))
+        columns.append((f"most of {len(runs.raters)} runs", modal(runs)))
     rows: list[tuple[Cell, ...]] = []
-    for which, answers in told:
+    for which, answers in columns:
         laid = against(truth, answers)
         for kind, type in _TYPES:
             some = of_kind(studied, laid, kind)
@@ -161,8 +161,8 @@ def _each(studied: StudyData, people: Ratings, truth: Ratings) -> Section:
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in studied.judges:
         if runs_there(studied, [rater]):
-            told = studied.columns.raters[rater].shown
-            columns[told] = column(by_runs(studied, FIELD, rater, "before"), 0)
+            shown_columns = studied.columns.raters[rater].shown
+            columns[shown_columns] = column(by_runs(studied, FIELD, rater, "before"), 0)
     rows: list[tuple[Cell, ...]] = []
     for name, answers in columns.items():
         laid = against(truth, answers)

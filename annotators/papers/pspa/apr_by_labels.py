@@ -25,8 +25,8 @@ Rates = Mapping[str, float]
 def rate_of(studied: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
     """APR or PPR by one rater's answers, or by a judge's in one of its runs."""
     found = derived_numbers(studied, name, (rater,), run=run)
-    told = zip(found.places, found.values[:, 0].tolist(), strict=True)
-    return {place.unit: value for place, value in told if value == value}
+    rates = zip(found.places, found.values[:, 0].tolist(), strict=True)
+    return {place.unit: value for place, value in rates if value == value}
 
 
 def paths_of_most(studied: StudyData) -> Mapping[str, PathAlignment]:
@@ -44,10 +44,10 @@ def nodes_of_most(studied: StudyData) -> list[Steps]:
 
     A completion whose step nobody tells is as late as the latest that is told, so that it never decides between paths.
     """
-    told: dict[tuple[str, str], list[int]] = defaultdict(list)
+    steps_by_node: dict[tuple[str, str], list[int]] = defaultdict(list)
     for one in said(studied, FIELD):
         if one.value == COMPLETED and one.step >= 0:
-            told[one.unit, one.target].append(one.step)
+            steps_by_node[one.unit, one.target].append(one.step)
     most: dict[str, dict[str, str]] = defaultdict(dict)
     for (unit, target), truth in truths(studied, FIELD).items():
         if truth.value in (COMPLETED, NOT_COMPLETED):
@@ -55,7 +55,7 @@ def nodes_of_most(studied: StudyData) -> list[Steps]:
     found = []
     for asked in asked_units(studied):
         nodes = most.get(asked.id, {})
-        steps = {id: median_low(told[asked.id, id]) for id in nodes if (asked.id, id) in told}
+        steps = {id: median_low(steps_by_node[asked.id, id]) for id in nodes if (asked.id, id) in steps_by_node}
         found.append(_nodes(nodes, steps))
     return found
 

@@ -81,8 +81,8 @@ def _metrics(studied: StudyData) -> dict[str, Rates]:
     """Each metric's value by unit: those computed, then each judge's ratings."""
     found = dict(rates_beside(studied))
     for rater in studied.judges:
-        told = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
-        values = zip(told.places, told.values[:, 0].tolist(), strict=True)
+        scaled = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
+        values = zip(scaled.places, scaled.values[:, 0].tolist(), strict=True)
         found[studied.columns.raters[rater].shown] = {place.unit: value for place, value in values if value == value}
     return {name: rates for name, rates in found.items() if rates}
 
@@ -133,8 +133,8 @@ def _row(studied: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cel
 def _why(studied: StudyData, name: str) -> dict[str, str]:
     """By unit why a judge of that name has no rating of it; nothing where it is a metric."""
     judges = [one for one in studied.judges if studied.columns.raters[one].shown == name]
-    told = [numbers_of(studied, FIELD, (judge,)).missing.by_place() for judge in judges]
-    return {place.unit: reason for one in told for place, reason in one.items()}
+    missing = [numbers_of(studied, FIELD, (judge,)).missing.by_place() for judge in judges]
+    return {place.unit: reason for one in missing for place, reason in one.items()}
 
 
 def fisher(r: Agreement) -> Agreement:

@@ -63,9 +63,9 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
 
 def experienced(case: MeasuredRun) -> bool | None:
     """Whether a run was made with experience; None where nothing tells."""
-    told = case.task.traits.get("experience", "").strip().casefold()
-    if told in ("with", "without"):
-        return told == "with"
+    experience = case.task.traits.get("experience", "").strip().casefold()
+    if experience in ("with", "without"):
+        return experience == "with"
     if case.agent.id.startswith(MEMORY):
         return True
     return False if case.agent.id.startswith("model:") else None

@@ -48,8 +48,8 @@ def causes(studied: StudyData, people: Ratings, truth: Ratings) -> list[Section]
 
 def sections(studied: StudyData) -> list[Section]:
     """A study of causes by itself."""
-    told = ratings_of(studied, CAUSE)
-    if not (told.codes >= 0).any():
+    cause_ratings = ratings_of(studied, CAUSE)
+    if not (cause_ratings.codes >= 0).any():
         return [Section("Causes of disagreement", ("Nobody has handed in an answer yet.",))]
     return [Section("Causes of disagreement", (_SAYS,), (_shares(studied, []), _coders(studied)))]
 
@@ -117,15 +117,15 @@ def _share(studied: StudyData, of: Ratings, among: Collection[RatedItem], part: 
 
 def _shares(coded: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
     """Which share of the items has which cause, by what more than half of the coders say."""
-    told = ratings_of(coded, CAUSE)
-    truth = truth_of(coded, told)
+    cause_ratings = ratings_of(coded, CAUSE)
+    truth = truth_of(coded, cause_ratings)
     parts = [
         ("all coded items", truth),
         *((name, of_places(coded, truth, frozenset(places))) for name, places in where),
     ]
     rows: list[tuple[Cell, ...]] = []
     field = coded.study.protocol.field(CAUSE)
-    for code, option in enumerate(told.categories):
+    for code, option in enumerate(cause_ratings.categories):
         known = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(coded, some, code, f"{name}: {option}")) for name, some in parts]
         rows.append((known.shown if known else option, *row, _PAPER.get(option, "")))
@@ -141,28 +141,28 @@ def _shares(coded: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]
 def _of_cause(coded: StudyData, truth: Ratings, code: int, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
     items = [
-        UnitValue(place.unit, truth.traces[trace], float(said == code)) for place, trace, said in rows if said >= 0
+        UnitValue(place.unit, truth.traces[trace], float(cause == code)) for place, trace, cause in rows if cause >= 0
     ]
     return share(coded, items, CAUSE, part=part, why="no item with a cause", left=truth.reasons)
 
 
 def _split(coded: StudyData, truth: Ratings, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
-    items = [UnitValue(place.unit, truth.traces[trace], float(said < 0)) for place, trace, said in rows]
+    items = [UnitValue(place.unit, truth.traces[trace], float(cause < 0)) for place, trace, cause in rows]
     return share(coded, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")
 
 
 def _coders(coded: StudyData) -> Table:
     """How far the coders agree."""
-    told = ratings_of(coded, CAUSE)
-    two = len(told.raters) == 2
-    kappa = coefficient(coded, cohen_kappa(told) if two else fleiss_kappa(told), told)
+    cause_ratings = ratings_of(coded, CAUSE)
+    two = len(cause_ratings.raters) == 2
+    kappa = coefficient(coded, cohen_kappa(cause_ratings) if two else fleiss_kappa(cause_ratings), cause_ratings)
     row: tuple[Cell, ...] = (
         "cause",
         Number(kappa),
-        cells.percent(coefficient(coded, percent(told), told)),
-        Number(coefficient(coded, gwet_ac(told), told)),
-        count(len(told.raters), CAUSE, statistic="coders"),
+        cells.percent(coefficient(coded, percent(cause_ratings), cause_ratings)),
+        Number(coefficient(coded, gwet_ac(cause_ratings), cause_ratings)),
+        count(len(cause_ratings.raters), CAUSE, statistic="coders"),
         count(kappa.places, CAUSE, statistic="items"),
     )
     head = ("", "Cohen's κ" if two else "Fleiss' κ", "Pairs agree", "AC1", "Coders", "Items")

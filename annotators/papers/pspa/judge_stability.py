@@ -62,12 +62,12 @@ def _steady(studied: StudyData, rater: int, at: int) -> Table:
 
 def _configured(studied: StudyData, rater: int) -> str:
     """Whether its runs were of one prompt and parameters, as far as it was told."""
-    told = configurations(studied, rater)
-    if not told:
+    configured = configurations(studied, rater)
+    if not configured:
         return ""
-    if len(told) == 1:
+    if len(configured) == 1:
         return ", all of one prompt and one set of parameters"
-    return f", of {len(told)} different prompts or parameters: what follows is not about one judge's consistency"
+    return f", of {len(configured)} different prompts or parameters: what follows is not about one judge's consistency"
 
 
 def _over_runs(
@@ -97,8 +97,8 @@ def _aprs(studied: StudyData, rater: int) -> NumericRatings:
     """APR by unit and run of a judge, over units at which every run settles one."""
     numbers = runs_there(studied, [rater])
     runs = {f"run {run}": rate_of(studied, "apr", rater, run) for run in numbers}
-    told = [derived_numbers(studied, "apr", (rater,), run=run).missing.by_place() for run in numbers]
-    why = {place.unit: reason for one in reversed(told) for place, reason in one.items()}
+    missing = [derived_numbers(studied, "apr", (rater,), run=run).missing.by_place() for run in numbers]
+    why = {place.unit: reason for one in reversed(missing) for place, reason in one.items()}
     return side_by_side(studied, "APR", runs, why)
 
 

@@ -23,9 +23,9 @@ def rates_beside(studied: StudyData) -> dict[str, Rates]:
     found: dict[str, dict[str, float]] = {name: {} for name in METRICS}
     rated = _rated(studied)
     for unit, case in cases_of(studied).items():
-        told = valued(rated.get(case.id, case), context, ready).values
+        values = valued(rated.get(case.id, case), context, ready).values
         for name in METRICS:
-            value = told[name]
+            value = values[name]
             if not isinstance(value, str):
                 found[name][unit] = value
     return {name: rates for name, rates in found.items() if rates}

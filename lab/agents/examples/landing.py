@@ -16,8 +16,11 @@ def plan(brief: Any) -> Generator[dict[str, Any], Any, None]:
     yield {}
     seen = yield {"kind": "open_app", "app": "Messages"}
     seen = yield tap(seen, " ".join(brief["instruction"].split()[:2]))
-    told = " ".join(node["text"] for node in seen["nodes"])
-    (hour, minute), flight = re.findall(r"lands at (\d\d):(\d\d)", told)[-1], re.findall(r"flight (\w+\d)", told)[-1]
+    screen_text = " ".join(node["text"] for node in seen["nodes"])
+    (hour, minute), flight = (
+        re.findall(r"lands at (\d\d):(\d\d)", screen_text)[-1],
+        re.findall(r"flight (\w+\d)", screen_text)[-1],
+    )
     seen = yield {"kind": "open_app", "app": "Clock", "thought": f"{flight} lands at {hour}:{minute}."}
     seen = yield tap(seen, "Add alarm")
     for field, text in (("Hour", hour), ("Minute", minute), ("Label", flight)):

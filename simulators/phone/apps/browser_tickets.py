@@ -46,10 +46,10 @@ class Tickets(App):
 
     def screen_cancel_ticket(self, here: AppContext) -> Screen:
         ticket = _ticket(here)
-        said = f"{money(ticket['total'])} go back to {ticket['payment']}." if ticket else ""
+        text = f"{money(ticket['total'])} go back to {ticket['payment']}." if ticket else ""
         return Dialog(
             "Cancel this ticket?",
-            Text(said, "body", "faint"),
+            Text(text, "body", "faint"),
             [Button("Keep it", "text", on=("back",)), Button("Cancel ticket", "danger", on=("cancel_ticket",))],
         )
 

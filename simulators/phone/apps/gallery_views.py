@@ -82,16 +82,16 @@ def grid(
 
 def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
     """A photo in the grid with its caption below."""
-    name, said = str(photo["name"]), _said(photo)
+    name, text = str(photo["name"]), _said(photo)
     words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
     day = Text(short_day(taken(photo).date()), "small", "faint", lines=1, id="day") if dated else None
     if selected is None:
         heart = Icon("star", 40, "primary") if photo["favourite"] else None
         return Column([art(photo, 300, radius=28), Row([words, heart], gap=12), day], grow=1, on=("open", name),
-                      long=("select", name), desc=said, id="photo")  # fmt: skip
+                      long=("select", name), desc=text, id="photo")  # fmt: skip
     on, chosen = ("tick", name), name in selected
-    mark = Mark("checkbox", checked=chosen, on=on, checkable=True, cls="CheckBox", desc=said, id="tick")
-    return Column([art(photo, 300, radius=28), Row([mark, words], gap=12), day], grow=1, on=on, desc=said, id="photo",
+    mark = Mark("checkbox", checked=chosen, on=on, checkable=True, cls="CheckBox", desc=text, id="tick")
+    return Column([art(photo, 300, radius=28), Row([mark, words], gap=12), day], grow=1, on=on, desc=text, id="photo",
                   fill="soft" if chosen else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
 
 

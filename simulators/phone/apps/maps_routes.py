@@ -22,7 +22,7 @@ _DAY = 24 * 60
 
 def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
     """The legs of a way, each `{how, line, origin, destination, minutes, stops}`; none where there is no way."""
-    said = next(
+    phrase = next(
         (
             r
             for r in own["routes"]
@@ -30,8 +30,8 @@ def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
         ),
         None,
     )
-    if said is not None:
-        return _told(said)
+    if phrase is not None:
+        return _told(phrase)
     start, end = _spot(own, origin), _spot(own, destination)
     if start is None or end is None or origin == destination:
         return []

@@ -48,12 +48,12 @@ class Spam(App):
 
     def screen_block(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
-        said = Text(f"{name} cannot write to you any more, and this chat goes to Spam and blocked.", "body", "faint")
+        text = Text(f"{name} cannot write to you any more, and this chat goes to Spam and blocked.", "body", "faint")
         report = marked("checkbox", "Report as spam", bool(here.own["report"]), ("toggle", ["report"]))
         report.pad = (0, 16)
         block = Button("Block", "danger", on=("block", name), id="block")
         return Dialog(
-            "Block this sender?", Column([said, report], gap=8), [Button("Cancel", "text", on=("back",)), block]
+            "Block this sender?", Column([text, report], gap=8), [Button("Cancel", "text", on=("back",)), block]
         )
 
     def do_block(self, here: AppContext, name: str) -> None:

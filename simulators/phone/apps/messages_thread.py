@@ -191,5 +191,5 @@ def _unknown(here: AppContext, name: str) -> View | None:
     number = str(thread["number"] if thread else "") or name
     add = Button("Add contact", "outlined", on=("add", number), id="add", grow=1)
     buttons = Row([add, Button("Report spam", "tonal", on=("ask_block", name, 0), id="report", grow=1)], gap=24)
-    said = Text("This sender is not in your contacts.", "body", "faint")
-    return inset(card([said, buttons], gap=16, pad=32), 16)
+    text = Text("This sender is not in your contacts.", "body", "faint")
+    return inset(card([text, buttons], gap=16, pad=32), 16)

@@ -151,10 +151,10 @@ class Quillbarn(Search, Product, Orders):
         if not str(here.own["cart"]["coupon"]).strip():
             return None
         coupon = self.coupon(here)
-        said = "No such coupon" if coupon is None else f"{coupon['percent']}% off"
+        text = "No such coupon" if coupon is None else f"{coupon['percent']}% off"
         if coupon is not None and not self.discount(here):
-            said = f"It takes {money(coupon['minimum'])} or more"
-        return Text(said, "sub", "faint", pad=(48, 0), id="coupon_said")
+            text = f"It takes {money(coupon['minimum'])} or more"
+        return Text(text, "sub", "faint", pad=(48, 0), id="coupon_said")
 
     def _sums(self, here: AppContext) -> list[View | None]:
         fee, off = self.fee(here), self.discount(here)

@@ -108,8 +108,8 @@ class Settings(Battery, Devices):
         flying = bool(here.own["airplane_mode"])
         data = marked("switch", "Mobile data", bool(here.own["mobile_data"]), ("switch", "mobile_data"),
                       sub="Heron Mobile", lead=badge("signal"))  # fmt: skip
-        said = words("Wi-Fi, Bluetooth and the mobile network are off. Calls and messages wait.") if flying else data
-        return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), said])
+        text = words("Wi-Fi, Bluetooth and the mobile network are off. Calls and messages wait.") if flying else data
+        return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), text])
 
     def do_switch(self, here: AppContext, key: str) -> None:
         """Turns a switch, and what hangs on it: airplane mode takes the radios and gives them back."""

@@ -59,8 +59,8 @@ class Product(Trade):
         arrives = f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {cost}"
         if int(product["stock"]) < 1:
             arrives = "It cannot be ordered now"
-        said = stars(product)
-        return item(f"{said}, {left.lower()}", arrives, lead=badge("truck"), id="facts")
+        text = stars(product)
+        return item(f"{text}, {left.lower()}", arrives, lead=badge("truck"), id="facts")
 
     def _choices(self, group: State, chosen: str) -> list[View | None]:
         """The choices of one variant, as small buttons or as a list."""

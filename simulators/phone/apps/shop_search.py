@@ -75,14 +75,14 @@ class Search(Trade):
         """The filters that are on: their key and what is said of them."""
         f = here.own["filters"]
         low, high = amount(f["low"]), amount(f["high"])
-        said = [
+        texts = [
             ("low", f"From {money(low)}" if low is not None else ""),
             ("high", f"Up to {money(high)}" if high is not None else ""),
             ("stars", f"{f['stars']} stars and up" if f["stars"] else ""),
             ("colour", str(f["colour"])),
             ("in_stock", "In stock" if f["in_stock"] else ""),
         ]
-        return [(key, label) for key, label in said if label]
+        return [(key, label) for key, label in texts if label]
 
     def do_unfilter(self, here: AppContext, key: str) -> None:
         here.own["filters"][key] = NO_FILTERS[key]
@@ -168,8 +168,8 @@ def _colours(product: State) -> list[State]:
 
 def _said(product: State, words: list[str]) -> bool:
     """Whether each word begins or stands in what the shop says of a product."""
-    told = f"{product['name']} {product['category']} {product['about']}".casefold()
-    return all(word in told for word in words)
+    searched = f"{product['name']} {product['category']} {product['about']}".casefold()
+    return all(word in searched for word in words)
 
 
 def _passes(product: State, filters: State) -> bool:

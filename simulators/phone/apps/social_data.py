@@ -58,14 +58,14 @@ def first_posts(clock: datetime) -> list[State]:
     for number, line in enumerate(sorted(_FIRST, key=lambda line: -line[1]), 1):
         author, hours, visibility, picture, place, likes, text, comments = line
         then = clock - timedelta(hours=hours)
-        said = [
+        posts = [
             {"from": who, "text": words, "time": (then + timedelta(minutes=20 * (i + 1))).isoformat()}
             for i, (who, words) in enumerate(comments)
         ]
         caption = picture.partition("/")[2]
         post = {"id": f"p{number}", "author": author, "text": text, "picture": picture, "caption": caption}
         post |= {"place": place, "time": then.isoformat(), "visibility": visibility}
-        out.append(post | {"likes": list(likes), "comments": said})
+        out.append(post | {"likes": list(likes), "comments": posts})
     return out
 
 

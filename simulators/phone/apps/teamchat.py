@@ -120,9 +120,9 @@ class TeamChat(Channels):
         to = {"channel": place.channel["name"], "index": place.number}
         sign = "" if place.channel["kind"] == "direct" else "#"
         where = f"{sign}{place.channel['name']}, {day(moment(place.message, here.clock), here.clock)}"
-        said = message_view(place, str(here.own["me"]), here.clock, on=("go", "thread", to),
+        text = message_view(place, str(here.own["me"]), here.clock, on=("go", "thread", to),
                             long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
-        return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), said])
+        return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), text])
 
     def opened(self, here: AppContext) -> None:
         if "channel" in here.args:

@@ -156,8 +156,8 @@ class Adbd:
             connection.cut()
 
     def _banner(self) -> str:
-        told = [f"{name}={self._services.properties.get(name, '')}" for name in _IDENTITY]
-        return f"device::{';'.join(told)};features={_FEATURES}"
+        facts = [f"{name}={self._services.properties.get(name, '')}" for name in _IDENTITY]
+        return f"device::{';'.join(facts)};features={_FEATURES}"
 
     # -- services --------------------------------------------------------------------------------------------
 

@@ -185,8 +185,8 @@ class _Request(BaseHTTPRequestHandler):
         if host not in (f"{LOOPBACK}:{self.server.server_port}", f"localhost:{self.server.server_port}"):
             raise Refusal(403, LabError("harness", "is asked under another name than its own."))
         kind, _, token = self.headers.get("Authorization", "").partition(" ")
-        told = token.strip().encode("utf-8", "replace")
-        if not hmac.compare_digest(told, self.server.token) or kind.lower() != "bearer":
+        sent_token = token.strip().encode("utf-8", "replace")
+        if not hmac.compare_digest(sent_token, self.server.token) or kind.lower() != "bearer":
             raise Refusal(401, LabError("harness", "the token is not the one it was started with."))
         answer = self.server.answers.get(f"{self.command} {self.path}")
         self.server.meet(self.connection)

@@ -49,8 +49,8 @@ class PhoneServer:
         display: Display | None = None,
     ) -> None:
         if token and (len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
-            said = f"is {_LEAST_TOKEN} or more plain characters without spaces."
-            raise LabError("the harness's token", said, "Leave it out, and one is made up.")
+            problem = f"is {_LEAST_TOKEN} or more plain characters without spaces."
+            raise LabError("the harness's token", problem, "Leave it out, and one is made up.")
         self.phone = phone
         self.faults = Faults()
         self.display = display or Display(phone)

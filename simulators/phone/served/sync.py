@@ -97,14 +97,14 @@ class Sync:
             why = "Is a directory" if folders.is_folder(self._files, path) else "No such file or directory"
             return self._fail(f"open failed: {why}")
         view = memoryview(data)
-        said: list[bytes | memoryview] = []
+        chunks: list[bytes | memoryview] = []
         for start in range(0, len(view), _BLOCK):
             block = view[start : start + _BLOCK]
-            said += [_REQUEST.pack(b"DATA", len(block)), block]
-            if len(said) >= _TOGETHER:
-                self._stream.write(b"".join(said))
-                said = []
-        self._stream.write(b"".join((*said, _REQUEST.pack(b"DONE", 0))))
+            chunks += [_REQUEST.pack(b"DATA", len(block)), block]
+            if len(chunks) >= _TOGETHER:
+                self._stream.write(b"".join(chunks))
+                chunks = []
+        self._stream.write(b"".join((*chunks, _REQUEST.pack(b"DONE", 0))))
 
     def _send(self, request: str) -> bool:
         """Takes a file in; False where nothing more can be understood from this client."""

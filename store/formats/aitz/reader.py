@@ -81,8 +81,8 @@ def _run(
     path = escape_surrogates(str(source.found.path))
     if known(id):
         return Known(id, path)
-    told = number(steps[0][1].get("episode_length"))
-    length = int(told) if told and told > 0 else None
+    stated_length = number(steps[0][1].get("episode_length"))
+    length = int(stated_length) if stated_length and stated_length > 0 else None
     task = _task(source.found, key, steps[0][1], length)
     draft = Draft(id, task, ANNOTATOR, format=NAME, path=path, data=data, images=source.pictures)
     actions = [_step(source, draft, place, step) for place, step in steps]
@@ -129,8 +129,8 @@ def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path 
     """Its screenshot: where its paths say, by their names beside the file, or named after the file and the step."""
     path, notes = source.found.path, dict[str, Any]()
     own = f"{path.stem}_{words(step.get('step_id'))}.png"
-    for said in (step.get("image_path"), step.get("image_full_path"), own):
-        if shot := source.shots.find(said, notes, near=(".",)):
+    for stated_path in (step.get("image_path"), step.get("image_full_path"), own):
+        if shot := source.shots.find(stated_path, notes, near=(".",)):
             return shot
     extra.update(notes)
     return None
@@ -143,8 +143,8 @@ def _size(step: dict[str, Any]) -> Point | None:
 
 def _subset(found: RunSource, step: dict[str, Any]) -> str:
     """Which part of AITW it is from, as the source names it, else as its paths do."""
-    if said := words(step.get("subset")):
-        return said
+    if subset_words := words(step.get("subset")):
+        return subset_words
     named = f"{found.path.stem} {words(step.get('image_path'))}".upper()
     return next((subset for subset in _SUBSETS if subset in named), "")
 

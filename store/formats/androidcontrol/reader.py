@@ -135,17 +135,17 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
 def _steps(
     draft: Draft, episode: _Episode, actions: list[Action], seen: list[Observation], troubles: dict[int, str]
 ) -> None:
-    said = episode.texts("step_instructions")
+    texts = episode.texts("step_instructions")
     for i, action in enumerate(actions):
         extra: dict[str, Any] = {"screenshot": troubles[i]} if i in troubles else {}
         if i == 0:
             extra |= _rest(episode)
-            if len(said) > len(actions):
-                extra["step_instructions"] = said
+            if len(texts) > len(actions):
+                extra["step_instructions"] = texts
         draft.step(
             action,
             seen[i] if i < len(seen) else Observation(),
-            instruction=said[i] if i < len(said) else "",
+            instruction=texts[i] if i < len(texts) else "",
             extra=extra,
         )
 

@@ -62,13 +62,13 @@ def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point
     """The box, the point, and the space in which the model wrote them."""
     written = args.get("element")
     pixels = next((args[name] for name in _PIXELS if isinstance(args.get(name), list)), None)
-    told = written if isinstance(written, list) else pixels
-    if told is None or len(told) not in (2, 4):
+    place = written if isinstance(written, list) else pixels
+    if place is None or len(place) not in (2, 4):
         return None, None, None
-    small = all((found := number(value)) is not None and 0 <= found <= 1 for value in told)
+    small = all((found := number(value)) is not None and 0 <= found <= 1 for value in place)
     whole = 1.0 if small and pixels is None else None
-    use = told if pixels is None or len(pixels) != len(told) else pixels
-    space = "0-1" if small else "0-1000" if pixels is not None and pixels != told else None
+    use = place if pixels is None or len(pixels) != len(place) else pixels
+    space = "0-1" if small else "0-1000" if pixels is not None and pixels != place else None
     if len(use) == 2:
         return None, point(use[0], use[1], size, whole), space or "px"
     target = box(use, size, whole)

@@ -76,8 +76,8 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     if known(id):
         return Known(id, shown)
     lines, cut = _lines(data, str(path))
-    told = as_text(lines[0].get("trace_id")) if lines else ""
-    run = _AndroidLabRun(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
+    trace_name = as_text(lines[0].get("trace_id")) if lines else ""
+    run = _AndroidLabRun(found.root, home, path, lines, cut, _STAMP.sub("", trace_name or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(found.root)
     first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
@@ -118,7 +118,7 @@ def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _task(run: _AndroidLabRun) -> Task:
-    target = next((said for line in run.lines if (said := as_text(line.get("target")))), "")
+    target = next((goal for line in run.lines if (goal := as_text(line.get("target")))), "")
     app = run.task.partition("_")[0] if "_" in run.task else ""
     return Task(
         id=run.task,
@@ -139,13 +139,13 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             extra["index"] = line["index"]
         taken = _taken(line.get("image"))
         before = _before(run, line, pictures, extra)
-        said = as_text(line.get("current_response", line.get("response")))
+        response = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
         draft.step(
             action,
             before,
-            thought=_thought(said),
-            raw=said or None,
+            thought=_thought(response),
+            raw=response or None,
             error=None if line.get("parsed_action") is not None else "the source holds no action",
             extra=extra,
             at=_time(taken),
@@ -177,10 +177,10 @@ def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> U
         return None
 
 
-def _thought(said: str) -> str:
+def _thought(response: str) -> str:
     """What the model says before its call."""
-    found = _CALL.search(said)
-    return (said[: found.start()] if found else said).strip()
+    found = _CALL.search(response)
+    return (response[: found.start()] if found else response).strip()
 
 
 def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:

@@ -140,11 +140,11 @@ def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
     found = {}
     for i, element in enumerate(elements):
         fields = fields_of(element) or {}
-        said = {name: fields[name] for name in _OTHERS if fields.get(name)}
+        others = {name: fields[name] for name in _OTHERS if fields.get(name)}
         if fields.get("is_visible") is False:
-            said["is_visible"] = False
-        if said:
-            found[str(i)] = said
+            others["is_visible"] = False
+        if others:
+            found[str(i)] = others
     return found
 
 

@@ -23,8 +23,8 @@ def usage_of(answer: Any) -> Usage | None:
         elapsed = answer.fields.get("elapsed")
         seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
         answer = answer.fields.get("_content")
-    told = _told(answer)
-    counts = {ours: _count(told, theirs) for ours, theirs in _NAMES}
+    usage = _told(answer)
+    counts = {ours: _count(usage, theirs) for ours, theirs in _NAMES}
     if seconds is None and not any(count is not None for count in counts.values()):
         return None
     return Usage(prompt_tokens=counts["prompt_tokens"], completion_tokens=counts["completion_tokens"], seconds=seconds)
@@ -45,6 +45,6 @@ def _told(answer: Any) -> dict[Any, Any]:
     return {}
 
 
-def _count(told: dict[Any, Any], names: tuple[str, ...]) -> int | None:
-    found = next((told[name] for name in names if name in told), None)
+def _count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
+    found = next((counts[name] for name in names if name in counts), None)
     return found if type(found) is int and 0 <= found < 2**53 else None

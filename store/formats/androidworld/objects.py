@@ -121,8 +121,8 @@ class ObjectMaker:
         size = data.size if isinstance(data, LargeBytes) else len(data) if isinstance(data, bytes | list) else -1
         wanted = count if isinstance(data, list) else None if dtype.width is None else count * dtype.width
         if size < 0 or wanted not in (None, size):
-            said = "x".join(map(str, sizes))
-            raise LabError(self.what, f"holds an array of {said} of {dtype.code[:20]} whose bytes are {size:,}")
+            size_text = "x".join(map(str, sizes))
+            raise LabError(self.what, f"holds an array of {size_text} of {dtype.code[:20]} whose bytes are {size:,}")
         target.shape, target.dtype = sizes, f"{dtype.order}{dtype.code}"
         if isinstance(data, list):
             target.numbers = data

@@ -123,9 +123,9 @@ class _RunDraft:
         source = self._action(row)
         extra = self._extra(i, row, elements)
         action = action_of(source, size, scale, None if tree is None else lambda index: _box(tree, index))
-        said = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
+        output = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
         thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
-        reason = reason_in(said)
+        reason = reason_in(output)
         if reason and self.ragged & {*_THOUGHTS}:
             thought = reason
         usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
@@ -135,7 +135,7 @@ class _RunDraft:
             action,
             self.shots.seen(shot, tree, self.screen),
             thought=self._text(thought or reason),
-            raw=self._text(said) if said else None,
+            raw=self._text(output) if output else None,
             usage=usage,
             error=self._text(error) if isinstance(error, str) and error else None,
             extra=extra,
@@ -160,9 +160,9 @@ class _RunDraft:
 
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
         """The columns that have no place of their own; pictures and what stands in the tree are left out."""
-        said = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
+        output = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
         used = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
-        used |= {said, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
+        used |= {output, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
         used |= {name for name in _ACTIONS if "action_type" in (fields_of(row.get(name)) or {})}
         used -= self.ragged
         extra: dict[str, Any] = {}

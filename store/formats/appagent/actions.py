@@ -25,7 +25,7 @@ _UNITS = {"long": 3, "medium": 2}
 def parts(response: Any) -> dict[str, str]:
     """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object."""
     if isinstance(response, dict):
-        return {name: said for name in _PARTS if isinstance(said := response.get(name), str)}
+        return {name: text for name in _PARTS if isinstance(text := response.get(name), str)}
     if not isinstance(response, str):
         return {}
     found = list(_PART.finditer(response))
@@ -51,10 +51,10 @@ class NumberedScreen:
 
 def action_of(call: str, seen: NumberedScreen) -> Action:
     """The executor's action for a function call; `other` where it knows none and its run ended."""
-    said = call.strip()
-    if "FINISH" in said:
+    text = call.strip()
+    if "FINISH" in text:
         return Action("status", status="complete", raw=call)
-    name, _, rest = said.partition("(")
+    name, _, rest = text.partition("(")
     if name == "grid":
         return Action("other", text="grid", raw=call)
     inside, closed, _ = rest.partition(")")
@@ -70,10 +70,10 @@ def recorded(line: str, seen: NumberedScreen) -> tuple[Action, str]:
     """The action of one line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
-        said = line.strip()
-        if said == "stop":
+        text = line.strip()
+        if text == "stop":
             return Action("status", status="complete", raw=line), ""
-        return Action("navigate_back" if said == "back" else "other", raw=line), ""
+        return Action("navigate_back" if text == "back" else "other", raw=line), ""
     name, _, rest = call.partition("(")
     number, *more = rest.removesuffix(")").split(":sep:", 1)
     element = seen.element(number)

@@ -74,9 +74,9 @@ def _name(node: ElementTree.Element) -> str:
     left, top, right, bottom = _box(node) or (0, 0, 0, 0)
     name = node.get("resource-id", "").replace(":", ".").replace("/", "_")
     name = name or f"{node.get('class', '')}_{right - left}_{bottom - top}"
-    said = node.get("content-desc", "")
-    if said and len(said) < _SHORT:
-        name += "_" + said.replace("/", "_").replace(" ", "").replace(":", "_")
+    label = node.get("content-desc", "")
+    if label and len(label) < _SHORT:
+        name += "_" + label.replace("/", "_").replace(" ", "").replace(":", "_")
     return name
 
 

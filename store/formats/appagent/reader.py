@@ -63,11 +63,11 @@ def _rounds(found: RunSource) -> int | None:
         if not folder.is_relative_to(found.root.resolve()) or not path.is_file():
             continue
         try:
-            told = _MAX_ROUNDS.search(read_within(found.root, path, most=_MOST_CONFIG))
+            limit = _MAX_ROUNDS.search(read_within(found.root, path, most=_MOST_CONFIG))
         except LabError:
             continue
-        if told:
-            return max(1, int(told[1]))
+        if limit:
+            return max(1, int(limit[1]))
     return None
 
 
@@ -75,10 +75,10 @@ def _demonstration(found: RunSource, known: Callable[[str], bool]) -> Imported |
     folder = found.path
     data = read_within(found.root, folder / "record.txt")
     goal = folder / "task_desc.txt"
-    said = read_within(found.root, goal) if goal.is_file() else b""
+    text = read_within(found.root, goal) if goal.is_file() else b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
     screens = Screens(found.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
-    return demonstration(folder, data, said, screens, known)
+    return demonstration(folder, data, text, screens, known)
 
 
 def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:

@@ -145,19 +145,19 @@ def _step(
         extra["missing"] = missing(line.notes)
     before, xml = screens.at(number, extra)
     response = value.get("response")
-    said = parts(response)
+    answer = parts(response)
     seen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
-    call = said.get("Function", said.get("Action", ""))
+    call = answer.get("Function", answer.get("Action", ""))
     action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], seen)
-    extra |= {name: text for name, text in said.items() if name in ("Observation", "Summary")}
+    extra |= {name: text for name, text in answer.items() if name in ("Observation", "Summary")}
     if reflected is not None:
         extra["reflection"] = reflected.value
     draft.step(
         action,
         before,
-        thought=said.get("Thought", said.get("Intermediate Goal", "")),
+        thought=answer.get("Thought", answer.get("Intermediate Goal", "")),
         raw=response if isinstance(response, str) else msgspec.json.encode(response).decode(),
-        instruction=said.get("Action", "") if "Function" in said else "",
+        instruction=answer.get("Action", "") if "Function" in answer else "",
         error="the executor could not use this answer" if _unused(action) else None,
         extra=extra,
     )
@@ -226,10 +226,10 @@ def demonstration(
     id = run_id(NAME, f"{app}/{here.name}", data)
     if known(id):
         return Known(id, str(folder))
-    said = decoded(goal).strip()
-    name = f"{app}: {said}"[:_TOLD] if said else escape_surrogates(here.name)
+    text = decoded(goal).strip()
+    name = f"{app}: {text}"[:_TOLD] if text else escape_surrogates(here.name)
     task = Task(
-        id=name, kind="general", title=name, instruction=said, log="none", apps=(app,) if app else (),
+        id=name, kind="general", title=name, instruction=text, log="none", apps=(app,) if app else (),
         traits={"part": "demonstration"},
     )  # fmt: skip
     by = Actor("human", "demonstrator")

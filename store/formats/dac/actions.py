@@ -77,9 +77,9 @@ class CoordinateFrame(NamedTuple):
         return point(*there) or at
 
 
-def flat(said: Any) -> str:
+def flat(value: Any) -> str:
     """A word without case, spaces and signs."""
-    return re.sub(r"[^a-z]", "", words(said).lower())
+    return re.sub(r"[^a-z]", "", words(value).lower())
 
 
 def is_action(value: Any) -> bool:
@@ -90,11 +90,11 @@ def is_action(value: Any) -> bool:
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     """A source action as ours; what is not known, or has no type, is `other`."""
     held = raw if isinstance(raw, dict) else {"action_type": raw}
-    said = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
+    spelling = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
     text = next((words(held[key]) for key in _TEXT if words(held.get(key))), None)
-    if said in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
-        said, text = flat(text), None
-    status, kind = _status(said), _KINDS.get(said, "other")
+    if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
+        spelling, text = flat(text), None
+    status, kind = _status(spelling), _KINDS.get(spelling, "other")
     boxes, at = _places(next((held[key] for key in _PLACE if held.get(key) is not None), None), frame)
     way = next((found for key in _WAY if (found := direction(held.get(key)))), None)
     action = Action(
@@ -112,8 +112,8 @@ def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     return with_ours(action, held.get(OURS))
 
 
-def _status(said: str) -> Any:
-    return "complete" if said in _COMPLETE else "infeasible" if said in _INFEASIBLE else None
+def _status(word: str) -> Any:
+    return "complete" if word in _COMPLETE else "infeasible" if word in _INFEASIBLE else None
 
 
 def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> Point | None:
@@ -121,9 +121,9 @@ def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> 
     return swept(kind, way, frame.seen or frame.told)
 
 
-def _places(said: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
+def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
     """The boxes of any spelling (one, several, a point), and the middle of the first."""
-    value = literal(said)
+    value = literal(places)
     if isinstance(value, dict):
         keys = (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("x", "y"))
         value = next(([value[key] for key in names] for names in keys if all(key in value for key in names)), None)
@@ -140,29 +140,29 @@ def _places(said: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point |
     return (), frame.pixel(at) if at else None
 
 
-def _box(said: Any, frame: CoordinateFrame) -> Box | None:
-    shares = [number(one) for one in said]
-    if any(isinstance(one, float) for one in said) and all(share is not None and 0 <= share <= 1 for share in shares):
-        return box(said, frame.seen or frame.told, 1)
-    found = box(said)
+def _box(value: Any, frame: CoordinateFrame) -> Box | None:
+    shares = [number(one) for one in value]
+    if any(isinstance(one, float) for one in value) and all(share is not None and 0 <= share <= 1 for share in shares):
+        return box(value, frame.seen or frame.told, 1)
+    found = box(value)
     return (*frame.pixel(found[:2]), *frame.pixel(found[2:])) if found else None
 
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
     """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
-    said: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
+    fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
-        said["location"] = list(boxes[0]) if len(boxes) == 1 else [list(one) for one in boxes]
+        fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(one) for one in boxes]
     way = _way(action)
-    if said["action_type"] == "scroll" and way is not None:
-        said["orientation"] = way
+    if fields["action_type"] == "scroll" and way is not None:
+        fields["orientation"] = way
     if action.kind in ("input_text", "keyboard_enter"):
-        said["text"] = action.text or "" if action.kind == "input_text" else "\n"
+        fields["text"] = action.text or "" if action.kind == "input_text" else "\n"
     if action.status == "infeasible" and action.text:
-        said["reason"] = action.text
-    other = beside(action, action_of(said, frame), ("boxes",) if touches else ())
-    return {**said, OURS: other} if other else said
+        fields["reason"] = action.text
+    other = beside(action, action_of(fields, frame), ("boxes",) if touches else ())
+    return {**fields, OURS: other} if other else fields
 
 
 def _way(action: Action) -> Direction | None:

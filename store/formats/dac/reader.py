@@ -219,8 +219,8 @@ def _is_episode(held: Any, is_cut: bool) -> bool:
 
 def _is_acted(step: dict[str, Any], is_cut: bool) -> bool:
     """Whether a step spells what was done in it, or may do so where its file is cut off."""
-    said = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
-    acts = said if isinstance(said, list) else [said]
+    action_fields = next((step[key] for key in ACTIONS if key in step), [] if is_cut else step)
+    acts = action_fields if isinstance(action_fields, list) else [action_fields]
     return not acts or any(isinstance(act, str) or (isinstance(act, dict) and "action_type" in act) for act in acts)
 
 

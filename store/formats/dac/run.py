@@ -169,8 +169,8 @@ def _traits(episode: DacEpisode) -> dict[str, str]:
     }
 
 
-def _structure(said: Any) -> str:
-    name = flat(said)
+def _structure(structure: Any) -> str:
+    name = flat(structure)
     return next((one for one in _STRUCTURES if name == one.lower()), _ALSO_CALLED.get(name, ""))
 
 
@@ -178,9 +178,11 @@ def _platform(episode: DacEpisode) -> str:
     """android or ios: as the source says, else as the phone's names tell."""
     device = episode.meta.get("device")
     held = device if isinstance(device, dict) else {"product": device}
-    said = " ".join([episode.says("platform", "os", "system"), *(words(held.get(key)) for key in ("platform", "os"))])
-    if said.strip():
-        return "ios" if _IOS.search(said) else said.strip().lower()
+    platform = " ".join(
+        [episode.says("platform", "os", "system"), *(words(held.get(key)) for key in ("platform", "os"))]
+    )
+    if platform.strip():
+        return "ios" if _IOS.search(platform) else platform.strip().lower()
     if _IOS.search(" ".join(words(value) for value in held.values())):
         return "ios"
     return "android" if words(held.get("sdk_version")) or "android" in flat(held.get("release_version")) else ""
@@ -209,15 +211,15 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
         extra["missing"] = gone
     if i == 0 and (about := _about(episode)):
         extra["episode"] = about
-    said = next((step[key] for key in _SHOT if step.get(key)), None)
+    shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
-    seen = pictures.seen(episode.shots.find(said, extra, near), extra)
-    told = _size(step) or _size(episode.meta)
-    frame = CoordinateFrame(told, seen.size)
+    seen = pictures.seen(episode.shots.find(shot, extra, near), extra)
+    size = _size(step) or _size(episode.meta)
+    frame = CoordinateFrame(size, seen.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
     draft.step(
         action,
-        msgspec.structs.replace(seen, size=seen.size or told),
+        msgspec.structs.replace(seen, size=seen.size or size),
         instruction=next((text for key in _SAID if (text := words(step.get(key)))), ""),
         accepted=tuple(accepted),
         extra=extra,

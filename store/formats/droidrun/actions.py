@@ -126,8 +126,8 @@ def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> s
 
 
 def _ms(value: dict[str, Any]) -> int | None:
-    told = number(value.get("duration_ms"))
-    if told is None:
+    duration = number(value.get("duration_ms"))
+    if duration is None:
         seconds = number(value.get("duration"))
-        told = None if seconds is None else seconds * 1000
-    return round(told) if told is not None and 0 <= told < 2**53 else None
+        duration = None if seconds is None else seconds * 1000
+    return round(duration) if duration is not None and 0 <= duration < 2**53 else None

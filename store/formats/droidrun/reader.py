@@ -125,8 +125,12 @@ def _macro(found: RunSource) -> tuple[dict[str, Any], str]:
 
 def _task(run: _DroidrunRun, name: str) -> Task:
     """The task by its goal, so that runs of the same goal are of the same task; by the run where none is told."""
-    said = run.macro.get("description")
-    goal = said.strip() if isinstance(said, str) and said.strip() not in _UNTOLD else run.told.goal.strip()
+    description = run.macro.get("description")
+    goal = (
+        description.strip()
+        if isinstance(description, str) and description.strip() not in _UNTOLD
+        else run.told.goal.strip()
+    )
     words = "-".join(re.findall(r"\w+", goal)[:8])[:60]
     digest = hashlib.sha256(goal.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     budget = max(_LEAST, len(run.told.turns))
@@ -217,12 +221,12 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
     closing = next((turn for turn in reversed(turns) if turn.success is not None), None)
     if not isinstance(success, bool) and closing is not None:
         success, reason = closing.success, closing.answer
-    said = reason if isinstance(reason, str) else ""
+    text = reason if isinstance(reason, str) else ""
     if isinstance(success, bool):
-        draft.verdict(CLAIM, success, said, **({"event": end} if end else {}))
+        draft.verdict(CLAIM, success, text, **({"event": end} if end else {}))
     calls = [call for turn in turns for call in turn.calls]
     closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
-    draft.end(_status(success, said, closed, draft.count), None, said, final=_final(run, pictures))
+    draft.end(_status(success, text, closed, draft.count), None, text, final=_final(run, pictures))
 
 
 def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:

@@ -125,14 +125,14 @@ def _answer(found: EventTurns, event: dict[str, Any], kind: str, looks: bool) ->
         turn = AgentTurn(turn.screen + step)
         found.turns.append(turn)
     turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
-    said = as_text(event.get("response", event.get("response_text")))
+    response = as_text(event.get("response", event.get("response_text")))
     if manager:
-        turn.extra.setdefault("manager", {})["response"] = said
+        turn.extra.setdefault("manager", {})["response"] = response
         return
     turn.answered = True
     code = as_text(event.get("code"))
     turn.thought = as_text(event.get("thought", event.get("thoughts")))
-    turn.raw = said or code or None
+    turn.raw = response or code or None
     turn.written = calls_of(code) if code else []
 
 
@@ -172,16 +172,16 @@ def _fill(found: EventTurns, event: dict[str, Any], kind: str) -> None:
 def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:
     """What the Manager plans, or its last word; a version between calls its answer `manager_answer`."""
     turn.instruction = as_text(event.get("subgoal", event.get("current_subgoal")))
-    answer, said = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
+    answer, response = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
     manager = turn.extra.setdefault("manager", {})
     manager |= {name: event[name] for name in _MANAGER if event.get(name)}
-    if said:
-        manager["response"] = said
+    if response:
+        manager["response"] = response
     if isinstance(event.get("success"), bool):
         turn.success, turn.answer = event["success"], answer
         turn.thought = turn.thought or as_text(event.get("thought"))
     if answer:
-        turn.raw = turn.raw or said or answer
+        turn.raw = turn.raw or response or answer
 
 
 def _results(turn: AgentTurn, event: dict[str, Any]) -> None:

@@ -139,24 +139,26 @@ def _parsed(text: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def action_of(said: SourceAction, size: Point | None) -> Action:
+def action_of(source: SourceAction, size: Point | None) -> Action:
     """A source action as ours; `size` is its screenshot's, for how far a finger moves in a scroll."""
-    name = _flat(said.name)
+    name = _flat(source.name)
     if name in _PRESS:
-        name += _flat(words(said.given.get("key", said.given.get("#0", said.given.get("button")))))
+        name += _flat(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
     kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
-    way = direction(said.given.get("direction"))
+    way = direction(source.given.get("direction"))
     vector = swept(kind, way, size)
-    text = said.given.get("text", said.given.get("#0", said.given.get("content"))) if kind == "input_text" else None
+    text = (
+        source.given.get("text", source.given.get("#0", source.given.get("content"))) if kind == "input_text" else None
+    )
     return Action(
         kind,
-        at=_place(said.given),
+        at=_place(source.given),
         text=words(text) if kind == "input_text" else None,
         direction=way,
         vector=vector,
-        app=words(said.given.get("app") or said.given.get("#0")) or None if kind == "open_app" else None,
+        app=words(source.given.get("app") or source.given.get("#0")) or None if kind == "open_app" else None,
         status="complete" if kind == "status" else None,
-        raw=said.raw,
+        raw=source.raw,
         space="px",
     )
 

@@ -143,22 +143,22 @@ def spells_actions(opening: bytes) -> bool:
 
 def told_in(files: Files, actions: Path) -> dict[str, Any]:
     """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for path in files.data:
         if path.suffix.lower() == ".txt":
             if path.stem in _WORDS:
                 data = read_within(files.root, path, most=_MOST)
-                told.setdefault(path.stem, decoded(data).strip())
+                fields.setdefault(path.stem, decoded(data).strip())
             continue
         try:
             value = read_json(read_within(files.root, path, most=_MOST), str(path)).value
         except LabError as error:
             if path != actions:
-                told.setdefault("unread", []).append(escape_surrogates(error.sentence))
+                fields.setdefault("unread", []).append(escape_surrogates(error.sentence))
             continue
         if isinstance(value, dict) and not said_of(value).image:
-            told = {**value, **told} if path == actions else {**told, **value}
-    return {key: value for key, value in told.items() if key not in _LISTS or not isinstance(value, list)}
+            fields = {**value, **fields} if path == actions else {**fields, **value}
+    return {key: value for key, value in fields.items() if key not in _LISTS or not isinstance(value, list)}
 
 
 def profile_of(files: Files, user: str) -> dict[str, Any]:

@@ -64,9 +64,9 @@ def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | 
 def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     files = files_of(found.path, found.root)
     actions_file, data, rows = actions_in(files)
-    told = told_in(files, actions_file)
+    fields = told_in(files, actions_file)
     stamp = escape_surrogates(found.path.resolve().name)
-    user = _first(told, _USER) or escape_surrogates(found.path.resolve().parent.name)
+    user = _first(fields, _USER) or escape_surrogates(found.path.resolve().parent.name)
     path = escape_surrogates(str(found.path))
     id = run_id(NAME, f"{user}/{stamp}", data)
     if known(id):
@@ -75,8 +75,8 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     pictures = Pictures(found.root)
     draft = Draft(
         id,
-        _task(told, user, stamp, len(rows)),
-        agent_of(_ours(told).get("agent"), Actor("human", user)),
+        _task(fields, user, stamp, len(rows)),
+        agent_of(_ours(fields).get("agent"), Actor("human", user)),
         format=NAME,
         path=path,
         data=data,
@@ -85,36 +85,36 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     )
     actions = []
     for i, (row, (shot, xml)) in enumerate(zip(rows, screens(files, rows), strict=True)):
-        extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(told, _PLACED)) else {}
-        actions.append(_step(draft, files, row, shot, xml, pictures, extra, told))
+        extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(fields, _PLACED)) else {}
+        actions.append(_step(draft, files, row, shot, xml, pictures, extra, fields))
     why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
     end = ended(actions, None, why or "")
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
 
-def _first(told: dict[str, Any], keys: tuple[str, ...]) -> str:
-    return next((text for key in keys if (text := words(told.get(key)).strip())), "")
+def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
+    return next((text for key in keys if (text := words(fields.get(key)).strip())), "")
 
 
-def _ours(told: dict[str, Any]) -> dict[str, Any]:
+def _ours(fields: dict[str, Any]) -> dict[str, Any]:
     """What our own writer added."""
-    held = told.get(OURS)
+    held = fields.get(OURS)
     return held if isinstance(held, dict) else {}
 
 
-def _task(told: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
-    scenario = words(told.get("scenario")).strip()
-    traits = {"platform": "android", "scenario": scenario, "category": _first(told, _CLASS)}
+def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
+    scenario = words(fields.get("scenario")).strip()
+    traits = {"platform": "android", "scenario": scenario, "category": _first(fields, _CLASS)}
     return Task(
-        id=words(_ours(told).get("task")) or f"{user}/{stamp}",
+        id=words(_ours(fields).get("task")) or f"{user}/{stamp}",
         kind="personalized",
         log="none",
-        instruction=_first(told, _INTENT),
+        instruction=_first(fields, _INTENT),
         persona=user,
-        time=words(_ours(told).get("time")) if _ours(told) else _time(stamp) or words(told.get("time")),
+        time=words(_ours(fields).get("time")) if _ours(fields) else _time(stamp) or words(fields.get("time")),
         place=scenario,
-        apps=names_of(told.get("app")),
+        apps=names_of(fields.get("app")),
         golden_steps=steps or None,
         traits={name: text for name, text in traits.items() if text},
     )
@@ -130,21 +130,21 @@ def _time(stamp: str) -> str:
 
 def _step(
     draft: Draft, files: Files, row: Row, shot: Path | None, xml: Path | None, pictures: Pictures,
-    extra: dict[str, Any], told: dict[str, Any],
+    extra: dict[str, Any], fields: dict[str, Any],
 ) -> Action:  # fmt: skip
-    said = said_of(row[0])
+    stated_instruction = said_of(row[0])
     if row[1]:
         extra["missing"] = missing(row[1])
-    if content := words(said.given.get("content")):
+    if content := words(stated_instruction.given.get("content")):
         extra["content"] = content
-    if shot is None and said.image:
-        extra["screenshot"] = f"{said.image} is not there"
+    if shot is None and stated_instruction.image:
+        extra["screenshot"] = f"{stated_instruction.image} is not there"
     tree = _tree(xml, files.root, extra)
     seen = pictures.seen(shot, extra, tree)
-    ours = _ours(told).get("actions")
-    action = action_of(said, seen.size)
+    ours = _ours(fields).get("actions")
+    action = action_of(stated_instruction, seen.size)
     action = with_ours(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
-    said_ours = _ours(told).get("instructions")
+    said_ours = _ours(fields).get("instructions")
     instruction = words(said_ours.get(str(draft.count))) if isinstance(said_ours, dict) else ""
     draft.step(action, msgspec.structs.replace(seen, tree=tree), instruction=instruction, extra=extra)
     return action

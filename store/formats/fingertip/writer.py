@@ -162,7 +162,7 @@ def _survey(
 ) -> dict[str, Any]:
     task = trace.task
     apps = task.apps or apps_of(trace)
-    instructions = {str(i): said for i, step in enumerate(steps) if (said := step.proposed.instruction)}
+    instructions = {str(i): text for i, step in enumerate(steps) if (text := step.proposed.instruction)}
     ours = {
         "run": run.id,
         "task": task.id,

@@ -26,29 +26,29 @@ class Mouse:
 
 def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Point | None) -> Iterator[Action]:
     """The actions of one tool call: one, or as many as a computer call lists."""
-    told = as_mapping(arguments)
+    fields = as_mapping(arguments)
     if function == "submit":
-        yield Action("answer", text=_text(told.get("answer", told.get("value"))), raw=raw)
+        yield Action("answer", text=_text(fields.get("answer", fields.get("value"))), raw=raw)
         return
-    listed = told.get("actions")
+    listed = fields.get("actions")
     if function == "computer" and isinstance(listed, list) and listed:
         for one in listed:
             held = as_mapping(one)
             yield _computer(str(held.get("action", held.get("type"))), held, one, mouse, size)
         return
     if function == "computer":
-        yield _computer(str(told.get("action")), told, raw, mouse, size)
+        yield _computer(str(fields.get("action")), fields, raw, mouse, size)
     elif function.startswith(_SPLIT):
-        yield _computer(function.removeprefix(_SPLIT), told, raw, mouse, size)
+        yield _computer(function.removeprefix(_SPLIT), fields, raw, mouse, size)
     else:
         yield Action("other", text=function, raw=raw)
 
 
-def _computer(name: str, told: dict[str, Any], raw: Any, mouse: Mouse, size: Point | None) -> Action:
-    at = _point(told.get("coordinate"))
-    text = _text(told.get("text", told.get("keys")))
+def _computer(name: str, fields: dict[str, Any], raw: Any, mouse: Mouse, size: Point | None) -> Action:
+    at = _point(fields.get("coordinate"))
+    text = _text(fields.get("text", fields.get("keys")))
     if name == "left_click_drag":
-        start = _point(told.get("start_coordinate")) or mouse.at
+        start = _point(fields.get("start_coordinate")) or mouse.at
         mouse.at = at or mouse.at
         vector = moved(start, at)
         return Action("drag", at=start, to=at, vector=vector, raw=raw, space="px")
@@ -61,13 +61,13 @@ def _computer(name: str, told: dict[str, Any], raw: Any, mouse: Mouse, size: Poi
     if name == "key" and text is not None and text.strip().lower() in _ENTER:
         return Action("keyboard_enter", raw=raw, space="px")
     if name == "wait":
-        return Action("wait", ms=_ms(told.get("duration", told.get("time"))), raw=raw, space="px")
+        return Action("wait", ms=_ms(fields.get("duration", fields.get("time"))), raw=raw, space="px")
     if name == "scroll":
-        way = direction(told.get("scroll_direction", told.get("direction")))
+        way = direction(fields.get("scroll_direction", fields.get("direction")))
         vector = swept("scroll", way, size)
         return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
     if name in ("key", "hold_key"):
-        return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(told.get("duration")), raw=raw, space="px")
+        return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(fields.get("duration")), raw=raw, space="px")
     return Action(
         "other", at=mouse.at if at or "click" in name or "mouse" in name else None, text=name, raw=raw, space="px"
     )

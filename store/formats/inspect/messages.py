@@ -116,15 +116,15 @@ def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
     found = [message for message in held if isinstance(message, dict)] if isinstance(held, list) else []
     if any(message.get("role") in ("assistant", "tool") for message in found):
         return found
-    told: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     for event in events_of(sample):
         message = output_of(event)
         if message is not None:
-            told.append(message)
+            messages.append(message)
         elif event.get("event") == "tool":
             result = {"role": "tool", "tool_call_id": event.get("id"), "function": event.get("function")}
-            told.append({**result, "content": event.get("result"), "error": event.get("error")})
-    return [*found, *told]
+            messages.append({**result, "content": event.get("result"), "error": event.get("error")})
+    return [*found, *messages]
 
 
 def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -141,9 +141,9 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
     return {**message, "role": "assistant"} if isinstance(message, dict) else None
 
 
-def usage_of(told: Any, seconds: Any = None) -> Usage | None:
+def usage_of(usage: Any, seconds: Any = None) -> Usage | None:
     """Inspect's `ModelUsage`; None where it tells nothing."""
-    held = as_mapping(told)
+    held = as_mapping(usage)
     found = Usage(
         as_count(held.get("input_tokens")),
         as_count(held.get("output_tokens")),

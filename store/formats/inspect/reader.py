@@ -83,8 +83,8 @@ def _is_log(seen: CandidateFile) -> bool:
         return False
     if b'"eval"' not in seen.opening or b'"run_id"' not in seen.opening or not isinstance(seen.value, dict):
         return False
-    told = seen.value.get("eval")
-    return "version" in seen.value and isinstance(told, dict) and "run_id" in told
+    evaluation = seen.value.get("eval")
+    return "version" in seen.value and isinstance(evaluation, dict) and "run_id" in evaluation
 
 
 INSPECT = Format(

@@ -211,8 +211,8 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
     scores = as_mapping(sample.get("scores"))
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
-    for name, told in scores.items():
-        score = as_mapping(told)
+    for name, score_value in scores.items():
+        score = as_mapping(score_value)
         rest = {key: value for key, value in score.items() if key not in ("value", "explanation") and value is not None}
         draft.verdict(str(name), score.get("value"), as_text(score.get("explanation")), **rest)
     rest = {key: lean(value) for key, value in sample.items() if key not in _PLACED and value is not None}
@@ -222,7 +222,7 @@ def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[s
     if notes:
         rest["missing"] = missing(notes)
     draft.verdict("source", **rest)
-    return next((_float(as_mapping(told).get("value")) for told in scores.values()), None)
+    return next((_float(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
 
 
 def _float(value: Any) -> float | None:
@@ -239,8 +239,8 @@ def _float(value: Any) -> float | None:
 
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     """What all models of a sample cost together."""
-    told = as_mapping(sample.get("model_usage"))
-    found = [usage for usage in (usage_of(one) for one in told.values()) if usage is not None]
+    model_usage = as_mapping(sample.get("model_usage"))
+    found = [usage for usage in (usage_of(one) for one in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
     if not found and seconds is None:
         return None

@@ -94,9 +94,9 @@ def thought_of(prediction: str) -> str:
     """The reasoning in a model's output: its think blocks, and what stands before its action; may be empty."""
     blocks, rest = _blocks(prediction)
     act = _ACT.search(rest)
-    said = rest[: act.start()] if act else rest
-    if act or _OPENING.match(said):
-        blocks.append(_OPENING.sub("", said).strip())
+    thought = rest[: act.start()] if act else rest
+    if act or _OPENING.match(thought):
+        blocks.append(_OPENING.sub("", thought).strip())
     return "\n\n".join(block for block in blocks if block)
 
 

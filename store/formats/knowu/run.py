@@ -75,8 +75,8 @@ class KnowuEpisode(NamedTuple):
     def id(self) -> str:
         """From the task's name and the source's bytes; with few words of a model in them two models' runs could
         be the same bytes (all failed runs begin alike), so then the model's name counts, too."""
-        said = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
-        names = (self.name,) if said >= _FEW else (self.name, self.model)
+        predictions = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
+        names = (self.name,) if predictions >= _FEW else (self.name, self.model)
         if self.attempt > 1:
             names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
@@ -127,11 +127,11 @@ def _turn(episode: KnowuEpisode, i: int, images: Pictures) -> Iterator[AnyEvent]
     extra = _extra(episode, i, number)
     before = _before(episode, number, images, extra)
     prediction = step.get("prediction")
-    said = prediction if isinstance(prediction, str) else None
+    output = prediction if isinstance(prediction, str) else None
     proposed = Proposed(
         action=action_of(step.get("action"), before.size[0] if before.size else WIDTH),
-        thought=thought_of(said) if said else "",
-        raw=said,
+        thought=thought_of(output) if output else "",
+        raw=output,
     )
     ms = episode.log.ms(number)
     question, reply = _dialogue(episode, i, number, proposed)

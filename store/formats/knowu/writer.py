@@ -153,9 +153,9 @@ def _number(step: Step) -> int:
 
 def _time(step: Step) -> str | None:
     """When a step was, to the second: as its log had it, else in UTC."""
-    told = step.extra.get("log_time") or step.started or step.at
+    time = step.extra.get("log_time") or step.started or step.at
     try:
-        return datetime.fromisoformat(told).strftime("%Y-%m-%d %H:%M:%S")
+        return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M:%S")
     except (TypeError, ValueError):
         return None
 

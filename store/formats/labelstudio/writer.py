@@ -152,12 +152,12 @@ def _turns(step: Step) -> Iterator[dict[str, str]]:
             decision = f"[{step.reply.decision}] " if step.reply.decision else ""
             yield {"author": f"{number} user", "text": decision + plain(step.reply.text)}
         return
-    said = "Nothing: it was not let through" if action is None else suggest(action, step.before.tree or UiTree())
-    if action is not None and not said:
-        said = f"{action.kind} {plain(action.text or '')}".strip()
+    suggestion = "Nothing: it was not let through" if action is None else suggest(action, step.before.tree or UiTree())
+    if action is not None and not suggestion:
+        suggestion = f"{action.kind} {plain(action.text or '')}".strip()
     where = f" at {action.at[0]}, {action.at[1]}" if action is not None and action.at else ""
     failed = f" (failed: {plain(step.error)})" if step.error else ""
-    yield {"author": f"{number} does", "text": f"{said}{where}{failed}"}
+    yield {"author": f"{number} does", "text": f"{suggestion}{where}{failed}"}
 
 
 def _blank(width: int, height: int, shade: int) -> bytes:

@@ -180,8 +180,8 @@ def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
 
 
 def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
-    told = spelled_out(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
-    return "infeasible" if any(word in f"{plain} {told}".lower() for word in _UNDONE) else "complete"
+    status = spelled_out(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
+    return "infeasible" if any(word in f"{plain} {status}".lower() for word in _UNDONE) else "complete"
 
 
 def _plain(name: str) -> str:

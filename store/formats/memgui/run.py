@@ -119,11 +119,11 @@ def imported(of: MemguiRun) -> Imported:
 
 def _task(of: MemguiRun) -> Task:
     row = of.row
-    said = of.held("evaluation_summary").get("task_description")
+    description = of.held("evaluation_summary").get("task_description")
     return Task(
         id=of.task,
         kind="general",
-        instruction=(row.instruction if row else "") or (said.strip() if isinstance(said, str) else ""),
+        instruction=(row.instruction if row else "") or (description.strip() if isinstance(description, str) else ""),
         budget=max(_LEAST, len(of.steps)),
         apps=row.apps if row else (),
         golden_steps=row.golden_steps if row else None,
@@ -193,14 +193,16 @@ def _error(action: Action, step: dict[str, Any]) -> str | None:
 
 def _numbered(step: dict[str, Any], i: int) -> int:
     """Which step it is, from 1; steps that did nothing are not logged by some agents, so that numbers are left out."""
-    told = step.get("step")
-    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else i + 1
+    step_number = step.get("step")
+    return (
+        step_number if isinstance(step_number, int) and not isinstance(step_number, bool) and step_number > 0 else i + 1
+    )
 
 
-def _thought(step: dict[str, Any], said: str) -> str:
+def _thought(step: dict[str, Any], text: str) -> str:
     if isinstance(step.get("thought"), str) and step["thought"]:
         return thought_of(step["thought"]) if _COPIED in step else str(step["thought"])
-    found = _THOUGHT.search(said)
+    found = _THOUGHT.search(text)
     return found[1] if found else ""
 
 
@@ -215,8 +217,8 @@ def _judge(draft: Draft, of: MemguiRun) -> float | None:
         if file in ("evaluation_summary", "final_decision"):
             scores.append(_scored(judged.value))
     if of.row is not None:
-        told = {verdict.name for verdict in draft.verdicts}
-        score, found = verdicts(of.row, of.agent, of.attempt, told)
+        judged_names = {verdict.name for verdict in draft.verdicts}
+        score, found = verdicts(of.row, of.agent, of.attempt, judged_names)
         draft.verdicts.extend(found)
         scores.append(score)
     return scores[0] if scores else None
@@ -228,8 +230,8 @@ def judgement(file: str, held: Any) -> Verdict:
     fields: dict[str, Any] = held if isinstance(held, dict) and held else {"value": held}
     if file == "evaluation_summary":
         fields = {**fields, **_in_order(fields)}
-    said = fields.get(reason)
-    return Verdict(name, fields.get(value), said if isinstance(said, str) else "", fields)
+    reason_text = fields.get(reason)
+    return Verdict(name, fields.get(value), reason_text if isinstance(reason_text, str) else "", fields)
 
 
 def _scored(value: Any) -> float | None:

@@ -69,7 +69,7 @@ class TableRow(NamedTuple):
             "cross_app": _yes(self.cells.get("is_cross_app", "")),
             **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN},
         }
-        return {name: said for name, said in found.items() if said}
+        return {name: value for name, value in found.items() if value}
 
     def attempt(self, agent: str, attempt: int) -> dict[str, str]:
         """The cells about one attempt of one agent, under their columns' names without the agent and the attempt.
@@ -103,17 +103,17 @@ def row_of(root: Path, folder: Path, task: str) -> TableRow | None:
 
 def listed(cell: str) -> list[str]:
     """A cell that is a Python list of texts, or the cell itself as the only one."""
-    said = cell.strip()
-    values = literal(said)
-    if isinstance(values, list) and len(said) <= _LONGEST_LIST:
+    text = cell.strip()
+    values = literal(text)
+    if isinstance(values, list) and len(text) <= _LONGEST_LIST:
         return [value if isinstance(value, str) else str(value) for value in values]
-    return [said] if said else []
+    return [text] if text else []
 
 
-def verdicts(row: TableRow, agent: str, attempt: int, told: set[str]) -> tuple[float | None, list[Verdict]]:
+def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple[float | None, list[Verdict]]:
     """The score that the table gives this attempt, and its columns as verdicts.
 
-    `told` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of columns
+    `judged` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of columns
     only where those files are missing, with their fields named as there.
     """
     cells = row.attempt(agent, attempt)
@@ -123,7 +123,7 @@ def verdicts(row: TableRow, agent: str, attempt: int, told: set[str]) -> tuple[f
     task = {name: cell for name, cell in row.cells.items() if name in _TASK and cell}
     details = cells.get("details", "")
     found = [Verdict("results.csv", letter or None, "" if details.startswith("{") else details, {**task, **cells})]
-    if "irr" not in told and cells.get("irr_method"):
+    if "irr" not in judged and cells.get("irr_method"):
         fields: dict[str, Any] = {
             "total_information_units": _number(cells.get("irr_total_units")),
             "correctly_used_units": _number(cells.get("irr_correct_units")),
@@ -132,10 +132,10 @@ def verdicts(row: TableRow, agent: str, attempt: int, told: set[str]) -> tuple[f
             "evaluation_method": cells["irr_method"],
         }
         found.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
-    if "badcase" not in told and cells.get("badcase_category"):
-        said: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
-        said["confidence"] = _number(said.get("confidence"))
-        found.append(Verdict("badcase", said["category"], said.get("analysis_reason", ""), said))
+    if "badcase" not in judged and cells.get("badcase_category"):
+        badcases: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
+        badcases["confidence"] = _number(badcases.get("confidence"))
+        found.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))
     return _SCORES.get(letter), found
 
 

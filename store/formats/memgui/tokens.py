@@ -25,7 +25,9 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
         if len(known) > 1 and known[-1] == total != sum(known) and known == sorted(known):
             logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
         own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
-        columns.append([mine if mine is not None else told for mine, told in zip(own, logged, strict=True)])
+        columns.append(
+            [mine if mine is not None else logged_count for mine, logged_count in zip(own, logged, strict=True)]
+        )
     return [
         None if prompt is None and completion is None else Usage(prompt_tokens=prompt, completion_tokens=completion)
         for prompt, completion in zip(*columns, strict=True)
@@ -48,8 +50,8 @@ def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict
         return None
     sums: dict[str, int | None] = {}
     for name in ("prompt_tokens", "completion_tokens"):
-        told = [count for usage in known if (count := getattr(usage, name)) is not None]
-        logged = sum(told) if told else as_count(summary.get(f"total_{name}"))
+        counts = [count for usage in known if (count := getattr(usage, name)) is not None]
+        logged = sum(counts) if counts else as_count(summary.get(f"total_{name}"))
         sums[name] = as_count(stats.get(f"total_{name}")) or logged
     seconds = number(summary.get("elapsed_time_exec"))
     calls = as_count(stats.get("total_model_calls")) or len(known) or 1

@@ -91,17 +91,17 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     vector = vector or swept(kind, way, size)
     if kind == "swipe" and way is None and vector is not None:
         way = way_of(vector)
-    said = next((str(call[key]) for key in _TEXTS if isinstance(call.get(key), str | int | float)), None)
+    text = next((str(call[key]) for key in _TEXTS if isinstance(call.get(key), str | int | float)), None)
     if name == "system_button" and kind == "other" and call.get("button"):
-        said = str(call["button"])
+        text = str(call["button"])
     return Action(
         kind=kind,
         at=start,
         to=end,
-        text=None if kind == "open_app" else said,
+        text=None if kind == "open_app" else text,
         direction=way,
         vector=vector,
-        app=said or next((as_text(call.get(key)) for key in _APPS if call.get(key)), None)
+        app=text or next((as_text(call.get(key)) for key in _APPS if call.get(key)), None)
         if kind == "open_app"
         else None,
         status=_status(name, call.get("status")) if kind == "status" else None,
@@ -112,11 +112,11 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     )
 
 
-def scaled(call: dict[str, Any], told: Point | None, size: Point | None) -> dict[str, Any]:
+def scaled(call: dict[str, Any], stated_point: Point | None, size: Point | None) -> dict[str, Any]:
     """A call with its coordinates in a picture's pixels, where they count those of a screen of another size."""
-    if told is None or size is None or told == size:
+    if stated_point is None or size is None or stated_point == size:
         return call
-    shares = size[0] / told[0], size[1] / told[1]
+    shares = size[0] / stated_point[0], size[1] / stated_point[1]
     return {
         key: [n * shares[i % 2] for i, n in enumerate(numbers)]
         if key in (*_PLACES, *_ENDS) and (numbers := _numbers(value))
@@ -125,8 +125,8 @@ def scaled(call: dict[str, Any], told: Point | None, size: Point | None) -> dict
     }
 
 
-def _status(name: str, said: Any) -> Literal["complete", "infeasible"]:
-    first = said[0] if isinstance(said, list) and said else said
+def _status(name: str, status: Any) -> Literal["complete", "infeasible"]:
+    first = status[0] if isinstance(status, list) and status else status
     return "infeasible" if {name, str(first).strip().lower()} & _FAILED else "complete"
 
 

@@ -123,12 +123,12 @@ def _step(
     if action.kind == "ask_user":
         replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
         question, reply = draft.ask(action.text or "", next((text for text in replies if isinstance(text, str)), None))
-    said = line.fields.get("response")
+    response = line.fields.get("response")
     draft.step(
         action,
         before,
         thought=_thought(line),
-        raw=said if isinstance(said, str) else None,
+        raw=response if isinstance(response, str) else None,
         usage=_usage(line),
         question=question,
         reply=reply,
@@ -142,22 +142,22 @@ def _frame(lines: list[_Line], root: Path, folder: Path) -> _Frame:
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
     for text in (*texts, _prompt(root, prompt)):
         if isinstance(text, str) and (found := _RESOLUTION.search(text)):
-            told = int(found[1]), int(found[2])
-            return _Frame("px", told) if max(told) > 1000 else _Frame("0-1000")
+            size = int(found[1]), int(found[2])
+            return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
     done = [pair for line in lines if (pair := _done(line)) is not None]
-    if done and all(abs(said[i] - at[i]) <= 1 for said, at in done for i in (0, 1)):
+    if done and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in done for i in (0, 1)):
         return _Frame("px")
     return _Frame(space_of(line.call for line in lines))
 
 
 def _done(line: _Line) -> tuple[Point, Point] | None:
     """Where a line's call says that it goes, and the pixel that the line says was touched; None without either."""
-    said = line.call.get("coordinate")
+    coordinate = line.call.get("coordinate")
     for field in _DONE:
         held = line.fields.get(field)
-        if not isinstance(held, dict) or not isinstance(said, list) or len(said) != 2:
+        if not isinstance(held, dict) or not isinstance(coordinate, list) or len(coordinate) != 2:
             continue
-        written, at = point(*said), point(held.get("x"), held.get("y"))
+        written, at = point(*coordinate), point(held.get("x"), held.get("y"))
         if written is not None and at is not None:
             return written, at
     return None
@@ -221,8 +221,8 @@ def _thought(line: _Line) -> str:
     parsed = line.fields.get("parsed_action")
     for place in (parsed if isinstance(parsed, dict) else {}, line.fields, line.call):
         for name in _THOUGHTS if place is not line.call else ("thought", "explain"):
-            if said := as_text(place.get(name)):
-                return said
+            if text := as_text(place.get(name)):
+                return text
     return ""
 
 

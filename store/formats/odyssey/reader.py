@@ -95,8 +95,8 @@ def _run(source: _Source, known: Callable[[str], bool]) -> Imported | Known:
     id = run_id(NAME, key, data)
     if known(id):
         return Known(id, path)
-    told = number(source.episode.get("step_length"))
-    length = int(told) if told and told > 0 else None
+    stated_length = number(source.episode.get("step_length"))
+    length = int(stated_length) if stated_length and stated_length > 0 else None
     draft = Draft(
         id,
         _task(source, key, length),
@@ -122,15 +122,15 @@ def _steps(source: _Source) -> list[dict[str, Any]]:
 
 def _task(source: _Source, key: str, length: int | None) -> Task:
     info = source.part("task_info")
-    said = {name: words(info.get(name)) for name in ("category", "meta_task", "task")}
+    words_by_name = {name: words(info.get(name)) for name in ("category", "meta_task", "task")}
     return Task(
         id=key,
         kind="general",
         log="none",
-        instruction=words(info.get("instruction")) or said["task"],
+        instruction=words(info.get("instruction")) or words_by_name["task"],
         apps=names_of(info.get("app")),
         golden_steps=length,
-        traits={"platform": "android", **{name: text for name, text in said.items() if text}},
+        traits={"platform": "android", **{name: text for name, text in words_by_name.items() if text}},
     )
 
 

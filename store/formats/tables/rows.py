@@ -93,8 +93,8 @@ class _RunReading:
         if started is None:
             return {"run": self.id, "status": "open", "steps": 0, "questions": 0, "replies": 0}
         task, source, size = started.task, started.source, started.device.size
-        told = ended.usage if ended else None
-        usage = _filled(told, self.usage)
+        run_usage = ended.usage if ended else None
+        usage = _filled(run_usage, self.usage)
         return {
             "run": self.id,
             "task": task.id,
@@ -211,11 +211,11 @@ def _between(first: str | None, last: str | None) -> float | None:
     return waited.total_seconds()
 
 
-def _filled(told: Usage | None, summed: Usage | None) -> Usage | None:
+def _filled(usage: Usage | None, summed: Usage | None) -> Usage | None:
     """What a source told of the whole run, and what it did not tell from the sum of the steps."""
-    if told is None or summed is None:
-        return told or summed
-    own = {name: getattr(told, name) for name in Usage.__struct_fields__ if getattr(told, name) is not None}
+    if usage is None or summed is None:
+        return usage or summed
+    own = {name: getattr(usage, name) for name in Usage.__struct_fields__ if getattr(usage, name) is not None}
     return msgspec.structs.replace(summed, **own)
 
 

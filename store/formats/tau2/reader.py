@@ -92,8 +92,8 @@ def _is_results(seen: CandidateFile) -> bool:
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("simulations"), list):
-        told = any(isinstance(value.get(field), list | dict) for field in ("tasks", "info"))
-        return told or any(isinstance(run, dict) and _is_conversation(run) for run in value["simulations"])
+        has_fields = any(isinstance(value.get(field), list | dict) for field in ("tasks", "info"))
+        return has_fields or any(isinstance(run, dict) and _is_conversation(run) for run in value["simulations"])
     info = as_mapping(value.get("info"))
     if "agent_info" in info and "user_info" in info:
         return True
@@ -105,10 +105,10 @@ def _is_conversation(run: dict[str, Any]) -> bool:
     """Whether a value tells what was said about a task: messages with roles, or ticks of sound."""
     if "task_id" not in run:
         return False
-    said = next((run[field] for field in ("messages", "traj") if isinstance(run.get(field), list)), None)
-    if said is None:
+    messages = next((run[field] for field in ("messages", "traj") if isinstance(run.get(field), list)), None)
+    if messages is None:
         return isinstance(run.get("ticks"), list)
-    return not said or (isinstance(said[0], dict) and "role" in said[0])
+    return not messages or (isinstance(messages[0], dict) and "role" in messages[0])
 
 
 def _indexed(path: Path) -> bool:

@@ -116,12 +116,12 @@ def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tup
     found = context.tasks.get(id, {})
     domain = as_text(context.part("environment_info").get("domain_name"))
     scenario = found.get("user_scenario")
-    told = as_mapping(scenario).get("instructions")
-    wants = as_mapping(told)
+    instructions = as_mapping(scenario).get("instructions")
+    wants = as_mapping(instructions)
     instruction = (
         as_text(found.get("ticket"))
         or as_text(wants.get("reason_for_call"))
-        or as_text(told)
+        or as_text(instructions)
         or as_text(as_mapping(old.get("task")).get("instruction"))
     )
     golden = as_mapping(found.get("evaluation_criteria")).get("actions")
@@ -142,10 +142,10 @@ def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tup
     return task, Persona(name, name, facts=scenario) if isinstance(scenario, dict) else None
 
 
-def _actor(told: dict[str, Any], otherwise: str) -> Actor:
+def _actor(fields: dict[str, Any], otherwise: str) -> Actor:
     """Who spoke for a side: a person where its implementation says so, else its model."""
-    how = as_text(told.get("implementation"))
-    return Actor("human" if "human" in how.lower() else "model", as_text(told.get("llm")) or how or otherwise)
+    how = as_text(fields.get("implementation"))
+    return Actor("human" if "human" in how.lower() else "model", as_text(fields.get("llm")) or how or otherwise)
 
 
 def _status(
@@ -164,8 +164,8 @@ def _status(
 
 
 def _score(run: dict[str, Any]) -> float | None:
-    told = run.get("reward_info")
-    found = as_amount(told.get("reward") if isinstance(told, dict) else run.get("reward"))
+    reward = run.get("reward_info")
+    found = as_amount(reward.get("reward") if isinstance(reward, dict) else run.get("reward"))
     return found if found is not None and found <= 1 else None
 
 
