@@ -111,7 +111,7 @@ def _optional(studied: StudyData, spot: FieldReference) -> bool:
 
 def _reading_order(studied: StudyData, units: Collection[str]) -> dict[str, dict[FieldReference, tuple[bool, int]]]:
     """For these units each place with where it comes; what is optional after what is not."""
-    found: dict[str, dict[FieldReference, tuple[bool, int]]] = {}
+    order: dict[str, dict[FieldReference, tuple[bool, int]]] = {}
     for unit in studied.units:
         if unit.id in units:
             spots = [
@@ -119,8 +119,8 @@ def _reading_order(studied: StudyData, units: Collection[str]) -> dict[str, dict
                 for target, fields in fields_by_target(studied.study.protocol, unit)
                 for one in fields
             ]
-            found[unit.id] = {spot: (not field.required, at) for at, (spot, field) in enumerate(spots)}
-    return found
+            order[unit.id] = {spot: (not field.required, at) for at, (spot, field) in enumerate(spots)}
+    return order
 
 
 # -- where they differ -------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _counts(studied: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any],
     if down:
         word = next((word for word in counts if word[0] >= 0 and firsts[word[0]] is False), (-2, -1))
         counts[word] = counts.get(word, 0) + down
-    found = [
+    counts_of = [
         AnswerCount(
             False if value == -2 else firsts[value] if value >= 0 else None,
             columns.reasons[reason] if reason >= 0 else "",
@@ -193,15 +193,15 @@ def _counts(studied: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any],
         )
         for (value, reason), people in counts.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.people, one.reason, str(one.value))))
+    return tuple(sorted(counts_of, key=lambda one: (-one.people, one.reason, str(one.value))))
 
 
 def _words(values: Sequence[Any]) -> Ints:
     """A number for each value, the same for values that are the same answer (1 and 1.0); one more for a flag that is
     down, where nobody lowered one."""
     known: dict[Any, int] = {}
-    found = [known.setdefault(comparable(value), len(known)) for value in values]
-    return np.array([*found, known.get(comparable(False), len(known))], dtype=np.int64)
+    codes = [known.setdefault(comparable(value), len(known)) for value in values]
+    return np.array([*codes, known.get(comparable(False), len(known))], dtype=np.int64)
 
 
 def _counting(studied: StudyData) -> npt.NDArray[np.bool_]:

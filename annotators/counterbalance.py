@@ -61,8 +61,8 @@ def counterbalanced(
     edges = [(name, who) for name, some in dealt_apart(wanted, raters) for who in some]
     ways = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
     most = max(map(len, ways.values()), default=1)
-    if any(len(found) < most for found in ways.values()):  # a task that lacks a condition has the next one in turn
-        ways = {name: [found[at % len(found)] for at in range(most)] for name, found in ways.items()}
+    if any(len(options) < most for options in ways.values()):  # a task that lacks a condition has the next one in turn
+        ways = {name: [options[at % len(options)] for at in range(most)] for name, options in ways.items()}
     colours = dict(zip(edges, evenly_coloured(edges, most), strict=True))
     theirs = {who: [name for name in names if (name, who) in colours] for who in raters}
     orders = evenly_placed(theirs, colours, most, lambda *of: chance(study, "place", *of))
@@ -137,11 +137,11 @@ def _least(total: int, count: int) -> int:
 
 def _unevenness(orders: Mapping[str, Sequence[str]], colours: Mapping[tuple[str, str], int], count: int) -> int:
     """The sum of squares of how often each colour stands at each place."""
-    found: dict[tuple[int, int], int] = defaultdict(int)
+    counts: dict[tuple[int, int], int] = defaultdict(int)
     for who, order in orders.items():
         for place, thing in enumerate(order):
-            found[place, colours[thing, who]] += 1
-    return sum(times * times for times in found.values())
+            counts[place, colours[thing, who]] += 1
+    return sum(times * times for times in counts.values())
 
 
 def _trade_rows(
@@ -201,18 +201,18 @@ def evenly_coloured(edges: Sequence[tuple[str, str]], colours: int) -> list[int]
 
     Colours are made even two by two: along closed walks that alternate between the two. Source: de Werra, 1971.
     """
-    found = [at % colours for at in range(len(edges))]
-    while pair := _uneven(edges, found, colours):
-        both = [at for at, colour in enumerate(found) if colour in pair]
+    colours_given = [at % colours for at in range(len(edges))]
+    while pair := _uneven(edges, colours_given, colours):
+        both = [at for at, colour in enumerate(colours_given) if colour in pair]
         for at, second in zip(both, _halved([edges[at] for at in both]), strict=True):
-            found[at] = pair[second]
-    return found
+            colours_given[at] = pair[second]
+    return colours_given
 
 
-def _uneven(edges: Sequence[tuple[str, str]], found: Sequence[int], colours: int) -> tuple[int, int] | None:
+def _uneven(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
     """Two colours whose counts differ by more than one, at an end or over all; the rarer first."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
-    for ends, colour in zip(edges, found, strict=True):
+    for ends, colour in zip(edges, colouring, strict=True):
         for side, end in ((0, ends[0]), (1, ends[1]), (2, "")):
             counts[side, end][colour] += 1
     for count in counts.values():

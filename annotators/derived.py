@@ -140,10 +140,10 @@ def step_of(label: Label) -> int | None:
     return int(number) - 1 if number.isascii() and number.isdigit() and int(number) else None
 
 
-def _tdg_words(found: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:
-    aligned = found.aligned
+def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:
+    aligned = derivation.aligned
     if aligned is None:
-        return [("APR", found.why)]
+        return [("APR", derivation.why)]
     ppr = aligned.ppr
     flexible = len(set(aligned.flexible) & set(aligned.completed))
     words = [
@@ -156,7 +156,9 @@ def _tdg_words(found: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[s
     ]
     if aligned.not_applicable:
         words.append(("not applicable", ", ".join(names.get(id, id) for id in aligned.not_applicable)))
-    turned = [id for id, state in found.before.items() if state == COMPLETED and found.after[id] == NOT_COMPLETED]
+    turned = [
+        id for id, state in derivation.before.items() if state == COMPLETED and derivation.after[id] == NOT_COMPLETED
+    ]
     if turned:
         called = ", ".join(names.get(id, id) for id in turned)
         words.append(("not completed after all", f"{called} (depends on what is not completed)"))

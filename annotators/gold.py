@@ -83,11 +83,11 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
         raise LabError(where, f"field target: {target!r} is none of {known}")
     there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
     if id:
-        found = next((field for field in there if field.id == id), None)
-        if found is None:
+        field_there = next((field for field in there if field.id == id), None)
+        if field_there is None:
             known = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
             raise LabError(where, f"field field: {id!r} is none of {known}")
-        return found
+        return field_there
     required = [field for field in there if field.required]
     if len(there) == 1 or len(required) == 1:
         return there[0] if len(there) == 1 else required[0]

@@ -114,8 +114,8 @@ def preset_named(name: str) -> str:
 
 def _preset(name: str) -> dict[str, Any]:
     path = HERE / f"{preset_named(name)}.yaml"
-    found = read_yaml(read_file(path), f"preset {path.stem}").value
-    return {"name": path.stem, **found}
+    document = read_yaml(read_file(path), f"preset {path.stem}").value
+    return {"name": path.stem, **document}
 
 
 def _plan_file(path: Path, given: Mapping[str, Any]) -> Plan:

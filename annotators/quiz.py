@@ -94,13 +94,13 @@ def _wrong(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]],
         [value for facts in pool for at, value in facts.items() if at != path and _alike(at, path)],
         [value for facts in pool for at, value in facts.items() if at != path and at[:1] == path[:1]],
     ]
-    taken, found = {own[path].casefold()}, list[str]()
+    taken, wrong = {own[path].casefold()}, list[str]()
     for tier in tiers:
         for value in sorted(set(tier), key=lambda value: _draw(seed, "wrong", *path, value)):
-            if value.casefold() not in taken and len(found) < _MOST_OPTIONS - 1:
+            if value.casefold() not in taken and len(wrong) < _MOST_OPTIONS - 1:
                 taken.add(value.casefold())
-                found.append(value)
-    return found
+                wrong.append(value)
+    return wrong
 
 
 def _alike(one: Path, other: Path) -> bool:

@@ -68,7 +68,7 @@ class _Rater:
         later, before = pairs_before(self.own, len(self.fields))
         effect = beyond_chance(self.own, len(self.fields), self.categories)
         same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
-        found = self._before(effect, self.own.some(_at(later, len(self.own.code))))
+        effect_size = self._before(effect, self.own.some(_at(later, len(self.own.code))))
         reasons, missing = self._missing()
         return RaterNumbers(
             self.code,
@@ -85,9 +85,9 @@ class _Rater:
             _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
             as_gold(self.studied, self.at),
             as_settled(self.studied, self.at),
-            found,
+            effect_size,
             same_before,
-            same_before - found.value if same_before is not None and found.value is not None else None,
+            same_before - effect_size.value if same_before is not None and effect_size.value is not None else None,
             self._again(),
             missing,
             reasons,
@@ -233,12 +233,12 @@ class _Rater:
         """How often each flag was raised; also those that never were."""
         columns = self.studied.columns
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
-        found = {}
+        flags = {}
         for field in self.studied.study.protocol.fields:
             if field.kind == "flag":
                 of = (columns.rater == self.at) & (columns.field == columns.fields.index(field.id)) & (columns.run == 1)
-                found[field.id] = int((of & raised).sum())
-        return found
+                flags[field.id] = int((of & raised).sum())
+        return flags
 
     def _longest(self) -> Longest | None:
         field, code, length, of = longest_run(self.own, len(self.fields))
@@ -275,17 +275,17 @@ _NONE = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
 
 
 def _at(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
-    found = np.zeros(many, dtype=np.bool_)
-    found[rows] = True
-    return found
+    mask = np.zeros(many, dtype=np.bool_)
+    mask[rows] = True
+    return mask
 
 
 def _stretches(values: npt.NDArray[np.float64], of: Any) -> tuple[Stretch, ...]:
     """Values in a row in up to ten parts as large as one another, each by its middle or mean."""
     parts = min(_STRETCHES, max(1, len(values) // _LEAST_IN_STRETCH))
-    found, at = [], 0
+    stretches, at = [], 0
     for part in np.array_split(values, parts):
         if len(part):
-            found.append(Stretch(at + 1, at + len(part), float(of(part)), len(part)))
+            stretches.append(Stretch(at + 1, at + len(part), float(of(part)), len(part)))
         at += len(part)
-    return tuple(found)
+    return tuple(stretches)

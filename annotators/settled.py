@@ -47,7 +47,7 @@ def settled(
     `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
     """
     labels_by_unit = _by_unit(study, labels, decided)
-    found: dict[str, tuple[str, Marks]] = {}
+    marks_by_unit: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
         if unit.pilot or not unit.runs:
@@ -55,10 +55,10 @@ def settled(
         marks = _marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, unit.runs[0])
         if marks is None:
             continue
-        if marks.run in found:
-            raise LabError(where, f"is about run {marks.run}, as {found[marks.run][0]} is.")
-        found[marks.run] = (where, marks)
-    return list(found.values())
+        if marks.run in marks_by_unit:
+            raise LabError(where, f"is about run {marks.run}, as {marks_by_unit[marks.run][0]} is.")
+        marks_by_unit[marks.run] = (where, marks)
+    return list(marks_by_unit.values())
 
 
 def settled_texts(
@@ -72,13 +72,13 @@ def settled_texts(
     Two texts that two units hold are settled where both come to the same.
     """
     labels_by_unit = _by_unit(study, labels, decided)
-    found: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
+    marks: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
     for unit in units:
         texts = {one.side: one.text for one in unit.given if one.side}
         if not unit.pilot and not unit.runs and texts.keys() == {"A", "B"}:
             pair = _plain(texts["A"]), _plain(texts["B"])
-            found[pair].append(_marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, ""))
-    return {pair: one for pair, (one, *others) in found.items() if one and all(other == one for other in others)}
+            marks[pair].append(_marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, ""))
+    return {pair: one for pair, (one, *others) in marks.items() if one and all(other == one for other in others)}
 
 
 def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
@@ -100,12 +100,12 @@ def _by_unit(
     study: Study, labels: Sequence[Label], decided: Mapping[tuple[str, FieldReference], SignedSettlement]
 ) -> defaultdict[str, dict[FieldReference, list[Label]]]:
     """Labels by unit and place; what was adjudicated stands in place of the others."""
-    found: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
+    labels_by_unit: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in labels:
-        found[label.unit][FieldReference(label.target, label.field)].append(label)
+        labels_by_unit[label.unit][FieldReference(label.target, label.field)].append(label)
     for (id, spot), one in decided.items():
-        found[id][spot] = _decided(study, one, found[id][spot])
-    return found
+        labels_by_unit[id][spot] = _decided(study, one, labels_by_unit[id][spot])
+    return labels_by_unit
 
 
 def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
@@ -164,10 +164,10 @@ def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, lis
 
 
 def _field(study: Study, option: str) -> Field:
-    found = next((one for one in study.protocol.fields if one.per == "target" and one.option(option)), None)
-    if found is None:
+    field = next((one for one in study.protocol.fields if one.per == "target" and one.option(option)), None)
+    if field is None:
         raise LabError(f"study {study.name}", f"{study.protocol.id} has no option {option!r}, which metrics read.")
-    return found
+    return field
 
 
 def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
@@ -176,15 +176,15 @@ def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> 
 
 def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
     """By target the labels that most say, where they say a value."""
-    found = {}
+    agreed_labels = {}
     for target, labels in labels_by_target.items():
         counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
         if not counts:
             continue
         word, count = counts.most_common(1)[0]
         if 2 * count > len(labels) and word[0] == "value":
-            found[target] = [label for label in labels if _word(label) == word]
-    return found
+            agreed_labels[target] = [label for label in labels if _word(label) == word]
+    return agreed_labels
 
 
 def _word(label: Label) -> tuple[str, Any]:

@@ -102,8 +102,8 @@ class StudyData:
     def people(self) -> tuple[int, ...]:
         """The study's own raters, as indices of the columns' raters, by their codes."""
         named = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
-        found = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in named]
-        return tuple(sorted(found, key=lambda i: self.columns.raters[i].id))
+        people_places = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in named]
+        return tuple(sorted(people_places, key=lambda i: self.columns.raters[i].id))
 
     @cached_property
     def judges(self) -> tuple[int, ...]:

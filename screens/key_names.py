@@ -64,8 +64,8 @@ def with_keys(node: DOMNode, text: str) -> str:
     may not be imported yet.
     """
 
-    def key(found: re.Match[str]) -> str:
-        keys = _moved(node).get(found[1]) or found[2] or _usual_keys(found[1])
+    def key(match: re.Match[str]) -> str:
+        keys = _moved(node).get(match[1]) or match[2] or _usual_keys(match[1])
         return written(keys.split(",")[0].strip())
 
     return _NAMED_KEY.sub(key, text)

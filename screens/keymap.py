@@ -72,18 +72,18 @@ def _bindings() -> _Bindings:
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Bindings)
     except (OSError, msgspec.MsgspecError):
-        found = _read_bindings()
+        bindings = _read_bindings()
     part = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for old in path.parent.glob("bindings-*"):
             old.unlink(missing_ok=True)
-        part.write_bytes(msgspec.json.encode(found))
+        part.write_bytes(msgspec.json.encode(bindings))
         part.replace(path)
     except OSError:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-    return found
+    return bindings
 
 
 def _stamp() -> str:
@@ -96,19 +96,19 @@ def _stamp() -> str:
 
 def _read_bindings() -> _Bindings:
     """Imports all screens."""
-    found: dict[str, NamedBinding] = {}
+    named_bindings_by_id: dict[str, NamedBinding] = {}
     for kind in _kinds():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
                 one = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
-                found.setdefault(binding.id, one)
+                named_bindings_by_id.setdefault(binding.id, one)
     by_key: list[dict[str, list[str]]] = []
     for bindings in _maps():
         stand = {key: [one.id for one in ones if one.id] for key, ones in bindings.key_to_bindings.items()}
         stand = {key: ids for key, ids in stand.items() if ids}
         if stand and stand not in by_key:
             by_key.append(stand)
-    return _Bindings(dict(sorted(found.items())), by_key)
+    return _Bindings(dict(sorted(named_bindings_by_id.items())), by_key)
 
 
 def keymap_of(keymap: Mapping[str, str]) -> Keymap:
@@ -160,12 +160,12 @@ def _lost(
     """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
     taken = {key: id for id, keys in moved.items() for key in keys.split(",") if key in by_key}
     here = {id for ids in by_key.values() for id in ids}
-    found = {}
+    lost = {}
     for key, id in taken.items():
         for other in by_key[key]:
             if id in here and other not in moved and set(known[other].keys.split(",")) <= set(taken):
-                found[other] = f"{known[other].word} ({other}) has no key: {id} stands on {key}."
-    return found
+                lost[other] = f"{known[other].word} ({other}) has no key: {id} stands on {key}."
+    return lost
 
 
 def _maps() -> Iterator[BindingsMap]:

@@ -112,7 +112,7 @@ def world(seed: int) -> World:
 @functools.cache
 def groups() -> tuple[Group, ...]:
     """All names that may change; a `LabError` names the file and the group that is wrong."""
-    found: list[Group] = []
+    group_list: list[Group] = []
     for path in sorted(_HERE.glob("*.yaml")):
         what = f"renames file {path}"
         read: list[Group] = convert(read_yaml(read_file(path, what), what).value, list[Group], what)
@@ -120,8 +120,8 @@ def groups() -> tuple[Group, ...]:
             lengths = {len(others) for others in group.values()}
             if len(lengths) != 1 or 0 in lengths:
                 raise LabError(what, f"group {number + 1}: its names have not all the same number of others")
-        found += read
-    return tuple(found)
+        group_list += read
+    return tuple(group_list)
 
 
 @functools.cache

@@ -84,8 +84,8 @@ class Adjudications:
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         more = " AND unit = ?" if unit is not None else ""
         values = (*key_of(study), *(() if unit is None else (storable(unit),)))
-        found = self._database.rows_in("act", f"{sql}{more} ORDER BY n", *values)
-        return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found)
+        rows = self._database.rows_in("act", f"{sql}{more} ORDER BY n", *values)
+        return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
 
     def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
         """Why a person may not settle anything in a unit now, as a sentence; empty where they may."""

@@ -54,11 +54,11 @@ class AgreementLabels:
             WHERE study = ?1 AND version = ?2 AND kind != 'human' AND json_extract(body, '$.cost') IS NOT NULL
             AND id NOT IN (SELECT supersedes FROM label
                 WHERE study = ?1 AND version = ?2 AND kind != 'human' AND supersedes IS NOT NULL) ORDER BY n"""
-        found: dict[tuple[str, str, str, int], float] = {}
+        cost_by_configuration: dict[tuple[str, str, str, int], float] = {}
         for unit, kind, rater, run, cost in self._database.rows_in("label", sql, *key_of(study)):
             key = (unescape_surrogates(unit), kind, unescape_surrogates(rater), run)
-            found[key] = found.get(key, 0.0) + cost
-        return found
+            cost_by_configuration[key] = cost_by_configuration.get(key, 0.0) + cost
+        return cost_by_configuration
 
     def newest(self) -> Newest:
         """How far this file goes now; nothing is counted but what was erased."""
@@ -66,10 +66,10 @@ class AgreementLabels:
             table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
             for table, name in _NAMED.items()
         }
-        label, act, assignment = (tuple(found[0]) if found else (0, "") for found in last.values())
+        label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
         read = self._database.rows_in
         erased = [read(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
-        return Newest(label, act, assignment, *(int(found[0][0]) if found else 0 for found in erased))
+        return Newest(label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erased))
 
     def same_since(self, study: Study, then: Newest) -> bool:
         """Whether the labels that count in a study are those that counted when the file went as far as `then`."""

@@ -98,11 +98,11 @@ class Database:
 
         What is written to it then is in no file that anybody can open.
         """
-        if self._file != (found := _identity(self.path)):
+        if self._file != (identity := _identity(self.path)):
             raise LabError(
                 named(self.path),
-                f"was {'deleted' if found is None else 'replaced by another file'} while it was in use; what was to be "
-                "written now is not kept.",
+                f"was {'deleted' if identity is None else 'replaced by another file'} while it was in use; "
+                "what was to be written now is not kept.",
                 "Put the file back, or open another, and do it again.",
             )
 

@@ -46,10 +46,10 @@ class Designs:
 
     def revision(self, id: str) -> Revision:
         """One act on a design, with the design as it left it."""
-        found = self._database.rows_in("design", "SELECT body FROM design WHERE id = ?", escape_surrogates(id))
-        if not found:
+        rows = self._database.rows_in("design", "SELECT body FROM design WHERE id = ?", escape_surrogates(id))
+        if not rows:
             raise LabError(f"revision {id}", f"is not in {self._database.path}.")
-        return _decoded(found[0])
+        return _decoded(rows[0])
 
     def heads(self, subject: Subject) -> list[Revision]:
         """Where a task's design stands: nothing, one revision, or several that were made beside each other."""
@@ -57,17 +57,17 @@ class Designs:
 
     def frozen(self, subject: Subject) -> Revision | None:
         """The newest verified version, what studies build on; None where there is none, or two of that number."""
-        found = self._database.rows_in("design", _NEWEST_FROZEN, *_safe(subject))
-        return _decoded(found[0]) if len(found) == 1 else None
+        rows = self._database.rows_in("design", _NEWEST_FROZEN, *_safe(subject))
+        return _decoded(rows[0]) if len(rows) == 1 else None
 
     def history(self, subject: Subject) -> list[RevisionLine]:
         """Every act on a task's design, the oldest first."""
-        found = self._database.rows_in(
+        rows = self._database.rows_in(
             "design",
             "SELECT id, version, act, by, at, note FROM design WHERE task = ? AND asked = ? ORDER BY n",
             *_safe(subject),
         )
-        return [RevisionLine(*row) for row in found]
+        return [RevisionLine(*row) for row in rows]
 
     def authors(self, subject: Subject, version: int) -> list[str]:
         """Who drafted or submitted a version, by study code."""

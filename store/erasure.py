@@ -74,8 +74,8 @@ class Eraser:
             rows += self.db.execute("DELETE FROM trace WHERE id = ?", (id,)).rowcount
         gone = [sha256 for sha256 in sorted(used - set(keep)) if not self._used(sha256)]
         for sha256 in gone:
-            found = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
-            size += int(found[0]) if found else 0
+            row = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
+            size += int(row[0]) if row else 0
             rows += self.db.execute("DELETE FROM blob WHERE sha256 = ?", (sha256,)).rowcount
             links = self.db.execute("SELECT path FROM link WHERE sha256 = ? ORDER BY rowid", (sha256,)).fetchall()
             self.outside += [path for (path,) in links]
@@ -149,15 +149,15 @@ class Erasure:
 
     def tombstone(self, trace_id: str) -> Tombstone | None:
         """What stays of a run that was erased; None where it was not."""
-        found = self._database.rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
-        return _stone(found[0][0]) if found else None
+        rows = self._database.rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
+        return _stone(rows[0][0]) if rows else None
 
     def replaced_by(self, trace_id: str) -> list[Tombstone]:
         """The runs in whose place this one stands."""
-        found = self._database.rows_in(
+        rows = self._database.rows_in(
             "tombstone", "SELECT body FROM tombstone WHERE replaced_by = ? ORDER BY trace", trace_id
         )
-        return [_stone(body) for (body,) in found]
+        return [_stone(body) for (body,) in rows]
 
 
 @contextmanager

@@ -31,5 +31,5 @@ def _holds(read: Read, run: str) -> bool:
 
 
 def _forked(read: Read, run: str) -> Forked | None:
-    found = read("SELECT json_extract(body, '$.forked') FROM event WHERE trace = ? AND seq = 0", run)
-    return decode(found[0][0], Forked, f"run {run}, event 0") if found and found[0][0] else None
+    rows = read("SELECT json_extract(body, '$.forked') FROM event WHERE trace = ? AND seq = 0", run)
+    return decode(rows[0][0], Forked, f"run {run}, event 0") if rows and rows[0][0] else None

@@ -76,8 +76,8 @@ class Links:
 
     def outside(self) -> int:
         """How many pictures stand only in files outside."""
-        found = self._database.rows_in("link", _OUTSIDE)
-        return int(found[0][0]) if found else 0
+        rows = self._database.rows_in("link", _OUTSIDE)
+        return int(rows[0][0]) if rows else 0
 
     def complete(self, trace_id: str, *, link: bool) -> bool:
         """True where the run is here with all bytes that it refers to; `link`: or with files that are still there.
@@ -96,8 +96,8 @@ class Links:
 
     def blob(self, sha256: str) -> Blob | None:
         """The bytes of a linked picture; None where no file holds them any more."""
-        found = (link.blob() for link in self.of(sha256))
-        return next((blob for blob in found if blob is not None), None)
+        blobs = (link.blob() for link in self.of(sha256))
+        return next((blob for blob in blobs if blob is not None), None)
 
     def lost(self) -> list[Link]:
         """One link for each picture that stands only in files outside, and is in none of them any more."""

@@ -182,8 +182,8 @@ def _blinded_run(store: Store, study: Study, run: str) -> Imported:
     """A run without what is hidden, and the pictures that are still referred to."""
     events = [blinded(event, study.shown) for event in store.runs.events(run)]
     wanted = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
-    found = {sha256: blob for sha256 in wanted if (blob := store.runs.blob(sha256)) is not None}
-    return Imported(events, found, [])
+    blobs = {sha256: blob for sha256 in wanted if (blob := store.runs.blob(sha256)) is not None}
+    return Imported(events, blobs, [])
 
 
 _SENT = (

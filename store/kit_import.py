@@ -173,20 +173,20 @@ def _said(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Ans
 
 def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
-    found, replaced = Uncovered(), _replaced(store)
+    uncovered, replaced = Uncovered(), _replaced(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
         whole, here = (one.database.read(sql, *key) for one in (other, store))
-        found.take(
+        uncovered.take(
             [replaced.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
         )
     events = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
     for run, new in replaced.items():
         if run in kit.runs:
             whole, here = other.database.read(events, run), store.database.read(events, new)
-            found.take((run, new), (body for (body,) in whole), (body for (body,) in here))
-    return found
+            uncovered.take((run, new), (body for (body,) in whole), (body for (body,) in here))
+    return uncovered
 
 
 def _replaced(store: Store) -> dict[str, str]:
@@ -205,8 +205,8 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[I
         if not isinstance(first, Started) or first.user is None or first.user.id != kit.rater:
             raise LabError(what, f"run {run} in it was not made with {kit.rater}.")
         if isinstance(events[-1], Ended):
-            found = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
-            yield Imported(events, found, [])
+            blobs = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
+            yield Imported(events, blobs, [])
 
 
 def _under_way(other: Store, act: Act, made: set[str]) -> bool:
@@ -308,7 +308,7 @@ def _held(acts: Iterable[Act], at: str) -> bool:
 
 def _known(db: sqlite3.Connection, answer: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
     """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
-    found = set()
+    labels = set()
     for table, kind, ones in (("label", Label, answer.labels), ("act", Act, answer.acts)):
         for one in ones:
             row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(one.id),)).fetchone()
@@ -316,8 +316,8 @@ def _known(db: sqlite3.Connection, answer: _Answer, replaced: Mapping[str, str],
                 continue
             if decode(row[0], kind, what) != one and not _is_covered(row[0], one, replaced):
                 raise LabError(what, f"{table} {one.id} stands here, and says something else.")
-            found.add(one.id)
-    return found
+            labels.add(one.id)
+    return labels
 
 
 def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> bool:

@@ -119,12 +119,12 @@ def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
 
 def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
     """The rows' numbers of these labels."""
-    found: list[int] = []
+    numbers: list[int] = []
     wanted = [storable(id) for id in ids]
     for at in range(0, len(wanted), 500):
         some = wanted[at : at + 500]
-        found += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
-    return np.array(found, dtype=np.int64)
+        numbers += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
+    return np.array(numbers, dtype=np.int64)
 
 
 class _Index(dict[Any, int]):
@@ -196,12 +196,12 @@ class _Reading:
 
     def _said(self, bodies: list[str]) -> list[_Answer]:
         try:
-            found = list(map(self._decode, bodies))
+            labels = list(map(self._decode, bodies))
         except msgspec.DecodeError:
             return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
-        if max(map(_OF, found), default=VERSION) > VERSION:
+        if max(map(_OF, labels), default=VERSION) > VERSION:
             return [decode(body, _Answer, "a label in the file", newest=VERSION) for body in bodies]
-        return found
+        return labels
 
 
 _KINDS = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
@@ -299,8 +299,8 @@ class _Sheets:
         """Sheets that are named."""
         there = ((self._units.get(unit, -1), self._codes.get(rater, -1), run) for unit, rater, run in sheets)
         whole = max(1, len(self._codes))
-        found = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
-        return np.array(found, dtype=np.int64)
+        keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
+        return np.array(keys, dtype=np.int64)
 
     def dealt(self, dealt: Sequence[Sheet], handed: set[Sheet], left: set[str]) -> tuple[Ints, Mask]:
         """The sheets that were to be handed in, in the order of units, and whether each was.
@@ -309,7 +309,7 @@ class _Sheets:
         """
         rows = self._rows
         answered = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
-        found: list[tuple[int, int, int, bool]] = []
+        dealt_rows: list[tuple[int, int, int, bool]] = []
         for sheet in dealt:
             unit, code, run = sheet
             if unit not in self._units:
@@ -319,7 +319,7 @@ class _Sheets:
             if not done and self.person_not[rater]:
                 done = bool(answered.intersection(self.known([sheet]).tolist()))
             if done or code not in left:
-                found.append((self._units[unit], rater, run, done))
-        found.sort()
-        sheets = np.array([one[:3] for one in found], dtype=np.int32).reshape(-1, 3)
-        return sheets, np.array([one[3] for one in found], dtype=np.bool_)
+                dealt_rows.append((self._units[unit], rater, run, done))
+        dealt_rows.sort()
+        sheets = np.array([one[:3] for one in dealt_rows], dtype=np.int32).reshape(-1, 3)
+        return sheets, np.array([one[3] for one in dealt_rows], dtype=np.bool_)

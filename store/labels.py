@@ -111,9 +111,9 @@ class Labels:
     def sheet(self, study: Study, unit: Unit, rater: str, run: int = 1, kind: str = "human") -> Sheet:
         """What one rater has said of one unit so far."""
         of = (*key_of(study), storable(rater), storable(unit.id), run)
-        found = self._database.rows_in("label", _ON_SHEET, *of, kind)
+        rows = self._database.rows_in("label", _ON_SHEET, *of, kind)
         acts = self._database.rows_in("act", _HANDED, *of)
-        return Sheet(study.protocol, unit, [_label(body) for (body,) in found], [_act(body) for (body,) in acts])
+        return Sheet(study.protocol, unit, [_label(body) for (body,) in rows], [_act(body) for (body,) in acts])
 
     def to_settle(self, study: Study, rater: str) -> list[Assignment]:
         """What a person handed in and has two last words in, in their order; not where gold was shown.
@@ -121,14 +121,14 @@ class Labels:
         Those clash because copies of the file were merged; of what is not handed in, the open sheet tells.
         """
         of = (*key_of(study), storable(rater))
-        found: list[Assignment] = []
+        assignments: list[Assignment] = []
         for _, body in self._database.rows_in("assignment", _FORKED, *of):
             one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             unit = self._studies.unit(study, one.unit)
             sheet = self.sheet(study, unit, rater, one.run)
             if sheet.committed and sheet.clashes and not unit.gold:
-                found.append(one)
-        return found
+                assignments.append(one)
+        return assignments
 
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Every label of a study with its history, in the order they came into this file."""
@@ -147,15 +147,15 @@ class Labels:
     ) -> list[Act]:
         """What people did at a study beside answering, in the order it came into this file."""
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
-        found = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
-        return [_act(body) for (body,) in found]
+        rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
+        return [_act(body) for (body,) in rows]
 
     def newer(self, study: Study, label: int) -> int:
         """How many labels of a study came into this file after row `label`."""
         # By rows and not by the study's index: few rows are newer, and a study may have a million.
         sql = "SELECT count(*) FROM label WHERE n > ? AND +study = ? AND +version = ?"
-        found = self._database.rows_in("label", sql, label, *key_of(study))
-        return int(found[0][0]) if found else 0
+        rows = self._database.rows_in("label", sql, label, *key_of(study))
+        return int(rows[0][0]) if rows else 0
 
     def withdrew(self, code: str) -> bool:
         """Whether a person has withdrawn: nothing of theirs is taken in again."""
@@ -180,17 +180,17 @@ class Labels:
     def _steps_of(self, run: str) -> int | None:
         """How many steps a run of this file has; None where it is not here."""
         sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
-        found = self._database.rows_in("event", sql, storable(run), storable(run))
-        return int(found[0][0]) if found else None
+        rows = self._database.rows_in("event", sql, storable(run), storable(run))
+        return int(rows[0][0]) if rows else None
 
     def _sheet_state_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> SheetState:
         """The same, within a transaction; `LabError` where this file has no such sheet."""
         what = f"study {study.name}"
         if not 1 <= run < 2**31:
             raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
-        found = self._database.read("SELECT rater FROM kit")
-        if found and found[0][0] != rater.id:
-            raise LabError(what, f"this file is a kit of {found[0][0]}; {rater.id} says nothing in it.")
+        rows = self._database.read("SELECT rater FROM kit")
+        if rows and rows[0][0] != rater.id:
+            raise LabError(what, f"this file is a kit of {rows[0][0]}; {rater.id} says nothing in it.")
         sql = "SELECT 1 FROM unit WHERE study = ? AND version = ? AND id = ?"
         if not self._database.read(sql, *key_of(study), storable(unit.id)):
             raise LabError(what, f"has no unit {unit.id} in {self._database.path}.")
@@ -223,10 +223,8 @@ _LAST = f"SELECT max(at) FROM (SELECT at FROM act WHERE {_SHEET} UNION ALL SELEC
 
 def _last_on_sheet(db: sqlite3.Connection, study: str, version: int, rater: str, unit: str, run: int) -> str | None:
     """When the last was said or done on a sheet; with no unit, what a person did last at the study as a whole."""
-    found: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[
-        0
-    ]
-    return found
+    body: str | None = db.execute(_LAST, (storable(study), version, storable(rater), storable(unit), run)).fetchone()[0]
+    return body
 
 
 def insert_last(db: sqlite3.Connection, act: Act) -> None:

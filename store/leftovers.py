@@ -106,9 +106,9 @@ def sweep(folders: Iterable[Path], *, temporary: bool = False) -> Swept:
     """Removes the leftovers in these folders, and in the temporary one; nothing in folders below them."""
     gone: list[Path] = []
     left: list[Path] = []
-    found = [path for folder in dict.fromkeys(folders) for path in _in(folder, _is_part)]
-    found += _in(Path(tempfile.gettempdir()), _is_temporary) if temporary else []
-    for path in found:
+    paths = [path for folder in dict.fromkeys(folders) for path in _in(folder, _is_part)]
+    paths += _in(Path(tempfile.gettempdir()), _is_temporary) if temporary else []
+    for path in paths:
         (gone if _removed(path) else left).append(path)
     return Swept(tuple(gone), tuple(left))
 

@@ -42,14 +42,14 @@ def repeats(read: Read, runs: Collection[str]) -> list[str]:
     A fork of one of `runs` is told by what stands in it, as they are; a fork of a repetition repeats it.
     """
     played, forks = _played(read), _forks(read)
-    found: set[str] = set(runs)
+    runs_found: set[str] = set(runs)
     todo = list(runs)
     while todo:
         run = todo.pop()
         near = played.get(run, set()) | _read_in(read, run) | (set() if run in runs else forks.get(run, set()))
-        todo += near - found
-        found |= near
-    return sorted(found - set(runs))
+        todo += near - runs_found
+        runs_found |= near
+    return sorted(runs_found - set(runs))
 
 
 def related(read: Read, run: str) -> list[str]:

@@ -123,9 +123,9 @@ def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
 
 def _all_gone(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     """Who withdrew from any of the files, each by their earliest word."""
-    found = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
-    found += [row for source in copies for row in source.said.withdrawals.values()]
-    return {row.code: row for row in sorted(found, key=lambda row: (row.at, encode(row)), reverse=True)}
+    withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
+    withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
+    return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
 
 def _take(into: Merging, source: Source) -> None:

@@ -85,9 +85,9 @@ def _events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
 
 
 def _check_went_so(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
-    found = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
+    row = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
     what = f"run {id}, event {seq}"
-    if found[0] != body and decode(found[0], AnyEvent, what) != decode(body, AnyEvent, what):
+    if row[0] != body and decode(row[0], AnyEvent, what) != decode(body, AnyEvent, what):
         other = into.where("event", "trace", id, source)
         raise LabError(f"run {id}", f"went otherwise than in {other} from event {seq} on.")
 
@@ -128,10 +128,10 @@ def _verdicts_in(into: Merging, source: Source, id: str) -> None:
         verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
         values = (id, int(position), verdict.name, encode(verdict).decode())
         at = "SELECT body FROM verdict WHERE trace = ? AND position = ?"
-        found = into.db.execute(at, values[:2]).fetchone()
-        if found is None:
+        row = into.db.execute(at, values[:2]).fetchone()
+        if row is None:
             into.db.execute("INSERT INTO verdict VALUES (?, ?, ?, ?)", values)
-        elif decode(found[0], Verdict, f"run {id}, verdict") != verdict:
+        elif decode(row[0], Verdict, f"run {id}, verdict") != verdict:
             raise LabError(f"run {id}", f"was judged otherwise in {into.where('verdict', 'trace', id, source)}.")
 
 
@@ -159,15 +159,15 @@ def _stands(into: Merging, id: str) -> bool:
 
 def _covered(into: Merging, row: Revision) -> bool:
     """Puts the covered words in the place of those that stand here; False where the act is not here."""
-    found: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
-    if found is None:
+    covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
+    if covering_row is None:
         return False
-    old: Revision = decode(found[1], Revision, "a design in the file", newest=DESIGN_VERSION)
+    old: Revision = decode(covering_row[1], Revision, "a design in the file", newest=DESIGN_VERSION)
     if old != row:
         if replace(old, design=row.design, asked=row.asked, note=row.note, marks=row.marks) != row:
             raise LabError(f"design of {row.task}", f"act {row.id} stands in another file, and is another there.")
         with into.lifted():
-            values = (escape_surrogates(row.asked), escape_surrogates(row.note), encode(row).decode(), found[0])
+            values = (escape_surrogates(row.asked), escape_surrogates(row.note), encode(row).decode(), covering_row[0])
             into.db.execute("UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", values)
     into.there += 1
     return True

@@ -192,10 +192,10 @@ def _checker(into: Merging, study: Study) -> Callable[[Label, str], bool]:
         return into.one(sql, *key_of(study), storable(rater), storable(unit), run) is not None
 
     def check(label: Label, what: str) -> bool:
-        found = unit_of(label.unit)
-        if found is None:
+        label_unit = unit_of(label.unit)
+        if label_unit is None:
             return False
-        unit, places = found
+        unit, places = label_unit
         field = study.protocol.field(label.field)
         if field is None or (label.target, label.field) not in places:
             raise LabError(what, f"field field: {label.field} of {label.target or 'the item'} is not asked.")

@@ -92,43 +92,43 @@ class Merging:
 
     def _runs_that_go(self) -> list[str]:
         """The runs here that were erased elsewhere, and what repeats them."""
-        found = []
+        gone = []
         repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
         for id, parent in self.db.execute("SELECT id, parent FROM trace").fetchall():
             if self.erased(id) or id in repeating:
-                found.append(id)
+                gone.append(id)
             elif parent and self.is_redacted(parent) and self.one("SELECT 1 FROM trace WHERE id = ?", parent):
                 raise LabError(
                     named(self.name),
                     f"run {id} begins as run {parent}, which was redacted elsewhere, and was not redacted with it.",
                     "Redact it here, too, then merge.",
                 )
-        return found
+        return gone
 
     def repeating(self, read: Callable[..., list[Any]], name: Path) -> set[str]:
         """The runs of a file that repeat what was erased in any of them; `LabError` where that was a redaction.
 
         A redacted run's reviewed text is the exception: it is left out, as that of the new run can be made again.
         """
-        found = set(repeats(read, list(self.stones)))
+        repeated = set(repeats(read, list(self.stones)))
         reviewed = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
         withdrawn = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
-        for id in sorted(found - withdrawn - reviewed):
+        for id in sorted(repeated - withdrawn - reviewed):
             raise LabError(
                 named(name),
                 f"run {id} repeats a run that was redacted elsewhere, and was not redacted with it.",
                 "Redact it there, too, then merge.",
             )
-        return found
+        return repeated
 
     def _uncovered(self) -> Uncovered:
         """What redactions covered, where one of the files still holds a run as it was."""
-        found = Uncovered()
+        uncovered = Uncovered()
         for old, new in self.replaced.items():
             whole, covered = self._events(old), self._events(new)
             if whole and covered:
-                found.take((old, new), whole, covered)
-        return found
+                uncovered.take((old, new), whole, covered)
+        return uncovered
 
     def _events(self, run: str) -> list[str]:
         """A run's events as they stand in the first of the files that holds it."""
@@ -201,8 +201,8 @@ class Merging:
 
     def one(self, sql: str, *values: object) -> Any:
         """The first value that a query finds here; None where it finds none."""
-        found = self.db.execute(sql, values).fetchone()
-        return found[0] if found else None
+        row = self.db.execute(sql, values).fetchone()
+        return row[0] if row else None
 
     def where(self, table: str, key: str, id: str, source: Source) -> Path:
         """In which file a row stands that is here: one that came before, or this one as it was."""
@@ -218,5 +218,5 @@ class Merging:
     def where_locked(self, study: Study, source: Source) -> Path:
         """The file in which a study is locked."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
-        found = (other.path for other in self.earlier if other.one(sql, *key_of(study)) is not None)
-        return next(found, self.name)
+        paths = (other.path for other in self.earlier if other.one(sql, *key_of(study)) is not None)
+        return next(paths, self.name)

@@ -70,15 +70,15 @@ class Reviews:
     def proof(self, trace_id: str) -> Proof:
         """What of a run is proofread, read without its screens; `LabError` where it is no demonstration."""
         sql = "SELECT kind, body FROM event WHERE trace = ? AND kind IN ('started', 'step', 'ended') ORDER BY seq"
-        found = self._database.read(sql, trace_id)
-        if not found or found[0][0] != "started":
+        rows = self._database.read(sql, trace_id)
+        if not rows or rows[0][0] != "started":
             raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
         what = f"run {trace_id}"
-        first: _Started = decode(found[0][1], _Started, what, newest=EVENT_VERSION)
+        first: _Started = decode(rows[0][1], _Started, what, newest=EVENT_VERSION)
         steps: list[ProofreadStep] = [
-            decode(body, _Step, what, newest=EVENT_VERSION).said for kind, body in found if kind == "step"
+            decode(body, _Step, what, newest=EVENT_VERSION).said for kind, body in rows if kind == "step"
         ]
-        ended = found[-1][0] == "ended"
+        ended = rows[-1][0] == "ended"
         return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
 
     def clear(self, trace_id: str, by: Actor) -> Clearance:
@@ -93,8 +93,8 @@ class Reviews:
 
     def clearances(self, trace_id: str) -> list[Clearance]:
         """Who said that a run holds nothing private, the oldest first."""
-        found = self._database.rows_in("clearance", "SELECT body FROM clearance WHERE trace = ? ORDER BY n", trace_id)
-        return [decode(body, Clearance, "a clearance in the file", newest=1) for (body,) in found]
+        rows = self._database.rows_in("clearance", "SELECT body FROM clearance WHERE trace = ? ORDER BY n", trace_id)
+        return [decode(body, Clearance, "a clearance in the file", newest=1) for (body,) in rows]
 
     def uncleared(self) -> list[str]:
         """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
@@ -158,5 +158,5 @@ def clearance_row(row: Clearance) -> tuple[Any, ...]:
     return (row.id, row.trace, escape_surrogates(row.by.id), row.at, encode(row).decode())
 
 
-def _rows(found: Sequence[tuple[str]]) -> list[Review]:
-    return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in found]
+def _rows(rows: Sequence[tuple[str]]) -> list[Review]:
+    return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in rows]

@@ -170,17 +170,17 @@ def _read(
     path: Path, format: str | None, known: Callable[[str], bool]
 ) -> Iterator[tuple[str, Imported | Known | FailedRun]]:
     """Each run below a path with the name of its format, empty where none could be told."""
-    for found in detect(path, format):
-        if isinstance(found, FailedRun):
-            yield "", found
+    for source in detect(path, format):
+        if isinstance(source, FailedRun):
+            yield "", source
             continue
         try:
-            for one in formats()[found.format].read(found, known):
-                yield found.format, one
+            for one in formats()[source.format].read(source, known):
+                yield source.format, one
         except MemoryError:
             yield (
-                found.format,
-                FailedRun(str(found.path), f"{found.path}: is more than this machine's memory can hold."),
+                source.format,
+                FailedRun(str(source.path), f"{source.path}: is more than this machine's memory can hold."),
             )
 
 

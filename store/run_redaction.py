@@ -134,8 +134,8 @@ def _left(store: Store, cloak: TextRedaction) -> Left:
     """Where the words were not covered, row by row."""
 
     def holding(sql: str) -> tuple[str, ...]:
-        found = dict.fromkeys(name for name, body in store.database.connection().execute(sql) if cloak.holds(body))
-        return tuple(found)
+        names = dict.fromkeys(name for name, body in store.database.connection().execute(sql) if cloak.holds(body))
+        return tuple(names)
 
     if not cloak.words:
         return Left()
@@ -190,8 +190,8 @@ def _run(store: Store, id: str) -> _Run:
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
     """Nothing may have been said of a run between reading and erasing it, or it would be lost."""
     for id, run in runs.items():
-        found = eraser.db.execute("SELECT count(*) FROM review WHERE trace = ?", (id,)).fetchone()[0]
-        if found != len(run.reviews):
+        row = eraser.db.execute("SELECT count(*) FROM review WHERE trace = ?", (id,)).fetchone()[0]
+        if row != len(run.reviews):
             raise LabError(f"run {id}", "was reviewed meanwhile; nothing was done.", "Try again.")
 
 
@@ -210,7 +210,7 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
 
 def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) -> dict[str, Blob]:
     """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
-    found = {}
+    pictures = {}
     for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
         blob = store.runs.blob(sha256)
         if blob is None and (links := store.runs.links(sha256)):
@@ -223,8 +223,8 @@ def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) ->
         if blob is not None and blob.mime.startswith("image/"):
             parts = planned.paints.get(sha256)
             if parts is not None or tells_more(blob.data):
-                found[sha256] = painted(blob.data, parts or ())
-    return found
+                pictures[sha256] = painted(blob.data, parts or ())
+    return pictures
 
 
 def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
@@ -236,14 +236,14 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
 
 def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:
     """What designs were of, and are of now, where what was asked was covered."""
-    found = {}
+    subjects = {}
     for id, run in runs.items():
         first, again = run.events[0], covered[id].events[0]
         assert isinstance(first, Started)
         assert isinstance(again, Started)
         if subject_of(first.task) != subject_of(again.task):
-            found[subject_of(first.task)] = subject_of(again.task)
-    return found
+            subjects[subject_of(first.task)] = subject_of(again.task)
+    return subjects
 
 
 def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Subject, Subject]) -> int:

@@ -66,9 +66,9 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
 
 def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
     """Raises `LabError` where a run was erased from this file: what a person had taken out does not come back."""
-    found = db.execute("SELECT body FROM tombstone WHERE trace = ?", (trace_id,)).fetchone()
-    if found:
-        raise LabError(f"run {trace_id}", erased_words(decode(found[0], Tombstone, "a tombstone in the file")))
+    row = db.execute("SELECT body FROM tombstone WHERE trace = ?", (trace_id,)).fetchone()
+    if row:
+        raise LabError(f"run {trace_id}", erased_words(decode(row[0], Tombstone, "a tombstone in the file")))
 
 
 def played_again(event: AnyEvent) -> str | None:

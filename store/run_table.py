@@ -54,5 +54,5 @@ class RunRow(NamedTuple):
 
 def run_table(database: Database, limit: int, before: int | None = None) -> list[RunRow]:
     """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above."""
-    found = database.read(_ROWS, _LAST if before is None else before, limit)
-    return [RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:])) for row in found]
+    rows = database.read(_ROWS, _LAST if before is None else before, limit)
+    return [RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:])) for row in rows]

@@ -157,10 +157,10 @@ class Runs:
 
     def summary(self, trace_id: str) -> Summary:
         """One run in one line."""
-        found = self._summed("one", trace_id)
-        if not found:
+        summary_rows = self._summed("one", trace_id)
+        if not summary_rows:
             raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
-        return found[0]
+        return summary_rows[0]
 
     def family(self, trace_id: str) -> list[RelatedRun]:
         """Every run that was forked from this one, or from one that this was, in one line each, the oldest first."""
@@ -174,33 +174,33 @@ class Runs:
 
     def verdicts(self, trace_id: str) -> list[Verdict]:
         """The judgements that came with an imported run, in its source's order."""
-        found = self._database.read("SELECT body FROM verdict WHERE trace = ? ORDER BY position", trace_id)
-        return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in found]
+        verdict_rows = self._database.read("SELECT body FROM verdict WHERE trace = ? ORDER BY position", trace_id)
+        return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in verdict_rows]
 
     def blob(self, sha256: str) -> Blob | None:
         """The bytes of a picture or of a phone's state, also of a linked one; None where they are not to be had."""
-        found = self._database.read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
-        return Blob(*found[0]) if found else self._links.blob(sha256)
+        blob_rows = self._database.read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
+        return Blob(*blob_rows[0]) if blob_rows else self._links.blob(sha256)
 
     def draft(self, trace_id: str, question_id: str) -> str:
         """What a person had typed last, empty where nothing was."""
-        found = self._database.read(
+        draft_rows = self._database.read(
             "SELECT text FROM draft WHERE trace = ? AND question = ? ORDER BY at DESC, n DESC LIMIT 1",
             trace_id,
             question_id,
         )
-        return unescape_surrogates(found[0][0]) if found else ""
+        return unescape_surrogates(draft_rows[0][0]) if draft_rows else ""
 
     def draft_times(self, trace_id: str, question_id: str) -> tuple[str, str] | None:
         """When a question was first put before a person, and when they had first typed to it (empty: not yet), UTC.
 
         None where neither is known.
         """
-        found = self._database.read(
+        time_rows = self._database.read(
             "SELECT min(at), min(CASE WHEN text <> '' THEN at END) FROM draft WHERE trace = ? AND question = ?",
             trace_id, question_id,
         )  # fmt: skip
-        return (found[0][0], found[0][1] or "") if found and found[0][0] else None
+        return (time_rows[0][0], time_rows[0][1] or "") if time_rows and time_rows[0][0] else None
 
     def links(self, sha256: str) -> list[Link]:
         """Where a picture stands outside; empty where it is not linked."""
@@ -214,10 +214,10 @@ class Runs:
 
     def rows_stamp(self) -> tuple[int, int, int]:
         """What is another once a run came, grew or was erased: to be compared, never shown."""
-        found = self._database.read(
+        stamp_rows = self._database.read(
             "SELECT ifnull(max(n), 0), count(*), (SELECT ifnull(max(rowid), 0) FROM event) FROM trace"
         )
-        newest, count, event = found[0]
+        newest, count, event = stamp_rows[0]
         return newest, count, event
 
     def measured(self, ids: Iterable[str] | None = None) -> Iterator[MeasuredRun]:
@@ -261,10 +261,10 @@ class Runs:
     # Beneath
 
     def _summed(self, which: str, *values: Any) -> list[Summary]:
-        found = self._database.read(_SUMMARY.format(runs=_RUNS[which]), *values)
+        summary_rows = self._database.read(_SUMMARY.format(runs=_RUNS[which]), *values)
         return [
             Summary(i, task, agent, persona, steps, int(asks), int(replies), status, score, source, started)
-            for i, task, agent, persona, steps, asks, replies, status, score, source, started in found
+            for i, task, agent, persona, steps, asks, replies, status, score, source, started in summary_rows
         ]
 
     def _check_next(self, trace_id: str, event: AnyEvent, last: tuple[int, str] | None) -> None:

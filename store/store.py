@@ -115,8 +115,8 @@ class Store:
         """What kit this file is; None where it is none."""
         from lab.core.run_records import Kit
 
-        found = self.database.rows_in("kit", "SELECT body FROM kit")
-        return decode(found[0][0], Kit, "the kit's mark in the file", newest=1) if found else None
+        rows = self.database.rows_in("kit", "SELECT body FROM kit")
+        return decode(rows[0][0], Kit, "the kit's mark in the file", newest=1) if rows else None
 
     def pack(self, out: Path, *, images: bool = True, embed: bool = False) -> None:
         """Copies all, what is still in the `-wal` too, to the new file `out`; `images=False` leaves pictures out.

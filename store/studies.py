@@ -79,8 +79,8 @@ class Studies:
 
     def lines(self, *, archived: bool = True) -> list[StudyLine]:
         """Every study in its newest version, the newest first; those `archived` only where they are asked for."""
-        found = self._database.rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
-        lines = [self.line(id, version) for id, version in found]
+        rows = self._database.rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
+        lines = [self.line(id, version) for id, version in rows]
         return [line for line in lines if archived or not line.archived]
 
     def line(self, id: str, version: int | None = None) -> StudyLine:
@@ -109,27 +109,27 @@ class Studies:
             "SELECT body FROM study WHERE id = ? AND version = ifnull(?, (SELECT max(version) FROM study WHERE id = ?))"
         )
         name = storable(id)
-        found = self._database.rows_in("study", sql, name, version, name)
-        if not found:
+        rows = self._database.rows_in("study", sql, name, version, name)
+        if not rows:
             raise LabError(
                 f"study {id if version is None else f'{id} v{version}'}",
                 f"is not in {self._database.path}.",
                 "`hitlab study status` lists them.",
             )
-        return _study(found[0][0])
+        return _study(rows[0][0])
 
     def versions(self, id: str) -> list[int]:
         """The versions of a study that are here, the oldest first."""
-        found = self._database.rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
-        return [version for (version,) in found]
+        rows = self._database.rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
+        return [version for (version,) in rows]
 
     def unit(self, study: Study, id: str) -> Unit:
         """One unit of a study."""
         sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
-        found = self._database.rows_in("unit", sql, *key_of(study), storable(id))
-        if not found:
+        rows = self._database.rows_in("unit", sql, *key_of(study), storable(id))
+        if not rows:
             raise LabError(f"unit {id}", f"is not in study {study.name}.")
-        return _unit(found[0][0])
+        return _unit(rows[0][0])
 
     def units(self, study: Study) -> Iterator[Unit]:
         """A study's units in their order, a few at a time."""
@@ -147,21 +147,21 @@ class Studies:
     def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
         """Who was dealt what, in each person's order."""
         where, values = narrowed(study, rater=rater, unit=unit)
-        found = self._database.rows_in(
+        rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
-        return [_assignment(body) for (body,) in found]
+        return [_assignment(body) for (body,) in rows]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
         """The first unit after a position in a person's order that they have not handed in; None where all are."""
-        found = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
-        return _assignment(found[0][0]) if found else None
+        rows = self._database.rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
+        return _assignment(rows[0][0]) if rows else None
 
     def progress(self, study: Study, rater: str) -> Progress:
         """How far a person is."""
         sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
-        found = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
-        dealt, left, begun = found[0] if found else (0, 0, 0)
+        rows = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
+        dealt, left, begun = rows[0] if rows else (0, 0, 0)
         return Progress(rater, dealt, dealt - left, begun, self.held(study, rater))
 
     def handed_in_since(self, study: Study, rater: str, at: str) -> int:
@@ -195,8 +195,8 @@ class Studies:
 
     def archived(self, study: Study) -> bool:
         """Whether it was taken out of the lists, and not restored since."""
-        found = self._database.rows_in("act", f"SELECT ({_ARCHIVED.format('?', '?')})", *key_of(study))
-        return bool(found[0][0] == "archived")
+        rows = self._database.rows_in("act", f"SELECT ({_ARCHIVED.format('?', '?')})", *key_of(study))
+        return bool(rows[0][0] == "archived")
 
     def held(self, study: Study, rater: str) -> bool:
         """Whether a person was held after the pilot, and not released since."""
@@ -204,14 +204,14 @@ class Studies:
             "SELECT act FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('held', 'released') "
             "ORDER BY at DESC, id DESC LIMIT 1"
         )
-        found = self._database.rows_in("act", sql, *key_of(study), storable(rater))
-        return bool(found) and found[0][0] == "held"
+        rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))
+        return bool(rows) and rows[0][0] == "held"
 
     def left(self, study: Study, rater: str) -> bool:
         """Whether another goes on in a person's place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
-        found = self._database.rows_in("act", sql, *key_of(study), storable(rater))
-        acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found]
+        rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))
+        acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows]
         return any("for" in act.detail for act in acts)
 
 
@@ -230,9 +230,9 @@ def narrowed(study: Study, **given: Any) -> tuple[str, list[Any]]:
 
 def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
     """Raises `LabError` in a kit, unless it is this person's: a study is planned where all of it is."""
-    found = db.execute("SELECT rater FROM kit").fetchone()
-    if found and found[0] != but:
-        raise LabError("study", f"this file is a kit of {found[0]}; a study is changed only where it came from.")
+    row = db.execute("SELECT rater FROM kit").fetchone()
+    if row and row[0] != but:
+        raise LabError("study", f"this file is a kit of {row[0]}; a study is changed only where it came from.")
 
 
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:

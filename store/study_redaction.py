@@ -91,10 +91,10 @@ class _Covering:
     def _played(self) -> dict[str, set[str]]:
         """The runs of units that were played."""
         sql = f"SELECT unit, json_extract(body, '$.detail.run') FROM act WHERE {_OF} AND act = 'played'"
-        found: dict[str, set[str]] = {}
+        codes_by_study: dict[str, set[str]] = {}
         for unit, run in self.db.execute(sql, key_of(self.study)):
-            found.setdefault(unit, set()).add(run)
-        return found
+            codes_by_study.setdefault(unit, set()).add(run)
+        return codes_by_study
 
     def _unit(self, unit: Unit, played: Mapping[str, set[str]]) -> Unit:
         """A unit covered; its id and what its parts are called stay, and so does a task that is to be played."""

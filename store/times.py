@@ -43,8 +43,8 @@ def _from_digits(digits: Longs) -> Floats:
 
 
 def _number(digits: Longs) -> Longs:
-    found: Longs = digits @ (10 ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64))
-    return found
+    numbers: Longs = digits @ (10 ** np.arange(digits.shape[1] - 1, -1, -1, dtype=np.int64))
+    return numbers
 
 
 def _millisecond(time: str) -> float:

@@ -71,13 +71,13 @@ def withdraw(store: Store, code: str, by: Actor) -> Erased:
 
 def would_erase(store: Store, code: str, by: Actor) -> Erased:
     """What `withdraw` would take out: it is done, counted, and rolled back."""
-    found: list[Erased] = []
+    erased: list[Erased] = []
     try:
         with store.erasure.erasing() as eraser:
-            found.append(_Withdrawing(eraser, code, by).all_of_it())
+            erased.append(_Withdrawing(eraser, code, by).all_of_it())
             raise _OnlyLooked
     except _OnlyLooked:
-        return found[0]
+        return erased[0]
 
 
 def obey(eraser: Eraser, row: Withdrawal) -> Erased:
@@ -142,11 +142,13 @@ class _Withdrawing:
 
     def _check_anything(self, row: Withdrawal) -> None:
         """Raises `LabError` where there was nothing to take out, nor a plan in which the person still could answer."""
-        found = self.db.execute("SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)).fetchone()
+        withdrawal_row = self.db.execute(
+            "SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)
+        ).fetchone()
         if row.counts:
             return
-        if found:
-            at = withdrawal_of(found[0]).at[:10]
+        if withdrawal_row:
+            at = withdrawal_of(withdrawal_row[0]).at[:10]
             raise LabError(f"withdraw {self.code}", f"withdrew on {at}; nothing of theirs is here.")
         if not any(self.code in study.raters for study in self._studies.values()):
             raise LabError(f"withdraw {self.code}", "nothing in this file is theirs; nothing was done.")
@@ -156,25 +158,25 @@ class _Withdrawing:
     def _runs(self) -> list[str]:
         """The runs in which they appear, and those that repeat these."""
         sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
-        found = [run for (run,) in self.db.execute(sql, (self.signed,))]
-        copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), found)
+        runs = [run for (run,) in self.db.execute(sql, (self.signed,))]
+        copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), runs)
         self.counts["copies"] = len(copies)
-        return sorted([*found, *copies])
+        return sorted([*runs, *copies])
 
     def _said(self) -> set[str]:
         """What they answered in words, as far as another unit may quote it."""
         sql = "SELECT body FROM label WHERE rater = ? AND kind = 'human'"
-        found = (msgspec.json.decode(body, type=_Said).value for (body,) in self.db.execute(sql, (self.code,)))
-        return {value.strip() for value in found if isinstance(value, str) and len(value.strip()) >= LONG}
+        values = (msgspec.json.decode(body, type=_Said).value for (body,) in self.db.execute(sql, (self.code,)))
+        return {value.strip() for value in values if isinstance(value, str) and len(value.strip()) >= LONG}
 
     def _words(self, runs: Iterable[str]) -> ErasedWords:
         """Their own words on sheets, notes among them (an option is nobody's), and what they replied in runs."""
-        found = {label.note for label in self._labels}
-        found |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
+        words = {label.note for label in self._labels}
+        words |= {str(label.value) for label in self._labels if self._is_text(label) and label.value is not None}
         for run in runs:
             rows = self.db.execute(_REPLIES, (run, self.signed))
-            found |= {text for row in rows for text in row if text and len(text) >= LONG}
-        return ErasedWords(self.code, found)
+            words |= {text for row in rows for text in row if text and len(text) >= LONG}
+        return ErasedWords(self.code, words)
 
     def _is_text(self, label: Label) -> bool:
         """Whether a label answers in words."""
@@ -183,14 +185,14 @@ class _Withdrawing:
 
     def _units(self, runs: set[str], labelled: set[str]) -> list[tuple[str, int, str]]:
         """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
-        found = []
+        units = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
             unit = msgspec.json.decode(body, type=_Quoting)
             texts = [text.strip() for given in unit.given for text in (given.text, *given.items)]
             named = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
             if named or not runs.isdisjoint(unit.runs) or not labelled.isdisjoint(texts):
-                found.append((study, version, id))
-        return found
+                units.append((study, version, id))
+        return units
 
     def _take_unit(self, unit: tuple[str, int, str]) -> None:
         self.counts["labels_of_others"] += self.eraser.erase_unit(*unit)
@@ -216,14 +218,14 @@ class _Withdrawing:
 
     def _derived(self) -> list[tuple[str, int, str]]:
         """Units that were made of other units' answers, theirs among them: they tell how many gave which."""
-        found: list[tuple[str, int, str]] = []
+        derived_units: list[tuple[str, int, str]] = []
         for made in self._studies.values():
             if made.protocol.targets == "items":
                 others = [one for one in self._labels if (one.study, one.version) != (made.id, made.version)]
                 answered = {storable(one.unit) for one in others if one.value is not None}
                 units = self.db.execute("SELECT id FROM unit WHERE study = ? AND version = ?", key_of(made)).fetchall()
-                found += [(*key_of(made), id) for (id,) in units if id in answered]
-        return found
+                derived_units += [(*key_of(made), id) for (id,) in units if id in answered]
+        return derived_units
 
     def _settlements(self, words: ErasedWords) -> None:
         """What others settled, without their moves, their words and their code; a majority must be one without them."""
@@ -308,8 +310,8 @@ class _Withdrawing:
     def _rows(
         self, table: str, kind: type[Any], where: str = "1", *values: object, key: str = "n"
     ) -> Iterable[tuple[Any, Any]]:
-        found = self.db.execute(f"SELECT {key}, body FROM {table} WHERE {where}", values).fetchall()
-        return [(n, decode(body, kind, f"a row of {table} in the file", newest=VERSION)) for n, body in found]
+        rows = self.db.execute(f"SELECT {key}, body FROM {table} WHERE {where}", values).fetchall()
+        return [(n, decode(body, kind, f"a row of {table} in the file", newest=VERSION)) for n, body in rows]
 
     def _delete(self, table: str, where: str, *values: object) -> int:
         return self.db.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount

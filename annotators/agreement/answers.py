@@ -64,14 +64,14 @@ def field_named(studied: StudyData, name: str) -> Field:
 def places_of(studied: StudyData, field: Field) -> FieldPlaces:
     """A field's places."""
     per_target = field.per == "target" and studied.study.protocol.targets != "unit"
-    found: FieldPlaces = studied.once(("laid", field.id), lambda: _laid(studied, field, per_target))
-    return found
+    places: FieldPlaces = studied.once(("laid", field.id), lambda: _laid(studied, field, per_target))
+    return places
 
 
 def units_laid(studied: StudyData) -> FieldPlaces:
     """The units themselves as places."""
-    found: FieldPlaces = studied.once(("laid",), lambda: _laid(studied, None, False))
-    return found
+    places: FieldPlaces = studied.once(("laid",), lambda: _laid(studied, None, False))
+    return places
 
 
 def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
@@ -99,8 +99,8 @@ def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPla
 def answers_of(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     """What these raters said of a field in their first rating, or in a later one."""
     key = ("said", field.id, tuple(raters), run)
-    found: FieldAnswers = studied.once(key, lambda: _said(studied, field, raters, run))
-    return found
+    answers: FieldAnswers = studied.once(key, lambda: _said(studied, field, raters, run))
+    return answers
 
 
 def _said(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
@@ -175,8 +175,8 @@ def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) ->
     if not (same >= 0).all():  # it is asked of the unit as a whole
         unit_wide = _found(whole, laid.unit, np.zeros_like(laid.target), len(columns.targets))
         same = np.where(same >= 0, same, unit_wide)
-    found = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
-    asked: Mask = found[same] & (same >= 0)[:, None]
+    shown = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
+    asked: Mask = shown[same] & (same >= 0)[:, None]
     return asked
 
 

@@ -51,10 +51,10 @@ def after(
     studied: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
-    found: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
+    derivation: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
         ("after", field.id, raters, run), lambda: _after(studied, field, codes, answers)
     )
-    return found
+    return derivation
 
 
 def _after(
@@ -137,14 +137,14 @@ def _told(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int 
     """Steps as `path_of` takes them: a completion whose step is not told is as late as the latest that is."""
     steps_done = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
     latest = max(steps_done, default=0)
-    found: dict[str, int | None] = {}
+    steps_by_id: dict[str, int | None] = {}
     for id, state in before.items():
         if state == COMPLETED:
             step = steps.get(id, -1)
-            found[id] = step if step >= 0 else latest
+            steps_by_id[id] = step if step >= 0 else latest
         elif state == NOT_COMPLETED:
-            found[id] = None
-    return found
+            steps_by_id[id] = None
+    return steps_by_id
 
 
 # -- sheets anew -----------------------------------------------------------------------------------------------

@@ -41,10 +41,10 @@ def disputes(studied: StudyData, field: str, places: Iterable[tuple[str, str]]) 
         yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", answer)
 
 
-def between(found: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
+def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
     """Those at which these two both said something, and not the same."""
     kept = []
-    for dispute in found:
+    for dispute in dispute_list:
         words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
         if one in words and other in words and words[one] != words[other]:
             kept.append(dispute)

@@ -64,7 +64,7 @@ def regularised_beta(x: float, a: float, b: float) -> float:
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
     tiny = 1e-300
     c, d = 1.0, 1 / _off(1 - (a + b) * x / (a + 1), tiny)
-    found = d
+    fraction = d
     for m in range(1, 10_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -73,10 +73,10 @@ def regularised_beta(x: float, a: float, b: float) -> float:
             d = 1 / _off(1 + part * d, tiny)
             c = _off(1 + part / c, tiny)
             change = c * d
-            found *= change
+            fraction *= change
         if abs(change - 1) < 3e-16:
             break
-    return front * found
+    return front * fraction
 
 
 def _off(value: float, tiny: float) -> float:

@@ -110,23 +110,24 @@ class EstimateMaker:
             self._known[kind] = n if self._raters is None else n._replace(raters=self._raters)
         return self._known[kind]
 
-    def _told(self, name: str, found: Estimate) -> Agreement:
+    def _told(self, name: str, estimate: Estimate) -> Agreement:
         n = self._n(name)
         n = n._replace(reasons=dict(n.reasons))
         return with_interval(
-            found, self.studied.how, self.field, name, part=self.part, between=self.between,
+            estimate, self.studied.how, self.field, name, part=self.part, between=self.between,
             planned=planned(self.studied, name, self.between), clusters=clusters_of(self.studied), **n._asdict(),
         )  # fmt: skip
 
 
-def with_interval(found: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
+def with_interval(result: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
     """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
-    has_interval, made = found.low is not None, found.interval or how.interval
+    has_interval, made = result.low is not None, result.interval or how.interval
     drawn = has_interval and made == "bootstrap"
     return Agreement(
-        field, statistic, found.value, found.undefined, low=found.low, high=found.high, no_interval=found.no_interval,
+        field, statistic, result.value, result.undefined,
+        low=result.low, high=result.high, no_interval=result.no_interval,
         interval=made if has_interval else "", level=how.level, resamples=how.resamples if drawn else None,
-        seed=how.seed if drawn else None, standard_error=found.standard_error, **of,
+        seed=how.seed if drawn else None, standard_error=result.standard_error, **of,
     )  # fmt: skip
 
 

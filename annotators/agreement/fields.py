@@ -131,8 +131,8 @@ def derived_numbers(
     """What follows from each rater's sheet of a unit: `apr` and `ppr`, `irr`, a rubric's `score`, right `decisions`."""
     who = tuple(studied.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    found: NumericRatings = studied.once(key, lambda: _derived(studied, name, who, run, raters is None))
-    return found
+    ratings: NumericRatings = studied.once(key, lambda: _derived(studied, name, who, run, raters is None))
+    return ratings
 
 
 def _derived(studied: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
@@ -166,11 +166,11 @@ def categories_of(studied: StudyData, field: Field) -> tuple[str, ...]:
         return FLAG
     if field.options:
         return tuple(option.id for option in field.options if not option.by_rule)
-    found: tuple[str, ...] = studied.once(
+    categories: tuple[str, ...] = studied.once(
         ("categories", field.id),
         lambda: tuple(dict.fromkeys(way for unit in studied.units for one in unit.targets for way in one.options)),
     )
-    return found
+    return categories
 
 
 def scores_of(field: Field) -> tuple[float, ...] | None:
@@ -361,8 +361,8 @@ def masked(codes: Codes, rows: Mask) -> Codes:
 def stacked(studied: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
     """The first column of each, under these names, over every place that one of them has; in the study's order."""
     order = {place: at for at, place in enumerate(places_of(studied, field_named(studied, parts[0][1].field)).places)}
-    found = {place for _, part in parts for place in part.places}
-    places = tuple(sorted(found, key=lambda place: order[place]))
+    place_set = {place for _, part in parts for place in part.places}
+    places = tuple(sorted(place_set, key=lambda place: order[place]))
     row = {place: at for at, place in enumerate(places)}
     codes = np.full((len(places), len(parts)), -1, dtype=np.int16)
     for at, (_, part) in enumerate(parts):

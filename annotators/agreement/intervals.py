@@ -164,10 +164,10 @@ def resampled(one: AdditiveStatistic, sums: Floats, how: How) -> Floats:
     traces = len(sums)
     step = max(1, _CELLS // max(1, traces, sums.shape[1]))
     bits = np.random.PCG64(how.seed)
-    found = [
+    estimates = [
         one.of(draws(bits, min(step, how.resamples - start), traces) @ sums) for start in range(0, how.resamples, step)
     ]
-    return np.concatenate(found)
+    return np.concatenate(estimates)
 
 
 def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:

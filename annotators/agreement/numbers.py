@@ -47,8 +47,8 @@ def pearson(numbers: NumericRatings) -> AdditiveStatistic:
         n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
         of_x, of_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
         spread = (of_x > NOTHING * xx) & (of_y > NOTHING * yy)
-        found = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
-        return np.clip(found, -1.0, 1.0)
+        coefficient = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
+        return np.clip(coefficient, -1.0, 1.0)
 
     return AdditiveStatistic("pearson", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 

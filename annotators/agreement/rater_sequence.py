@@ -119,8 +119,8 @@ def _votes(studied: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt
         counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
         return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
 
-    found: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = studied.once(("votes", field.id), counted)
-    return found
+    votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = studied.once(("votes", field.id), counted)
+    return votes
 
 
 def share(name: str, same: npt.NDArray[np.bool_], trace: Ints, traces: int, why: str) -> AdditiveStatistic:

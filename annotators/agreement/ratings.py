@@ -73,10 +73,10 @@ class MissingAnswers(NamedTuple):
 
     def by_place(self) -> dict[RatedItem, str]:
         """Why each place lacks an answer; of several reasons the first."""
-        found: dict[RatedItem, str] = {}
+        reason_by_place: dict[RatedItem, str] = {}
         for place, reason in zip(self.place.tolist(), self.reason.tolist(), strict=True):
-            found.setdefault(self.places[place], self.reasons[reason])
-        return found
+            reason_by_place.setdefault(self.places[place], self.reasons[reason])
+        return reason_by_place
 
     def at(self, kept: Callable[[RatedItem], bool]) -> MissingAnswers:
         """Those at some places alone."""
@@ -90,8 +90,8 @@ class MissingAnswers(NamedTuple):
         new = np.full(len(self.raters), -1, dtype=np.int32)
         for at, name in enumerate(self.raters):
             new[at] = raters.index(name) if name in raters else -1
-        found = self._rows(new[self.rater] >= 0)
-        return found._replace(raters=tuple(raters), rater=new[found.rater])
+        rows = self._rows(new[self.rater] >= 0)
+        return rows._replace(raters=tuple(raters), rater=new[rows.rater])
 
     def _rows(self, kept: npt.NDArray[np.bool_]) -> MissingAnswers:
         return self._replace(place=self.place[kept], rater=self.rater[kept], reason=self.reason[kept])

@@ -46,18 +46,18 @@ def agreements_again(studied: StudyData, field: Field) -> list[Agreement]:
 
 
 def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
-    found: list[Agreement] = []
+    agreements: list[Agreement] = []
     if field.kind in CATEGORICAL:
         two, raters = repeated(studied, field.id)
         if len(two.places):
             maker = EstimateMaker(studied, field.id, two, between=AGAIN, raters=raters)
-            found += maker.all(_of_two(field, two))
+            agreements += maker.all(_of_two(field, two))
     if field.kind == "interval" or scores_of(field):
         these, raters = numbers_repeated(studied, field.id)
         if len(these.places):
             maker = EstimateMaker(studied, field.id, these, between=AGAIN, raters=raters)
-            found += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
-    return found
+            agreements += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
+    return agreements
 
 
 def _of_two(field: Field, two: Ratings) -> list[Statistic]:

@@ -75,9 +75,9 @@ def average(
     column = np.array([one.value for one in values], dtype=np.float64)
     one = mean(column, trace, len(clusters), statistic, most)
     how = how or studied.how
-    found = estimate(one if least is None else one._replace(least=least), how)
+    cell = estimate(one if least is None else one._replace(least=least), how)
     return with_interval(
-        found, how, field, statistic, part=part, between=between, places=len(values),
+        cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
         raters=_raters(studied, field, raters, {one.unit for one in values}), **_missing(len(values), left),
     )  # fmt: skip
@@ -130,8 +130,8 @@ def _raters(studied: StudyData, field: str, known: int | None, units: Collection
         return known
     ids: frozenset[str] = studied.once("unit ids", lambda: frozenset(unit.id for unit in studied.units))
     among = None if units is None or ids.isdisjoint(units) else frozenset(units)
-    found: int = studied.once(("how many answered", field, among), lambda: how_many_answered(studied, field, among))
-    return found
+    how_many: int = studied.once(("how many answered", field, among), lambda: how_many_answered(studied, field, among))
+    return how_many
 
 
 def _missing(places: int, left: Mapping[str, int] | None) -> dict[str, Any]:

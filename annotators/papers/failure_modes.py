@@ -43,8 +43,8 @@ def modes_of(studied: StudyData, order: Sequence[str] = ()) -> SettledModes:
     field = studied.study.protocol.field(PRIMARY)
     declared = {option.id: option.shown for option in field.options} if field is not None else {}
     names = {id: declared[id] for id in (*(id for id in order if id in declared), *declared)}
-    found = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
-    return SettledModes(names, found, tuple(unit.id for unit in asked_units(studied)))
+    modes = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
+    return SettledModes(names, modes, tuple(unit.id for unit in asked_units(studied)))
 
 
 def open_words(modes: SettledModes) -> tuple[str, ...]:

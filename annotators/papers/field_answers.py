@@ -144,8 +144,8 @@ def cases_of(studied: StudyData) -> dict[str, MeasuredRun]:
         runs = [(unit.id, studied.case(run_of(unit))) for unit in asked_units(studied) if unit.runs]
         return {unit: case for unit, case in runs if case is not None}
 
-    found: dict[str, MeasuredRun] = studied.once(("cases", "by unit"), read)
-    return found
+    cases: dict[str, MeasuredRun] = studied.once(("cases", "by unit"), read)
+    return cases
 
 
 def outcomes(studied: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:

@@ -61,10 +61,10 @@ def corrected(one: Agreement) -> bool:
 # -- statistics ------------------------------------------------------------------------------------------------
 
 
-def numbers_told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+def numbers_told(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
     """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
     groups: dict[tuple[str, str], list[Agreement]] = {}
-    for one in found:
+    for one in numbers:
         groups.setdefault((one.between, one.field), []).append(one)
     says, tables = [], []
     for at, ((between, field), some) in enumerate(groups.items(), 1):
@@ -136,9 +136,9 @@ def _pairs(studied: StudyData) -> tuple[list[Table], list[Picture]]:
     return tables, pictures
 
 
-def _pair_table(field: Field, pairs: Sequence[str], found: Sequence[Agreement]) -> Table:
-    statistics = list(dict.fromkeys(one.statistic for one in found))
-    by = {(one.between, one.statistic): one for one in found}
+def _pair_table(field: Field, pairs: Sequence[str], numbers: Sequence[Agreement]) -> Table:
+    statistics = list(dict.fromkeys(one.statistic for one in numbers))
+    by = {(one.between, one.statistic): one for one in numbers}
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         own = [by[pair, name] for name in statistics if (pair, name) in by]
@@ -147,10 +147,10 @@ def _pair_table(field: Field, pairs: Sequence[str], found: Sequence[Agreement]) 
                  ("Raters", *map(statistic_name, statistics), "Items"), tuple(rows))  # fmt: skip
 
 
-def _bars(field: Field, found: Sequence[Agreement]) -> list[Bars]:
+def _bars(field: Field, numbers: Sequence[Agreement]) -> list[Bars]:
     """The first statistic that says anything of a pair."""
-    first = next((one.statistic for one in found if one.value is not None), "")
-    some = tuple(one for one in found if one.statistic == first)
+    first = next((one.statistic for one in numbers if one.value is not None), "")
+    some = tuple(one for one in numbers if one.statistic == first)
     title = f"{field.id}: {statistic_name(first)} by pair of raters"
     most = max([1.0, *(end for one in some for end in (one.value, one.high) if end is not None)])
     says = tuple(one.between for one in some)

@@ -61,13 +61,13 @@ def _says(clause: Clause | None) -> str:
 def _cited(studied: StudyData, field: str) -> dict[str, set[Place]]:
     """By what is cited, the places at which a person cites it in this field."""
     columns = studied.columns
-    found: dict[str, set[Place]] = defaultdict(set)
+    places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:
-        return found
+        return places
     kept = (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
     kept &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
     for row in np.flatnonzero(kept).tolist():
         citation = columns.cites_said[columns.cites[row]].strip()
         if citation:
-            found[citation].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))
-    return found
+            places[citation].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))
+    return places

@@ -102,18 +102,18 @@ def _answers(studied: StudyData) -> Section:
     return Section("What came back", tuple(says), (_by_rater(studied, counts), _by_field(studied, counts)))
 
 
-def _by_rater(studied: StudyData, found: AnswerCounts) -> Table:
+def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:
     rows = []
     for at in (*studied.people, *studied.judges):
-        dealt, handed = int(found.dealt[at]), int(found.handed[at])
+        dealt, handed = int(counts.dealt[at]), int(counts.handed[at])
         rows.append(
             (
                 rater_name(studied.columns.raters[at]),
                 f"{dealt:,}" if dealt else "—",
                 f"{handed:,}" if dealt else "—",
-                f"{int(found.answers[at].sum()):,}",
-                f"{int(found.without[at].sum()):,}",
-                why_words(studied, found.reasons[at].sum(axis=0)),
+                f"{int(counts.answers[at].sum()):,}",
+                f"{int(counts.without[at].sum()):,}",
+                why_words(studied, counts.reasons[at].sum(axis=0)),
             )
         )
     columns = ("Rater", "Sheets dealt", "Handed in", "Answers", "Without", "Why")
@@ -121,14 +121,20 @@ def _by_rater(studied: StudyData, found: AnswerCounts) -> Table:
     return Table("raters", "Answers by rater", columns, tuple(rows), notes=notes)
 
 
-def _by_field(studied: StudyData, found: AnswerCounts) -> Table:
+def _by_field(studied: StudyData, counts: AnswerCounts) -> Table:
     rows = []
     people = list(studied.people)
     for at, field in enumerate(studied.study.protocol.fields):
-        given, without = (int(one[people, at].sum()) for one in (found.answers, found.without))
+        given, without = (int(one[people, at].sum()) for one in (counts.answers, counts.without))
         missing = share_words(without / (given + without)) if given + without else "—"
         rows.append(
-            (field.id, f"{given:,}", f"{without:,}", missing, why_words(studied, found.reasons[people, at].sum(axis=0)))
+            (
+                field.id,
+                f"{given:,}",
+                f"{without:,}",
+                missing,
+                why_words(studied, counts.reasons[people, at].sum(axis=0)),
+            )
         )
     columns = ("Question", "Answers", "Without", "Missing", "Why")
     return Table("answers", "Answers by question, people alone", columns, tuple(rows))

@@ -38,16 +38,16 @@ def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
     """A table's lines, none longer than `width`; where it is too wide it goes on below with further columns."""
     for cells in (_in_one_line, _over_its_interval):
-        if (found := _grid(columns, rows, cells, width)) is not None:
-            return found
+        if (grid := _grid(columns, rows, cells, width)) is not None:
+            return grid
     out: list[str] = []
     for part in _parts(columns, rows, width):
-        found = _grid(
+        grid = _grid(
             [columns[at] for at in part], [[row[at] for at in part] for row in rows], _over_its_interval, width
         )
-        if found is None:
+        if grid is None:
             return _blocks(columns, rows, width)
-        out += ["", *found] if out else found
+        out += ["", *grid] if out else grid
     return out
 
 

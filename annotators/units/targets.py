@@ -31,21 +31,21 @@ def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Targe
     """The targets of a run; `LabError` names the run whose task has none."""
     match protocol.targets:
         case "tdg nodes":
-            found, lacks = nodes_of(task), "graph"
+            targets, lacks = nodes_of(task), "graph"
         case "information units":
-            found, lacks = [*_information(task)], "information units"
+            targets, lacks = [*_information(task)], "information units"
         case "branches":
-            found, lacks = [*_branches(case, task)], "decision points"
+            targets, lacks = [*_branches(case, task)], "decision points"
         case "criteria":
-            found, lacks = [Target(one.id, one.ask, weight=one.weight) for one in task.rubric.criteria], "rubric"
+            targets, lacks = [Target(one.id, one.ask, weight=one.weight) for one in task.rubric.criteria], "rubric"
         case "steps":
             return _steps(protocol, case)
         case _:
             return ()
-    if not found:
+    if not targets:
         one = "them" if lacks.endswith("s") else "one"
         raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", f"`hitlab author` drafts {one}.")
-    return tuple(found)
+    return tuple(targets)
 
 
 def nodes_of(task: Task) -> list[Target]:

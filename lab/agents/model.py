@@ -114,10 +114,10 @@ class Conversation:
         self._before += self._written() + "\n\n"
         self.messages = []
 
-    def proposed(self, action: Action, usage: Usage, found: ParsedAction | None = None) -> Proposed:
+    def proposed(self, action: Action, usage: Usage, parsed: ParsedAction | None = None) -> Proposed:
         """What came of it, with all that was sent and spent."""
         prompt = Prompt(self._before + self._written(), tuple(self._images))
-        return Proposed(action, found.thought if found else "", prompt, raw=self.raw, usage=self._usage.plus(usage))
+        return Proposed(action, parsed.thought if parsed else "", prompt, raw=self.raw, usage=self._usage.plus(usage))
 
     def _written(self) -> str:
         return "\n\n".join(f"[{message.role}]\n{_written(message)}" for message in self.messages)

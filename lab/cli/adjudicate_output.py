@@ -129,10 +129,10 @@ class GoldWritten(msgspec.Struct, frozen=True):
 # -- as data -----------------------------------------------------------------------------------------------------
 
 
-def queue_told(study: Study, found: Queue) -> QueueTold:
+def queue_told(study: Study, queue: Queue) -> QueueTold:
     return QueueTold(
-        study.id, study.version, study.title, tuple(map(_dispute, found.open)), tuple(map(_dispute, found.settled)),
-        found.waiting,
+        study.id, study.version, study.title, tuple(map(_dispute, queue.open)), tuple(map(_dispute, queue.settled)),
+        queue.waiting,
     )  # fmt: skip
 
 
@@ -191,24 +191,24 @@ def value_words(value: Any, missing: str | None) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def tell_queue(found: QueueTold) -> None:
-    say(f"{found.study} v{found.version}: {found.title}")
-    if found.open:
+def tell_queue(queue: QueueTold) -> None:
+    say(f"{queue.study} v{queue.version}: {queue.title}")
+    if queue.open:
         print_table(
             ["", "item", "question", "answers", "moves alpha by"],
             [
                 [one.unit, one.target or "-", one.field, _counts(one), _moved(one.moves)]
-                for one in found.open[:_SHOWN]
+                for one in queue.open[:_SHOWN]
             ],
         )  # fmt: skip
-        if len(found.open) > _SHOWN:
-            say(f"and {len(found.open) - _SHOWN:,} more (--json)")
-    majority = sum(one.majority is not None for one in found.open)
-    summary = f"{len(found.open):,} to settle, {majority:,} of them with a majority; {len(found.settled):,} settled"
-    say(summary if found.open or found.settled else "nothing to settle: people differ on nothing that is handed in")
-    if found.waiting:
-        runs = "1 more waits" if found.waiting == 1 else f"{found.waiting:,} more wait"
-        say(f"{runs} until all its raters have handed it in" if found.waiting == 1 else f"{runs} until all have")
+        if len(queue.open) > _SHOWN:
+            say(f"and {len(queue.open) - _SHOWN:,} more (--json)")
+    majority = sum(one.majority is not None for one in queue.open)
+    summary = f"{len(queue.open):,} to settle, {majority:,} of them with a majority; {len(queue.settled):,} settled"
+    say(summary if queue.open or queue.settled else "nothing to settle: people differ on nothing that is handed in")
+    if queue.waiting:
+        runs = "1 more waits" if queue.waiting == 1 else f"{queue.waiting:,} more wait"
+        say(f"{runs} until all its raters have handed it in" if queue.waiting == 1 else f"{runs} until all have")
 
 
 def _counts(one: DisputeLine) -> str:
@@ -219,10 +219,10 @@ def _moved(by: float | None) -> str:
     return "-" if by is None else rounded(by, 4)
 
 
-def tell_case(found: CaseTold) -> None:
-    place = f"{found.unit}: {found.target + ', ' if found.target else ''}{found.field}"
-    say(plain(f"{found.study} v{found.version}, {place}", lines=False))
-    voices = [*found.said, *found.judges]
+def tell_case(case: CaseTold) -> None:
+    place = f"{case.unit}: {case.target + ', ' if case.target else ''}{case.field}"
+    say(plain(f"{case.study} v{case.version}, {place}", lines=False))
+    voices = [*case.said, *case.judges]
     print_table(
         ["", "answer", "step", "flags", "sure", "note"],
         [
@@ -234,13 +234,13 @@ def tell_case(found: CaseTold) -> None:
         ],
         wide="note",
     )  # fmt: skip
-    if found.settled is not None:
-        say(f"settled   {_settled_words(found.settled)}")
-        for move in found.settled.moves:
+    if case.settled is not None:
+        say(f"settled   {_settled_words(case.settled)}")
+        for move in case.settled.moves:
             why = f" ({', '.join(part for part in (move.code, move.why) if part)})" if move.code or move.why else ""
             say(f"moved     {move.rater}: {value_words(move.was, None)} -> {value_words(move.now, None)}{why}")
-    if found.closed:
-        say(f"closed    {found.closed}")
+    if case.closed:
+        say(f"closed    {case.closed}")
 
 
 def _settled_words(one: SettledLine) -> str:
@@ -250,10 +250,10 @@ def _settled_words(one: SettledLine) -> str:
     return f"{value_words(one.value, one.missing)} by {one.means}{minutes}, {one.by}: {one.reason}"
 
 
-def tell_settled(found: Sequence[SettledLine], db: str) -> None:
-    for one in found[:_SHOWN]:
+def tell_settled(lines: Sequence[SettledLine], db: str) -> None:
+    for one in lines[:_SHOWN]:
         where = ", ".join(part for part in (one.unit, one.target, one.field) if part)
         say(f"{where}: {_settled_words(one)}")
-    if len(found) > _SHOWN:
-        say(f"and {len(found) - _SHOWN:,} more")
-    say(f"{len(found):,} kept in {db}")
+    if len(lines) > _SHOWN:
+        say(f"and {len(lines) - _SHOWN:,} more")
+    say(f"{len(lines):,} kept in {db}")

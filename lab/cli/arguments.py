@@ -67,9 +67,9 @@ class Parser(argparse.ArgumentParser):
         """Names what does this command, and the class of what it is given; it takes --db as every command does."""
 
         def run(typed: Arguments) -> int:
-            found = arguments()
-            vars(found).update(vars(typed))
-            return function(found)
+            values = arguments()
+            vars(values).update(vars(typed))
+            return function(values)
 
         self.takes = arguments
         self.set_defaults(run=run)
@@ -81,9 +81,9 @@ class Parser(argparse.ArgumentParser):
         if not self.loose or args is None:
             return super().parse_known_args(args, namespace)
         args = [f" {word}" if word[:1] == "-" != word[1:2] and word not in ("-", "-h") else word for word in args]
-        found, rest = super().parse_known_args(args, namespace)
-        getattr(found, self.loose).extend(word for word in rest if not word.startswith("-"))
-        return found, [word for word in rest if word.startswith("-")]
+        namespace_read, rest = super().parse_known_args(args, namespace)
+        getattr(namespace_read, self.loose).extend(word for word in rest if not word.startswith("-"))
+        return namespace_read, [word for word in rest if word.startswith("-")]
 
     # -- what several commands take ------------------------------------------------------------------------------
 

@@ -285,13 +285,13 @@ def _show(bench: AuthorContext, *, as_json: bool, brief: bool) -> int:
     return 0
 
 
-def _tell_shown(head: Revision, found: list[Problem], shown: DesignShown, *, brief: bool) -> None:
+def _tell_shown(head: Revision, problem_list: list[Problem], shown: DesignShown, *, brief: bool) -> None:
     if not brief:
-        tell_design(head, found, shown.history)
-    say(next_words(head, found))
+        tell_design(head, problem_list, shown.history)
+    say(next_words(head, problem_list))
 
 
-def _shown(bench: AuthorContext, head: Revision, found: list[Problem]) -> DesignShown:
+def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
     frozen = bench.store.designs.frozen(bench.subject)
     return DesignShown(
         id=head.id,
@@ -305,7 +305,7 @@ def _shown(bench: AuthorContext, head: Revision, found: list[Problem]) -> Design
         at=head.at,
         note=head.note,
         marks=head.marks,
-        problems=tuple(DesignProblem(problem.key, problem.words) for problem in found),
+        problems=tuple(DesignProblem(problem.key, problem.words) for problem in problem_list),
         design=head.design,
         history=tuple(bench.store.designs.history(bench.subject)),
     )

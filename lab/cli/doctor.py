@@ -107,14 +107,14 @@ def _python() -> Finding:
 def shadowing() -> list[Finding]:
     """A finding for each of hitlab's modules in whose place Python finds another one of that name."""
     own = Path(__file__).resolve().parents[2]
-    found = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
+    places = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
     do = (
         "Leave the folder you are in, or take that one off PYTHONPATH. Where it is an installed package, install "
         "hitlab by `uv tool install` or `pipx install`, apart from it."
     )
     return [
         Finding("modules", False, f"{place} is found in the place of hitlab's module `{name}`", do)
-        for name, place in found.items()
+        for name, place in places.items()
     ]
 
 

@@ -246,13 +246,13 @@ def _list(args: ReviewArguments, settings: Settings) -> int:
     return 0
 
 
-def _tell_list(found: ReviewList, db: str) -> None:
-    if not found.demonstrations:
+def _tell_list(reviews: ReviewList, db: str) -> None:
+    if not reviews.demonstrations:
         say(f"no demonstrations in {db}; `hitlab record` makes one")
         return
     columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
-    print_table(columns, [_cells(line) for line in found.demonstrations], wide="task")
-    for rate in found.annotators:
+    print_table(columns, [_cells(line) for line in reviews.demonstrations], wide="task")
+    for rate in reviews.annotators:
         share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
         say(f"{rate.annotator}: {share}" + (f", {rate.edited} edited, {rate.rejected} rejected" if rate.looks else ""))
 

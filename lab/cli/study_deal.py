@@ -345,18 +345,18 @@ def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, 
     store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", code), act, now(), detail=detail))
 
 
-def tell_dealt(found: StudyDealt, db: str | None = None) -> None:
+def tell_dealt(result: StudyDealt, db: str | None = None) -> None:
     print_table(
         ["person", "first", "then", "once more"],
-        [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in found.raters],
+        [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in result.raters],
     )
-    if found.nobodys:
-        say(f"{found.nobodys:,} to nobody: a rule, a model or a script does them")
-    for code in found.withdrawn:
-        replaced = f"hitlab study replace {found.study} {code} --by CODE{in_file(db)}"
+    if result.nobodys:
+        say(f"{result.nobodys:,} to nobody: a rule, a model or a script does them")
+    for code in result.withdrawn:
+        replaced = f"hitlab study replace {result.study} {code} --by CODE{in_file(db)}"
         say(f"{code} has withdrawn and is dealt nothing; `{replaced}`")
-    what = f"{found.new:,} dealt" if found.new else "all was dealt before; nothing was done"
-    say(f"{found.study} v{found.version}: {what}")
-    first = next((one.rater for one in found.raters if one.pilot + one.main + one.repeat), "")
+    what = f"{result.new:,} dealt" if result.new else "all was dealt before; nothing was done"
+    say(f"{result.study} v{result.version}: {what}")
+    first = next((one.rater for one in result.raters if one.pilot + one.main + one.repeat), "")
     if first:
-        say(f"next: hitlab study open {found.study} --as {first}{in_file(db)}")
+        say(f"next: hitlab study open {result.study} --as {first}{in_file(db)}")

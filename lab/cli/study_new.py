@@ -205,9 +205,9 @@ def new(args: StudyNewArguments) -> int:
         for code in plan.raters:
             if store.labels.withdrew(code):
                 raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
-        found, skipped = samples(store, plan)
+        sample_list, skipped = samples(store, plan)
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
-        made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in found]
+        made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
         for study, units, line in made:
             if line.new:
                 store.studies.freeze(study, units)
@@ -287,18 +287,18 @@ def items_of(protocol: Protocol, targets: int) -> int:
     return targets if protocol.targets != "unit" else 1
 
 
-def tell_frozen(found: StudiesFrozen, db: str | None = None) -> None:
-    for one in found.studies:
+def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:
+    for one in result.studies:
         if not one.new:
             say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
         else:
             _tell_new(one)
     reasons: dict[str, list[str]] = {}
-    for skipped in found.skipped:
+    for skipped in result.skipped:
         reasons.setdefault(skipped.why, []).append(skipped.id)
     for why, ids in reasons.items():
         say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
-    for one in found.studies:
+    for one in result.studies:
         say(f"next: hitlab study deal {one.study}{in_file(db)}")
 
 

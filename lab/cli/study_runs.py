@@ -189,15 +189,15 @@ def _between(earlier: str, later: str) -> float:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
-def _tell(found: RunsPlayed) -> None:
-    say(f"{found.study} v{found.version}: {len(found.runs):,} played")
+def _tell(result: RunsPlayed) -> None:
+    say(f"{result.study} v{result.version}: {len(result.runs):,} played")
     rows = [
         [
             one.by, "-" if one.position is None else str(one.position + 1), one.task, one.condition, one.trace,
             one.status,
             "-" if one.score is None else f"{one.score:.2f}", str(len(one.questions)), f"{one.waited:.1f}",
         ]
-        for one in found.runs
+        for one in result.runs
     ]  # fmt: skip
     if rows:
         print_table(["person", "place", "task", "condition", "run", "status", "score", "asked", "waited"], rows)

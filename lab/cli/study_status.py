@@ -178,12 +178,15 @@ def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
         say(more)
 
 
-def tell_status(found: StudyStatus) -> None:
-    say(f"{found.study} v{found.version}: {found.title}{'   locked' if found.locked else ''}")
-    units = found.unit if found.units == 1 else UNIT_WORDS.get(found.unit, found.unit)
-    say(f"{found.protocol}, {found.units:,} {units}")
-    if found.kit is not None:
-        say(f"This file is a kit: only what is {found.kit}'s is in it. `hitlab study take` brings it back.")
+def tell_status(study_status: StudyStatus) -> None:
+    say(
+        f"{study_status.study} v{study_status.version}: {study_status.title}"
+        f"{'   locked' if study_status.locked else ''}"
+    )
+    units = study_status.unit if study_status.units == 1 else UNIT_WORDS.get(study_status.unit, study_status.unit)
+    say(f"{study_status.protocol}, {study_status.units:,} {units}")
+    if study_status.kit is not None:
+        say(f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study take` brings it back.")
     rows = [
         [
             one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",
@@ -197,7 +200,7 @@ def tell_status(found: StudyStatus) -> None:
                 if is_so
             ),
         ]
-        for one in found.raters
+        for one in study_status.raters
     ]  # fmt: skip
     print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
 
@@ -277,10 +280,10 @@ def _unit_line(study: Study, unit: Unit) -> UnitLine:
     )  # fmt: skip
 
 
-def tell_shown(found: StudyShown) -> None:
-    plan = found.plan
-    say(f"{plan.name}: {plan.title}{'   locked' if found.locked else ''}")
-    say(f"asks      {plan.protocol.id} (version {found.protocol_sha[:12]}, guide {found.guide_sha[:12]})")
+def tell_shown(study_shown: StudyShown) -> None:
+    plan = study_shown.plan
+    say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
+    say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
     say(f"shows     {', '.join(plan.shown)}")
     hidden = [part for part in plan.blind if part not in plan.shown]  # a protocol may ask about the outcome itself
     say(f"hides     {', '.join(hidden) or 'nothing besides'}")
@@ -288,13 +291,15 @@ def tell_shown(found: StudyShown) -> None:
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
         say(f"bar       {plan.bar:g}")
-    if found.consent_sha:
-        say(f"consent   version {found.consent_sha[:12]}, quiz {plan.quiz}")
+    if study_shown.consent_sha:
+        say(f"consent   version {study_shown.consent_sha[:12]}, quiz {plan.quiz}")
     say(f"reports   {', '.join(plan.statistics)}")
     if plan.note:
         say(f"note      {plan.note}")
-    say(f"frozen    {found.sha}")
-    rows = [[one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in found.units[:20]]
+    say(f"frozen    {study_shown.sha}")
+    rows = [
+        [one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in study_shown.units[:20]
+    ]
     print_table(["", "items", "", "runs"], rows)
-    if len(found.units) > 20:
-        say(f"and {len(found.units) - 20:,} more (--json)")
+    if len(study_shown.units) > 20:
+        say(f"and {len(study_shown.units) - 20:,} more (--json)")

@@ -122,12 +122,12 @@ def _ask(code: str, *, as_json: bool) -> None:
         raise LabError("withdraw", "nothing was done: another word was typed.")
 
 
-def _preview(db: str, found: Erased) -> None:
-    say(f"{found.row.code} in {db}: what goes")
-    _lines(found)
+def _preview(db: str, erased: Erased) -> None:
+    say(f"{erased.row.code} in {db}: what goes")
+    _lines(erased)
     for line in _QUOTATIONS:
         say(line)
-    for path in found.outside:
+    for path in erased.outside:
         say(f"          outside, yours to delete: {path}")
 
 

@@ -39,11 +39,11 @@ def rows(tdg: Tdg) -> list[OutlineRow]:
     return lines
 
 
-def _row(node: TdgNode, number: str, depth: int, place: NodePlace, found: list[OutlineRow]) -> None:
-    found.append(OutlineRow(node, number, depth, place))
+def _row(node: TdgNode, number: str, depth: int, place: NodePlace, outline: list[OutlineRow]) -> None:
+    outline.append(OutlineRow(node, number, depth, place))
     for p, path in enumerate(node.alternatives):
         for i, inner in enumerate(path):
-            _row(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), found)
+            _row(inner, f"{number}{letter(p)}{i + 1}", depth + 1, NodePlace(i, node.id, p), outline)
 
 
 def letter(path: int) -> str:

@@ -111,10 +111,10 @@ class Apps:
         return LabError("open app", f"there is no app {plain(name, lines=False)!r} on this phone", hint)
 
 
-def _one(name: str, found: list[str], labels: dict[str, str]) -> str:
-    if len(found) == 1:
-        return found[0]
-    some = ", ".join(plain(f"{labels[p]} ({p})" if p in labels else p, lines=False) for p in found[:_SHOWN])
+def _one(name: str, names: list[str], labels: dict[str, str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    some = ", ".join(plain(f"{labels[p]} ({p})" if p in labels else p, lines=False) for p in names[:_SHOWN])
     raise LabError("open app", f"{plain(name, lines=False)!r} may be {some}.", "Name its package instead.")
 
 

@@ -40,10 +40,10 @@ def _all_windows(xml: bytes) -> bytes:
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise ValueError("declares entities")
     top = ElementTree.fromstring(xml)
-    display = next((found for found in top.iter("display") if found.get("id") == "0"), top)
+    display = next((element for element in top.iter("display") if element.get("id") == "0"), top)
     windows = sorted(display.iter("window"), key=lambda window: int(window.get("layer", "0")))
     joined = ElementTree.Element("hierarchy", rotation="0")
-    for hierarchy in (found for window in windows for found in window.findall("hierarchy")):
+    for hierarchy in (element for window in windows for element in window.findall("hierarchy")):
         joined.set("rotation", hierarchy.get("rotation", "0"))
         joined.extend(hierarchy)
     data: bytes = ElementTree.tostring(joined, encoding="utf-8")

@@ -223,8 +223,8 @@ class RatingSession:
 
         def following() -> Iterator[Act]:
             nonlocal learned
-            if found := compared(self._as_it_stands(unit)):
-                learned = self._calibrated(found)
+            if comparison := compared(self._as_it_stands(unit)):
+                learned = self._calibrated(comparison)
                 yield self._acting("gold", unit.id)
                 if learned.held:
                     yield self._acting("held", detail={"share": learned.share, "bar": self.study.bar})
@@ -233,7 +233,7 @@ class RatingSession:
         self.sheet = self._as_it_stands(unit)
         return learned
 
-    def _calibrated(self, found: list[CalibrationAnswer]) -> HandedIn:
+    def _calibrated(self, answers: list[CalibrationAnswer]) -> HandedIn:
         """How the pilot stands for this rater; its end is where a bar is missed or met."""
         pilot = [one for one in self.store.studies.assignments(self.study, self.person.id) if one.stage == "pilot"]
         sheets = []
@@ -244,7 +244,7 @@ class RatingSession:
         share = share_right(done)
         over = len(done) == len(sheets)
         held = over and self.study.bar is not None and share is not None and share < self.study.bar
-        return HandedIn(found, share, held)
+        return HandedIn(answers, share, held)
 
     def reopen(self, detail: dict[str, Any] | None = None) -> None:
         """Takes a handed-in unit back, where its protocol lets one go back and no gold was shown."""

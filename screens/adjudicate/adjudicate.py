@@ -113,8 +113,8 @@ class AdjudicateScreen(RunWatchingScreen):
         try:
             session.check()
             studied = gathered(self.store, session.study)
-            found = session.queue(studied)
-            self.post_message(self.Read(session.study, found, {unit.id: unit for unit in studied.units}))
+            queue = session.queue(studied)
+            self.post_message(self.Read(session.study, queue, {unit.id: unit for unit in studied.units}))
         except LabError as error:
             self.post_message(Failed(error))
 
@@ -123,10 +123,10 @@ class AdjudicateScreen(RunWatchingScreen):
         if self.session is None or self.session.study.name != message.study.name:
             return
         before = self._current
-        found = message.queue
-        self._units, self._waiting = message.units, found.waiting
-        self.disputes.empty = self._empty(found.waiting)
-        self.disputes.show([*found.open, *found.settled], self._units, self.session.way)
+        queue = message.queue
+        self._units, self._waiting = message.units, queue.waiting
+        self.disputes.empty = self._empty(queue.waiting)
+        self.disputes.show([*queue.open, *queue.settled], self._units, self.session.way)
         if before is not None:
             self.disputes.go(self._index(before.unit, before.spot))
         self.renew()

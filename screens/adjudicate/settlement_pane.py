@@ -83,18 +83,18 @@ class SettlePane(ItemPane):
         if not choices:
             self.type("value", self.item.field.id, str(digit), hint_of(self.item.field))
             return
-        found = next((one for one in choices if one.key.lstrip("0") == str(digit)), None)
-        if found is None:
+        choice = next((one for one in choices if one.key.lstrip("0") == str(digit)), None)
+        if choice is None:
             self.renew(f"There is no answer {digit}.")
         else:
-            self.choose(found.value)
+            self.choose(choice.value)
 
     @on(AnswerOptions.Picked)
     def _picked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
-        found = next((one for one in self.options.choices if one.key == message.key), None)
-        if found is not None:
-            self.choose(found.value)
+        choice = next((one for one in self.options.choices if one.key == message.key), None)
+        if choice is not None:
+            self.choose(choice.value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
         """This is right; it is settled once a reason is given."""

@@ -151,8 +151,8 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
 
 
 def _flag(way: Wording, id: str) -> str:
-    found = way.protocol.field(id)
-    return way.flag(found) if found is not None else id
+    asked_field = way.protocol.field(id)
+    return way.flag(asked_field) if asked_field is not None else id
 
 
 def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, draft: SettlementDraft) -> Content:
@@ -195,12 +195,12 @@ def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple
 
 
 def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
-    found = []
+    moved_lines = []
     for who, move in moves.items():
         why = ", ".join(plain(part, lines=False) for part in (move.code, move.why) if part)
         was = f"{_value(way, item, move.was)} → " if move.was is not None else "→ "
-        found.append((f"{who}: {was}{_value(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
-    return found
+        moved_lines.append((f"{who}: {was}{_value(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
+    return moved_lines
 
 
 def _value(way: Wording, item: SheetItem, value: Any) -> str:
@@ -212,5 +212,5 @@ def _value(way: Wording, item: SheetItem, value: Any) -> str:
 
 def title_words(study: Study, still: int, done: int, person: str) -> str:
     """The line above: the study, how much is to be settled and is, and who sits here."""
-    found = ("Adjudicate", one_line(study.name, 40), f"{still:,} to settle", f"{done:,} settled", person)
-    return "   ".join(filter(None, (*found, one_line(study.title, 60))))
+    words = ("Adjudicate", one_line(study.name, 40), f"{still:,} to settle", f"{done:,} settled", person)
+    return "   ".join(filter(None, (*words, one_line(study.title, 60))))

@@ -26,8 +26,8 @@ def pairs_of(studied: StudyData, field: str) -> list[Agreement]:
         except LabError:
             return []
 
-    found: list[Agreement] = studied.once(("pairs", field, studied.how), made)
-    return found
+    pairs: list[Agreement] = studied.once(("pairs", field, studied.how), made)
+    return pairs
 
 
 def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
@@ -42,7 +42,10 @@ def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> Ans
 
 
 def beside(
-    studied: StudyData, found: Sequence[Agreement], turn: AbstractContextManager[object], wanted: Callable[[], bool]
+    studied: StudyData,
+    agreements: Sequence[Agreement],
+    turn: AbstractContextManager[object],
+    wanted: Callable[[], bool],
 ) -> StudyOverview:
     """All that may be drawn beside these numbers; each piece is made in a `turn` of its own.
 
@@ -51,7 +54,7 @@ def beside(
     fields = [field.id for field in studied.study.protocol.fields]
     pairs: dict[str, list[Agreement]] = {}
     grids: list[AnswerGrid] = []
-    asked = dict.fromkeys((one.field, *raters_of(one)) for one in found if one.field in fields)
+    asked = dict.fromkeys((one.field, *raters_of(one)) for one in agreements if one.field in fields)
     for field in fields:
         _check(wanted)
         with turn:

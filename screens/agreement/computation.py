@@ -179,24 +179,24 @@ class AgreementComputation:
                 self._know(serial, beside_before(self._store, study, how, before[1]))
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.labels.newer(study, before[1].label[0])))
-            found = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
+            agreements = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
             beside = beside_kept(self._store, study, how)
             self._know(serial, beside)
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
-        self._post(self.Counted(serial, found, newest))
+        self._post(self.Counted(serial, agreements, newest))
         if beside is None:
-            self._count_beside(serial, study, how, found)
+            self._count_beside(serial, study, how, agreements)
 
-    def _count_beside(self, serial: int, study: Study, how: How, found: Sequence[Agreement]) -> None:
+    def _count_beside(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
         """Pairs and grids of all, so that they are there at once the next time; what is asked for has its turn."""
         from lab.studies.agreement_cache import beside_or
         from screens.agreement.charts import beside
 
         try:
             studied = self._gathered(serial, study, how)
-            made = partial(beside, studied, found, self._drawing, lambda: serial == self.serial)
+            made = partial(beside, studied, agreements, self._drawing, lambda: serial == self.serial)
             self._know(serial, beside_or(self._store, study, how, made))
         except (LabError, CancelledError):
             return
@@ -229,11 +229,11 @@ class AgreementComputation:
         if kept is None or kept[0] != serial:
             return None
         grids = (one for one in kept[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
-        found = next(grids, None)
+        grid = next(grids, None)
         pairs = kept[1].pairs.get(ask.field)
-        if found is None or pairs is None:
+        if grid is None or pairs is None:
             return None
-        return self.Drawn(serial, ask, pairs, found.grid, found.why)
+        return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
 
     def _gathered(self, serial: int, study: Study, how: How) -> StudyData:
         """The study with its labels, read once for all that is made of it, and anew where something came in."""
@@ -253,8 +253,8 @@ class AgreementComputation:
         from screens.agreement.charts import drawn, pairs_of
 
         with self._drawing:
-            found = drawn(studied, ask.field, ask.one, ask.other)
-            return self.Drawn(serial, ask, pairs_of(studied, ask.field), found.grid, found.why)
+            grid = drawn(studied, ask.field, ask.one, ask.other)
+            return self.Drawn(serial, ask, pairs_of(studied, ask.field), grid.grid, grid.why)
 
     def _listed(self, serial: int, studied: StudyData, ask: Ask) -> Listed:
         from annotators.agreement.agreements import disagreeing
@@ -264,8 +264,8 @@ class AgreementComputation:
         places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
         asked = studied.study.protocol.field(ask.field)
         if ask.one and ask.one != "truth" and asked is not None and asked.kind not in CATEGORICAL:
-            found = between(disputes(studied, ask.field, places), ask.one, ask.other)
-            return self.Listed(serial, ask, found[:MOST], len(found))
+            disputed = between(disputes(studied, ask.field, places), ask.one, ask.other)
+            return self.Listed(serial, ask, disputed[:MOST], len(disputed))
         return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))
 
     def _grown(self, serial: int, study: Study, before: Newest) -> None:

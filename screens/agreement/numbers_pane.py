@@ -81,9 +81,9 @@ class NumbersLayout(Screen[None]):
         if view.statistic and view.statistic not in rows.statistics(self.agreements, view):
             view = view._replace(statistic="")
         self.view = view
-        found = rows.shown(self.agreements, view)
+        shown_rows = rows.shown(self.agreements, view)
         self.fields.empty = self._none_yet()
-        self.fields.show(found)
+        self.fields.show(shown_rows)
         self.set_class(bool(self._nothing()), "-nothing")
         whose = "people among themselves" if view.whose == "people" else "judges against most people"
         self.fields.entitle(f"Agreement  {whose}", self._chosen_words())
@@ -155,11 +155,13 @@ class NumbersLayout(Screen[None]):
             self._show_pairs(self._people_pairs(message.pairs), message.ask.field)
         self._show_grid(message.grid, message.why)
 
-    def _people_pairs(self, found: list[Agreement]) -> list[Agreement]:
+    def _people_pairs(self, agreements: list[Agreement]) -> list[Agreement]:
         """One statistic for each two, below it for all; the share that is the same beside."""
-        named = next((one.statistic for one in found if not is_share(one)), found[0].statistic if found else "")
-        pairs = [one for one in found if one.statistic == named]
-        percents = {one.between: one for one in found if rows.is_percent(one)}
+        named = next(
+            (one.statistic for one in agreements if not is_share(one)), agreements[0].statistic if agreements else ""
+        )
+        pairs = [one for one in agreements if one.statistic == named]
+        percents = {one.between: one for one in agreements if rows.is_percent(one)}
         here = self.fields.current
         if here is not None and pairs:
             beside = rows.beside(self.agreements, here)

@@ -98,11 +98,11 @@ def beside(agreements: Sequence[Agreement], one: Agreement) -> list[Agreement]:
     return [it for it in agreements if (it.field, it.part, it.between) == (one.field, one.part, PEOPLE)]
 
 
-def chief(found: Sequence[Agreement], like: str) -> Agreement:
+def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
     """The one of these that pairs are held against: kappa where theirs is one, else the same statistic, else any."""
     word = like.rpartition(" ")[2]
-    alike = [it for it in found if it.statistic.rpartition(" ")[2] == word]
-    return next(iter([*alike, *(it for it in found if not is_share(it)), *found]))
+    alike = [it for it in agreements if it.statistic.rpartition(" ")[2] == word]
+    return next(iter([*alike, *(it for it in agreements if not is_share(it)), *agreements]))
 
 
 def short(between: str) -> str:

@@ -61,15 +61,15 @@ class NumberTable(Table[Agreement]):
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; the bar gets what is left, where that is enough for one."""
-        found = super().columns(width)
-        if "words" in found and not found["words"].width:
-            del found["words"]
-        rest = width - sum(column.width for column in found.values()) - 2 * (len(found) - 1)
+        column_list = super().columns(width)
+        if "words" in column_list and not column_list["words"].width:
+            del column_list["words"]
+        rest = width - sum(column.width for column in column_list.values()) - 2 * (len(column_list) - 1)
         if rest < _BAR:
-            del found["bar"]
+            del column_list["bar"]
         else:
-            found["bar"] = TableColumn(scale(rest, *self.ends), rest)
-        return found
+            column_list["bar"] = TableColumn(scale(rest, *self.ends), rest)
+        return column_list
 
     def title_of(self, name: str, column: TableColumn) -> str:
         """What intervals are made over is called by what that is here: runs, tasks, users."""

@@ -181,8 +181,8 @@ class AnnotateScreen(RatingScreen):
             case "guide":
                 await self.run_action("guide")
             case "search":
-                found = self.query_one(UnitPane).search(message.place)
-                self.pane.say(f"{found} {'step' if found == 1 else 'steps'} with these words." if found else "No step.")
+                step = self.query_one(UnitPane).search(message.place)
+                self.pane.say(f"{step} {'step' if step == 1 else 'steps'} with these words." if step else "No step.")
             case "undo" if self.last is None:
                 forward = self.session is not None and self.session.study.protocol.forward
                 self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")

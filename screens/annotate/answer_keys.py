@@ -79,8 +79,8 @@ class KeyedItem:
             if value is None:
                 return "wrong", f"{typed} is not on this scale."
             return "give", value
-        found = next((one for one in choices if one.key == typed.zfill(digits_of(item))), None)
-        return ("give", found.value) if found is not None else ("wrong", f"There is no answer {typed} here.")
+        choice = next((one for one in choices if one.key == typed.zfill(digits_of(item))), None)
+        return ("give", choice.value) if choice is not None else ("wrong", f"There is no answer {typed} here.")
 
     def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
         """Enter on this item."""

@@ -95,10 +95,10 @@ leaves without choosing.
     def on_key(self, event: events.Key) -> None:
         """A digit is a digit in whatever width an input method writes it; a line's own letter chooses it, too."""
         character = event.character or ""
-        found = next((entry for entry in self._all if entry.key and entry.key == character), None)
-        if found is not None:
+        chosen_entry = next((entry for entry in self._all if entry.key and entry.key == character), None)
+        if chosen_entry is not None:
             event.stop()
-            self.post_message(self.Picked(found.id))
+            self.post_message(self.Picked(chosen_entry.id))
             return
         if len(character) == 1 and not character.isascii() and (digit := unicodedata.decimal(character, -1)) >= 0:
             event.stop()

@@ -38,9 +38,9 @@ class RegionFrame:
             return self
         order = sorted({*self.things, self.box}, key=_read)
         step = order.index(self.box)
-        while (found := order[(step := step + by) % len(order)]) not in self.things:
+        while (thing := order[(step := step + by) % len(order)]) not in self.things:
             pass
-        return self._with(found)
+        return self._with(thing)
 
     def nudge(self, across: int, down: int) -> RegionFrame:
         """As it is, a little that way, as far as the screen goes."""

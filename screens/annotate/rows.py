@@ -199,12 +199,12 @@ class AnswerOptions(Widget):
 
     def _lines(self, width: int) -> list[list[Content]]:
         """Rows of cells: options side by side where all fit, else one below the other; flags in rows of their own."""
-        found: list[list[Content]] = []
+        lines: list[list[Content]] = []
         for choices, signs in ((self.choices, "○●"), (self.flags, "☐☑")):
             cells = [self._cell(choice, signs) for choice in choices]
             wide = sum(cell.cell_length for cell in cells) + self._GAP * (len(cells) - 1)
-            found += [cells] if cells and wide <= width else [[cell] for cell in cells]
-        return found
+            lines += [cells] if cells and wide <= width else [[cell] for cell in cells]
+        return lines
 
     def _says(self, width: int) -> list[Content]:
         return Content(self.says).wrap(max(1, width)) if self.says else []

@@ -331,9 +331,9 @@ class RatingScreen(Screen[None]):
     def action_question(self, by: int) -> None:
         """The next step with a question."""
         beside = self.query_one(UnitPane)
-        found = beside.question(by)
+        question = beside.question(by)
         self.pane.looked(beside.place)
-        if not found:
+        if not question:
             self.pane.say("No question from here on.")
 
     def action_view(self) -> None:

@@ -58,11 +58,11 @@ class SheetPane(SheetView):
             event.stop()
             self.action_digit(digit, composed=True)
         elif event.character and self.item is not None and self.keying.way(self.item) == "choice":
-            found = [one for one in self.way.choices(self.item) if one.letter and one.letter == event.character]
-            if found:
+            choices = [one for one in self.way.choices(self.item) if one.letter and one.letter == event.character]
+            if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
-                self.answering.give(found[0].value)
+                self.answering.give(choices[0].value)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done on this line; nothing while something is typed."""

@@ -27,8 +27,8 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
     """A value as a rater reads it."""
     match item.field.kind:
         case "nominal" | "ordinal" | "flag":
-            found = [choice.says for choice in way.choices(item) if choice.value == value]
-            return found[0] if found else one_line(str(value), 40)
+            words = [choice.says for choice in way.choices(item) if choice.value == value]
+            return words[0] if words else one_line(str(value), 40)
         case "step":
             return way.sheet("_step", value)
         case "interval":

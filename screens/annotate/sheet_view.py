@@ -162,9 +162,9 @@ class SheetView(Vertical):
     @property
     def sheet(self) -> Sheet:
         """What this rater has said of the unit so far."""
-        found = self.rating.sheet
-        assert found is not None
-        return found
+        open_sheet = self.rating.sheet
+        assert open_sheet is not None
+        return open_sheet
 
     def open(self, session: RatingSession) -> str:
         """Shows the unit that a session has open, where its rater left it; gives the place in the run they were at."""
@@ -345,14 +345,14 @@ class SheetView(Vertical):
 
     def pending(self) -> list[Evidence]:
         """What answers that are not given yet will rest on."""
-        found = []
+        items_left = []
         for item in self.items.items:
             place = self.drafts.get((item.spot, "evidence"))
             region = self.drafts.get((item.spot, "region"))
             if place:
                 box = tuple(int(part) for part in region.split(",")) if region else None
-                found.append(Evidence(place, box, str(item.number or "")))  # type: ignore[arg-type]
-        return found
+                items_left.append(Evidence(place, box, str(item.number or "")))  # type: ignore[arg-type]
+        return items_left
 
     def _all_said(self) -> str:
         """Whether all is answered, or what is still open."""

@@ -43,25 +43,25 @@ class ContextSection(NamedTuple):
 def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
     """A task as far as it is shown: instruction, time and place, policy, rubric, golden steps."""
     task = _blinded(task, shows)
-    found: list[ContextSection] = []
+    sections: list[ContextSection] = []
     if "instruction" in shows:
         text = plain(task.instruction.strip())
         proactive = task.kind == "proactive" and not text
-        found.append(_text("Instruction", PROACTIVE if proactive else text or "None was recorded."))
+        sections.append(_text("Instruction", PROACTIVE if proactive else text or "None was recorded."))
     where = ", ".join(plain(part, lines=False) for part in (moment_words(task.time), task.place) if part)
     if where:
-        found.append(_text("When and where", where))
+        sections.append(_text("When and where", where))
     if task.policy:
-        found.append(_text("How this person decides", plain(task.policy)))
+        sections.append(_text("How this person decides", plain(task.policy)))
     if task.rubric.criteria:
         lines = [f"{plain(one.ask, lines=False)}  (weight {one.weight:g})" for one in task.rubric.criteria]
-        found.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
+        sections.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
     if task.golden:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
-        found.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
+        sections.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
     elif task.golden_steps is not None:
-        found.append(_text("Shortest known way", f"{task.golden_steps} steps"))
-    return found
+        sections.append(_text("Shortest known way", f"{task.golden_steps} steps"))
+    return sections
 
 
 def _blinded(task: Task, shows: Collection[Show]) -> Task:
@@ -75,7 +75,7 @@ def persona_sections(persona: Persona | None) -> list[ContextSection]:
     """Who the person is and what was done before, where a blinded run still says so."""
     if persona is None:
         return []
-    found: list[ContextSection] = []
+    sections: list[ContextSection] = []
     if persona.facts:
         rows = list(outline(persona.facts))
         body = [
@@ -84,24 +84,24 @@ def persona_sections(persona: Persona | None) -> list[ContextSection]:
         parts = [part for (_, _, value), name in zip(rows, body, strict=True) for part in (name, (f"{value}\n", ""))]
         facts = sum(bool(value) for _, _, value in rows)
         name = f"{one_line(persona.name, 40)}, " if persona.name else ""
-        found.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
+        sections.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
     if persona.log:
         lines = [plain(entry.exposed, lines=False) for entry in persona.log]
-        found.append(_lines("What was done before", lines, f"{len(lines)} lines"))
-    return found
+        sections.append(_lines("What was done before", lines, f"{len(lines)} lines"))
+    return sections
 
 
 def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "") -> list[ContextSection]:
     """How a run ended, as far as that is shown; a run without an end is open."""
-    found: list[ContextSection] = []
+    sections: list[ContextSection] = []
     title = f"Outcome, {side}" if side else "Outcome"
     if "outcome" in shows:
         score = ended.score if ended is not None else None
         status = status_words(ended.status if ended is not None else "open")
-        found.append(_text(title, status if score is None else f"{status}, score {score_words(score)}"))
+        sections.append(_text(title, status if score is None else f"{status}, score {score_words(score)}"))
     if "reason" in shows and ended is not None and ended.reason:
-        found.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
-    return found
+        sections.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
+    return sections
 
 
 def given_section(given: Given, title: str = "") -> ContextSection:

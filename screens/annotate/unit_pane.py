@@ -39,9 +39,9 @@ class UnitPane(UnitLayout):
         side, needle = self._side, words.strip().casefold()
         if side is None or not needle:
             return 0
-        found = side.timeline.next_holding(needle, by)
-        if found is not None:
-            side.timeline.go(found)
+        step = side.timeline.next_holding(needle, by)
+        if step is not None:
+            side.timeline.go(step)
         return side.timeline.holding(needle)
 
     def turn_side(self) -> None:

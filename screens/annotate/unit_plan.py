@@ -71,32 +71,32 @@ def pinned(
 ) -> list[ContextSection]:
     """All that stands above the runs or texts, what was asked first."""
     shows, names = study.shown, names_of(study, unit, swap=swap)
-    found: list[ContextSection] = []
+    section_list: list[ContextSection] = []
     for run, name in names:
         begun = started.get(run)
         asked = task_sections(begun.task, shows) if begun is not None else []
         who = persona_sections(begun.persona) if begun is not None else []
         # A reply is checked against the person's facts: they come first there.
         sections = who + asked if study.protocol.unit == "question" else asked + who
-        _add(found, sections, name if len(names) == 2 else "")
+        _add(section_list, sections, name if len(names) == 2 else "")
     if unit.task is not None:
-        _add(found, task_sections(unit.task, shows), "the task")
-    found += [given_section(given) for given in unit.given if not given.side]
+        _add(section_list, task_sections(unit.task, shows), "the task")
+    section_list += [given_section(given) for given in unit.given if not given.side]
     if names:
-        found += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
+        section_list += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
     for run, name in names:
         if run in started:
-            found += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
-    return found
+            section_list += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
+    return section_list
 
 
-def _add(found: list[ContextSection], more: list[ContextSection], whose: str) -> None:
+def _add(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
     """Adds what is not said yet; what is said otherwise of the second run is named after it."""
     for section in more:
-        if any((section.title, section.body) == (one.title, one.body) for one in found):
+        if any((section.title, section.body) == (one.title, one.body) for one in sections):
             continue
-        exists = any(section.title == one.title for one in found)
-        found.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
+        exists = any(section.title == one.title for one in sections)
+        sections.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 
 def _sides(unit: Unit, *, swap: bool) -> list[Given]:

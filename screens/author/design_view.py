@@ -349,12 +349,12 @@ class DesignView(Screen[None]):
         timeline.seek(message.needle)
         if not message.needle:
             return
-        found = timeline.next_holding(message.needle, here=not message.on)
-        if found is None:
+        step = timeline.next_holding(message.needle, here=not message.on)
+        if step is None:
             row.say(" no step holds it")
         else:
             row.say(with_keys(self, f" {timeline.holding(message.needle)} steps; Enter: next, {{author.back}}: close"))
-            timeline.go(found)
+            timeline.go(step)
 
     def action_back(self) -> None:
         """Out of what was opened last; with nothing open, to Home."""

@@ -146,9 +146,9 @@ def _ids(design: Design, text: str) -> list[str]:
     """Ids from ids and outline numbers, in the order typed, each once."""
     rows = design_outline.rows(design.tdg)
     known = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
-    found = []
+    ids = []
     for word in filter(None, _SEVERAL.split(text)):
         if word not in known and word.casefold() not in known:
             raise LabError("form", f"there is no node {word!r}.", "Type numbers or ids that stand in the outline.")
-        found.append(known.get(word) or known[word.casefold()])
-    return list(dict.fromkeys(found))
+        ids.append(known.get(word) or known[word.casefold()])
+    return list(dict.fromkeys(ids))

@@ -94,9 +94,9 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
 
     def go_to(self, key: str) -> None:
         """Puts the cursor on an item, if it is here."""
-        found = next((i for i, row in enumerate(self.rows) if row.key == key), None)
-        if found is not None:
-            self.go(found)
+        row_at = next((i for i, row in enumerate(self.rows) if row.key == key), None)
+        if row_at is not None:
+            self.go(row_at)
 
     @property
     def key(self) -> str:
@@ -189,7 +189,7 @@ def _ranges(steps: list[int]) -> str:
 
 
 def _graph_lines(design: Design) -> list[OutlineLine]:
-    found: list[OutlineLine] = []
+    lines: list[OutlineLine] = []
     shown = rows(design.tdg)
     numbers = {row.node.id: row.number for row in shown}
     order = [node.id for node in design.tdg.nodes]
@@ -201,8 +201,8 @@ def _graph_lines(design: Design) -> list[OutlineLine]:
         needs = f"needs {_named(node.requires, numbers)}" if node.requires else ""
         words = plain(node.name, lines=False) or "(no name)"
         aside = "  ".join(filter(None, (aside, needs)))
-        found.append(OutlineLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
-    return found
+        lines.append(OutlineLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
+    return lines
 
 
 def _named(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:

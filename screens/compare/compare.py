@@ -273,9 +273,9 @@ class CompareScreen(Screen[None]):
         """The next stretch in which they differ, or the one before."""
         starts = self.compared.starts if self.compared is not None else []
         here = self.pairs.cursor
-        found = [start for start in starts if (start > here if by > 0 else start < here)]
-        if found:
-            self.pairs.go(found[0] if by > 0 else found[-1])
+        others = [start for start in starts if (start > here if by > 0 else start < here)]
+        if others:
+            self.pairs.go(others[0] if by > 0 else others[-1])
         else:
             self.notify("No further difference." if by > 0 else "No difference before this.", markup=False)
 

@@ -169,15 +169,15 @@ class HomeScreen(Screen[None]):
     @work(thread=True, exclusive=True, group="runs")
     def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
         """Reads pages until `limit` runs fit the filter, or there are no more."""
-        first, found, more = before is None, list[Summary](), True
-        while more and len(found) < limit and needle == self._needle:
+        first, summaries, more = before is None, list[Summary](), True
+        while more and len(summaries) < limit and needle == self._needle:
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before)
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before
-            found += [run for run in page if not needle or _fits(run, needle)]
-        asked = [self.store.runs.task(run.id) for run in found if run.task.startswith("demo-")]
+            summaries += [run for run in page if not needle or _fits(run, needle)]
+        asked = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in asked}
-        self.post_message(self.RunsRead(found, needle, first, more, intents))
+        self.post_message(self.RunsRead(summaries, needle, first, more, intents))
 
     @work(thread=True, group="run")
     def _read_run(self, run: str) -> None:
@@ -192,15 +192,15 @@ class HomeScreen(Screen[None]):
     def _read_tasks(self) -> None:
         from simulators import library
 
-        found = []
+        rows = []
         for name in library.tasks():
             try:
                 task = library.task(name)
             except LabError as error:
-                found.append(TaskRow(name, "", "", one_line(error.sentence)))
+                rows.append(TaskRow(name, "", "", one_line(error.sentence)))
             else:
-                found.append(TaskRow(name, task.kind, task.shown))
-        self.post_message(self.TasksRead(found))
+                rows.append(TaskRow(name, task.kind, task.shown))
+        self.post_message(self.TasksRead(rows))
 
     def on_home_screen_runs_read(self, message: RunsRead) -> None:
         if message.needle != self._needle:

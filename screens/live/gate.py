@@ -296,8 +296,8 @@ def _amended(action: Action, value: str) -> Action | None:
     bare = msgspec.structs.replace(action, raw=None, space=None, boxes=())
     if action.kind in _TEXT_KINDS:
         return msgspec.structs.replace(bare, text=value)
-    found = _POINT.fullmatch(value)
-    return None if found is None else moved(action, (int(found[1]), int(found[2])))
+    match = _POINT.fullmatch(value)
+    return None if match is None else moved(action, (int(match[1]), int(match[2])))
 
 
 def moved(action: Action, at: Point) -> Action:

@@ -81,8 +81,8 @@ def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: S
     It is looked for before the first of the `texts` (their ink) that stand in its box, then after the last; a switch
     only there.
     """
-    found = (_look(control, room, raw, scale) for room in _rooms(control, texts))
-    return next((one for one in found if one is not None), None)
+    marks = (_look(control, room, raw, scale) for room in _rooms(control, texts))
+    return next((one for one in marks if one is not None), None)
 
 
 def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
@@ -98,10 +98,10 @@ def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, fl
     mask = inked(pixels, paper, True)
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
-    found = _whole(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
-    if found is None:
+    mark = _whole(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
+    if mark is None:
         return None
-    left, top, right, bottom = found
+    left, top, right, bottom = mark
     place = (
         slice(rows.start + max(0, top - 1), rows.start + min(mask.shape[0], bottom + 1)),
         slice(columns.start + max(0, left - 1), columns.start + min(mask.shape[1], right + 1)),

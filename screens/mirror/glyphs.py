@@ -35,7 +35,7 @@ def glyphs(text: str) -> tuple[Glyph, ...]:
 
     Apart from that nothing in it is of no width.
     """
-    lines = [found for line in plain(text).split("\n") if (found := _glyphs(" ".join(line.split())))]
+    lines = [row_glyphs for line in plain(text).split("\n") if (row_glyphs := _glyphs(" ".join(line.split())))]
     return tuple(glyph for index, line in enumerate(lines) for glyph in ((NEWLINE, *line) if index else line))
 
 
@@ -53,10 +53,10 @@ def _glyphs(line: str) -> tuple[Glyph, ...]:
             clusters[-1] += ch
         else:
             clusters.append(ch)
-    found = tuple(_measured(cluster.rstrip(_JOINER)) for cluster in clusters)
-    found = tuple(glyph for glyph in found if glyph.width)
-    if cell_len("".join(glyph.text for glyph in found)) == sum(glyph.width for glyph in found):
-        return found
+    row_glyphs = tuple(_measured(cluster.rstrip(_JOINER)) for cluster in clusters)
+    row_glyphs = tuple(glyph for glyph in row_glyphs if glyph.width)
+    if cell_len("".join(glyph.text for glyph in row_glyphs)) == sum(glyph.width for glyph in row_glyphs):
+        return row_glyphs
     return tuple(Glyph(ch, width) for ch in line if (width := get_character_cell_size(ch)) and not _modifies(ch))
 
 

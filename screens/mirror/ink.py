@@ -213,12 +213,12 @@ def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
 def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]:
     """Where words may begin and end in a band: (left, right, summed width of its lines), gaps of over an em between."""
     spans = spans_of(any_along(band, 0), max(2.0, 1.1 * em))[:6]
-    found: list[tuple[int, int, float]] = []
+    clusters: list[tuple[int, int, float]] = []
     for first in range(len(spans)):
         for last in range(first, len(spans)):
             left, right = spans[first][0], spans[last][1]
-            found.append((left, right, _summed(band[:, left:right], lines)))
-    return found
+            clusters.append((left, right, _summed(band[:, left:right], lines)))
+    return clusters
 
 
 def _summed(band: Mask, lines: int) -> float:

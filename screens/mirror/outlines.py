@@ -43,13 +43,13 @@ def _framed(mask: Mask) -> bool:
 
 def _outermost(mask: Mask) -> Mask:
     """The first ink that is met from each of the four sides."""
-    found = np.zeros_like(mask)
-    for turned, out in ((mask, found), (mask.T, found.T)):
+    outermost = np.zeros_like(mask)
+    for turned, out in ((mask, outermost), (mask.T, outermost.T)):
         for way, into in ((turned, out), (turned[:, ::-1], out[:, ::-1])):
             begins = way.copy()
             begins[:, 1:] &= ~way[:, :-1]
             into |= way & (np.cumsum(begins, axis=1, dtype=np.int16) == 1)
-    return found
+    return outermost
 
 
 def from_edges(mask: Mask) -> Mask:

@@ -164,10 +164,10 @@ class Painter:
         if not view.overlay:
             return self._picture.raw, [], ()
         before = self.reading.shown
-        found: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed)
-        if changed is None and found is before and self._last is not None and self._last[0].overlay:
+        texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed)
+        if changed is None and texts is before and self._last is not None and self._last[0].overlay:
             return None
-        return erased(self._picture.raw, found), [one.words for one in found], self.reading.things
+        return erased(self._picture.raw, texts), [one.words for one in texts], self.reading.things
 
     def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
         if words != self._placed[0]:

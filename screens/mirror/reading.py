@@ -68,7 +68,7 @@ class TextFinder:
             tree = tree or self._tree
         if tree is None or (tree == self._tree and changed is None):
             if changed is not None:
-                self.shown = [found for found in self.found if not _gone(found, picture)]
+                self.shown = [located for located in self.found if not _gone(located, picture)]
                 self.controls = [seen for seen in self.controls if same(seen, picture.raw, picture.scale)]
             return self.shown
         if tree != self._tree:
@@ -77,9 +77,9 @@ class TextFinder:
             self._tree, self._saying = tree, saying(tree, picture.space)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
-        found = [f for text in self._saying.said if (f := self._find(text, picture, changed)) is not None]
-        self.found = _alike(_apart(found))
-        self._known = {_key(one.said): one for one in found}
+        located = [f for text in self._saying.said if (f := self._find(text, picture, changed)) is not None]
+        self.found = _alike(_apart(located))
+        self._known = {_key(one.said): one for one in located}
         self.shown = self.found
         self.controls = self._controls(picture, changed)
         return self.shown
@@ -93,7 +93,7 @@ class TextFinder:
         if not self._stated:
             return []
         known = {seen.control: seen for seen in self.controls if not _touched(seen.place[0], changed)}
-        inks = [found.words.ink for found in self.found]
+        inks = [text.words.ink for text in self.found]
         looked = [known.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
         return [seen for seen in looked if seen is not None]
 
@@ -146,15 +146,15 @@ def _marks(pixels: Grid, ink: TextInk) -> int:
     return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
-def _gone(found: LocatedText, picture: PackedPicture) -> bool:
+def _gone(text: LocatedText, picture: PackedPicture) -> bool:
     """Whether what is under a text is no longer what it was."""
-    return overpainted(found.pixels, picture.raw[found.place], picture.scale, slack_of(found.words))
+    return overpainted(text.pixels, picture.raw[text.place], picture.scale, slack_of(text.words))
 
 
-def _apart(found: list[LocatedText]) -> list[LocatedText]:
+def _apart(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
     kept: list[LocatedText] = []
-    for one in reversed(found):
+    for one in reversed(texts):
         ink = one.words.ink
         for other in kept:
             box = other.words.ink
@@ -167,15 +167,15 @@ def _apart(found: list[LocatedText]) -> list[LocatedText]:
     return kept[::-1]
 
 
-def _alike(found: list[LocatedText]) -> list[LocatedText]:
+def _alike(texts: list[LocatedText]) -> list[LocatedText]:
     """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
     kinds: dict[tuple[int, int], list[TextBlock]] = {}
-    for one in found:
+    for one in texts:
         if one.words.lines == 1:
             kinds.setdefault((one.said.box.left, one.said.box.height), []).append(one.words)
     usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
     out: list[LocatedText] = []
-    for one in found:
+    for one in texts:
         words, look = one.words, usual.get((one.said.box.left, one.said.box.height))
         if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
             one = one._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
@@ -207,10 +207,10 @@ def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tupl
     return TextBlock(line, text.box, box, text.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
 
 
-def erased(raw: Grid, found: Iterable[LocatedText]) -> Grid:
+def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
     image = raw.copy()
-    for one in found:
+    for one in texts:
         rows, columns, pixels = one.bare
         image[rows, columns] = pixels
     return image

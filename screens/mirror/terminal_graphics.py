@@ -121,6 +121,6 @@ _ATTRIBUTES = re.compile(rb"\x1b\[\?([\d;]*)c")
 
 def read_answer(answer: bytes) -> GraphicsSupport:
     """What those bytes say: `OK` to Kitty's query, attribute 4 for sixel."""
-    found = _ATTRIBUTES.search(answer)
-    sixel = found is not None and b"4" in found[1].split(b";")
-    return GraphicsSupport(b"\x1b_Gi=31;OK" in answer, sixel, found is not None)
+    match = _ATTRIBUTES.search(answer)
+    sixel = match is not None and b"4" in match[1].split(b";")
+    return GraphicsSupport(b"\x1b_Gi=31;OK" in answer, sixel, match is not None)

@@ -75,11 +75,11 @@ class RatersComputation:
 
         try:
             newest = self._store.agreement.newest()
-            found = raters_of(gathered(self._store, study))
+            rater_list = raters_of(gathered(self._store, study))
         except LabError as error:
             self._owner.post_message(self.Refused(serial, error))
         else:
-            self._owner.post_message(self.Counted(serial, found, newest))
+            self._owner.post_message(self.Counted(serial, rater_list, newest))
 
     def _look(self, serial: int, study: Study, before: Newest) -> None:
         try:

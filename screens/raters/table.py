@@ -71,10 +71,12 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; the code of a rater gives way to the numbers."""
-        found = super().columns(width)
-        others = sum(column.width + 2 for name, column in found.items() if name != "rater")
-        found["rater"] = found["rater"]._replace(width=max(5, min(found["rater"].width, width - others)))
-        return found
+        column_list = super().columns(width)
+        others = sum(column.width + 2 for name, column in column_list.items() if name != "rater")
+        column_list["rater"] = column_list["rater"]._replace(
+            width=max(5, min(column_list["rater"].width, width - others))
+        )
+        return column_list
 
     def title_of(self, name: str, column: TableColumn) -> str:
         return scale(column.width) if name == "bar" else column.title

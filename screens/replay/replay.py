@@ -300,8 +300,8 @@ class ReplayScreen(Screen[None]):
             self._write(self.footage.view)
         if not message.needle:
             return
-        found = timeline.next_holding(message.needle, here=not message.on)
-        if found is None:
+        step = timeline.next_holding(message.needle, here=not message.on)
+        if step is None:
             row.say(" no step holds it")
         else:
             holding = timeline.holding(message.needle)
@@ -310,7 +310,7 @@ class ReplayScreen(Screen[None]):
                     self, f" {holding} {'step' if holding == 1 else 'steps'}; Enter: next, {{replay.back}}: close"
                 )
             )
-            timeline.go(found)
+            timeline.go(step)
 
     # -- debugging -------------------------------------------------------------------------------------------
 

@@ -291,10 +291,10 @@ class RunPlayer(Horizontal):
 
     def question(self, by: int) -> bool:
         """The next or the previous step with a question; False where there is none."""
-        found = self.timeline.next_marked("?", by)
-        if found is not None:
-            self.timeline.go(found)
-        return found is not None
+        step_at = self.timeline.next_marked("?", by)
+        if step_at is not None:
+            self.timeline.go(step_at)
+        return step_at is not None
 
     def turn(self) -> None:
         """The screen after the step instead of before it, or back."""

@@ -54,11 +54,11 @@ words on the screen, **{replay.play}** plays.
             words = f"end: {status_words(line.words)}" if line.words else "the end"
             sign = "▸" if self.holds(line) else " "
             return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
-        found = self.holds(line)
+        is_match = self.holds(line)
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
-            (f"{index + 1:>{digits}}{'▸' if found else ' '}", LOUD_WARNING if found else MUTED),
+            (f"{index + 1:>{digits}}{'▸' if is_match else ' '}", LOUD_WARNING if is_match else MUTED),
             (f"{mark} ", f"bold {_LOUD.get(mark.strip()[-1:], '')}".strip()),
             (words, ACCENT if "?" in line.marks else ""),
         )

@@ -94,10 +94,10 @@ def _changed(action: Action, typed: Mapping[str, str]) -> Action:
 def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
     if not text.strip():
         return None
-    found = pattern.fullmatch(text)
-    if found is None:
+    match = pattern.fullmatch(text)
+    if match is None:
         raise LabError(name, f"{text!r} is not pixels.", "Type 540, 1200." if name != "box" else "Type four numbers.")
-    return tuple(int(part) for part in found.groups())
+    return tuple(int(part) for part in match.groups())
 
 
 def pointed(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:

@@ -113,17 +113,17 @@ class Footer(TextualFooter):
 
     def _verbs(self) -> list[FooterVerb]:
         """The verbs that there is room for, in their order, help at the end."""
-        found: dict[str, FooterVerb] = {}
+        verbs: dict[str, FooterVerb] = {}
         for node, binding, enabled, tooltip in self.screen.active_bindings.values():
-            if binding.show and binding.action not in found and not self._is_typed(binding):
+            if binding.show and binding.action not in verbs and not self._is_typed(binding):
                 key = self.app.get_key_display(binding)
                 called = getattr(node, "verbs", {}).get(binding.id)
                 binding = replace(binding, description=called) if called else binding
-                found[binding.action] = FooterVerb(binding, key, enabled, tooltip)
-        last = [verb for verb in found.values() if verb.binding.id == _HELP]
+                verbs[binding.action] = FooterVerb(binding, key, enabled, tooltip)
+        last = [verb for verb in verbs.values() if verb.binding.id == _HELP]
         room = self.app.size.width - sum(verb.width for verb in last) - (cell_len(self._badge) + 2) * bool(self._badge)
         shown: list[FooterVerb] = []
-        for verb in found.values():
+        for verb in verbs.values():
             room -= 0 if verb in last else verb.width
             if verb not in last and room >= 0 and len(shown) + len(last) < MOST:
                 shown.append(verb)

@@ -37,18 +37,18 @@ class KeyTable(BindingsTable):
 
     def _rows(self) -> Iterator[tuple[DOMNode, str, Binding]]:
         """Each action with all of its keys, of whose widget, in the order in which they are looked for."""
-        found: dict[tuple[int, str], tuple[DOMNode, list[str], Binding]] = {}
+        rows: dict[tuple[int, str], tuple[DOMNode, list[str], Binding]] = {}
         stands = bool(self.app.screen_stack)  # an app that ends takes its screens down one by one, and lays them out
         for node, binding, _, _ in self.screen.active_bindings.values() if stands else ():
             editing = isinstance(node, TextArea | Input) and not binding.id
             unlisted = binding.id in getattr(self.app, "unlisted", ())
             if binding.system or editing or unlisted or not binding.description:
                 continue
-            row = found.setdefault((id(node), binding.action), (node, [], binding))
+            row = rows.setdefault((id(node), binding.action), (node, [], binding))
             key = self.app.get_key_display(binding)
             if key not in row[1]:
                 row[1].append(key)
-        for node, keys, binding in found.values():
+        for node, keys, binding in rows.values():
             yield node, " ".join(keys), binding
 
 

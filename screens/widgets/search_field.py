@@ -60,9 +60,9 @@ class SearchRow(Horizontal):
         self.remove_class("-open")
         self.post_message(self.Sought("", on=False))
 
-    def say(self, found: str) -> None:
+    def say(self, text: str) -> None:
         """What the search came to."""
-        self.query_one(".found", Static).update(found)
+        self.query_one(".found", Static).update(text)
 
     @on(Input.Changed)
     def _typed(self, message: Input.Changed) -> None:
@@ -84,8 +84,8 @@ class SearchRow(Horizontal):
 def marked(content: Content, needle: str) -> Content:
     """Text with each place marked that holds `needle`, whatever its case; as it is where that is empty."""
     if needle:
-        for found in re.finditer(re.escape(needle), content.plain, re.IGNORECASE):
-            content = content.stylize(FOUND, found.start(), found.end())
+        for matches in re.finditer(re.escape(needle), content.plain, re.IGNORECASE):
+            content = content.stylize(FOUND, matches.start(), matches.end())
     return content
 
 

@@ -66,8 +66,8 @@ gives this pane the whole screen.
         self._broken.clear()
         self._wrap()
         if from_top:
-            found = next((i for i, line in enumerate(self._wrapped) if at and at in line.plain.casefold()), 0)
-            self.scroll_to(y=max(0, found - 2), animate=False)
+            row = next((i for i, line in enumerate(self._wrapped) if at and at in line.plain.casefold()), 0)
+            self.scroll_to(y=max(0, row - 2), animate=False)
         if self._rows != before and self.styles.height is not None and self.styles.height.is_auto:
             self.refresh(layout=True)
 

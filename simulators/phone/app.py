@@ -30,8 +30,8 @@ class AppContext:
 
     @property
     def settings(self) -> State:
-        found: State = self.phone["apps"]["settings"]
-        return found
+        state: State = self.phone["apps"]["settings"]
+        return state
 
     def go(self, screen: str, **args: Any) -> None:
         """Opens a screen over this one."""

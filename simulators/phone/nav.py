@@ -20,8 +20,8 @@ def first(root_screens: dict[str, str]) -> State:
 
 def stack(state: State, app: str) -> list[State]:
     """The app's screens, the one in front last."""
-    found: list[State] = state["nav"]["stacks"][app]
-    return found
+    entries: list[State] = state["nav"]["stacks"][app]
+    return entries
 
 
 def scope(state: State, app: str, depth: int) -> str:

@@ -21,5 +21,5 @@ def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Ph
 def tap(phone: Phone, label: str) -> None:
     """Taps the last thing on the screen with that text or description."""
     tree = phone.observe().tree
-    found = [node for node in tree.nodes() if label in (node.text, node.desc)]
-    phone.perform(Action("click", at=tree.target(found[-1]).bounds.center))
+    nodes = [node for node in tree.nodes() if label in (node.text, node.desc)]
+    phone.perform(Action("click", at=tree.target(nodes[-1]).bounds.center))

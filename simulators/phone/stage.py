@@ -88,8 +88,8 @@ def _keyboard(state: State, below: list[Window], ground: Env) -> Window:
 
 def focused(state: State, shown: list[Window]) -> Box | None:
     """The box of the field with the cursor, in the uppermost window that has it; it may be scrolled out of sight."""
-    found = focus_chain(state, shown)
-    return found[-1] if found else None
+    chain = focus_chain(state, shown)
+    return chain[-1] if chain else None
 
 
 def focus_chain(state: State, shown: list[Window]) -> list[Box]:

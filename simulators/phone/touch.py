@@ -81,10 +81,10 @@ def _open(state: State, name: str) -> None:
 
 def tap(state: State, shown: list[Window], at: Point) -> None:
     """A short touch: the uppermost thing there that takes one does what it does."""
-    found = hit(shown, *at, lambda box: box.on is not None or box.field is not None)
-    if found is None:
+    tapped = hit(shown, *at, lambda box: box.on is not None or box.field is not None)
+    if tapped is None:
         return
-    window, box = found
+    window, box = tapped
     if box is not None and box.field is not None and box.on is None:
         if box.field.enabled:
             nav.focus(state, box.field.id)
@@ -97,8 +97,8 @@ def tap(state: State, shown: list[Window], at: Point) -> None:
 
 def long_press(state: State, shown: list[Window], at: Point) -> None:
     """A long touch: what waits for one, else the same as a tap."""
-    found = hit(shown, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
-    if found is not None and found[1] is not None:
+    pressed = hit(shown, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
+    if pressed is not None and pressed[1] is not None:
         around = hit(shown, *at, lambda box: box.long is not None)
         if around is not None and around[1] is not None and around[1].long is not None:
             act(state, around[0].owner, around[1].long, shown)

@@ -56,8 +56,8 @@ def hit(windows: list[Window], x: int, y: int, wanted: Callable[[Box], bool]) ->
         if window.inert:
             continue
         if window.root.bounds.holds(x, y):
-            found = [box for box, seen in walk(window.root) if seen.holds(x, y) and wanted(box)]
-            return window, found[-1] if found else None
+            boxes = [box for box, seen in walk(window.root) if seen.holds(x, y) and wanted(box)]
+            return window, boxes[-1] if boxes else None
         if window.modal:
             return window, None
     return None

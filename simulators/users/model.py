@@ -129,16 +129,16 @@ def dialogue_lines(history: Sequence[Step]) -> list[str]:
 
 def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "reject"] | None]:
     """The reply in a model's answer; `UnusableReply` where there is none, or a proposal is left undecided."""
-    found = next((one for one in objects_in(text) if "text" in one or "decision" in one), None)
-    if found is None:
+    answer = next((one for one in objects_in(text) if "text" in one or "decision" in one), None)
+    if answer is None:
         raise UnusableReply("there is no JSON object with a text in it")
-    reply_text: Any = found.get("text")
+    reply_text: Any = answer.get("text")
     words = reply_text.strip() if isinstance(reply_text, str) else ""
     if not proposal:
         if not words:
             raise UnusableReply("text is empty; the question needs an answer in words")
         return words, None
-    decision = found.get("decision")
+    decision = answer.get("decision")
     decision = decision.strip().casefold() if isinstance(decision, str) else decision
     match decision:
         case "accept" | "reject":

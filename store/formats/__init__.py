@@ -136,11 +136,11 @@ WRITTEN = tuple(_WRITERS)
 
 def formats() -> dict[str, Format]:
     """Every known format by name."""
-    found: dict[str, Format] = {}
+    by_name: dict[str, Format] = {}
     for name, place in _READERS.items():
         module, _, attribute = place.partition(":")
-        found[name] = getattr(import_module(f"store.formats.{module}"), attribute)
-    return found
+        by_name[name] = getattr(import_module(f"store.formats.{module}"), attribute)
+    return by_name
 
 
 class StoredRun(Protocol):
@@ -198,11 +198,11 @@ def read(
 
     `known` tells which ids need not be read in full. Raises `LabError` where there is no such format.
     """
-    for found in detect(path, format):
-        if isinstance(found, FailedRun):
-            yield found
+    for source in detect(path, format):
+        if isinstance(source, FailedRun):
+            yield source
         else:
-            yield from formats()[found.format].read(found, known)
+            yield from formats()[source.format].read(source, known)
 
 
 def detect(path: Path, format: str | None = None) -> Iterator[RunSource | FailedRun]:

@@ -59,8 +59,8 @@ class ImageFinder:
         for place in self._places(parts, name, near):
             if os.path.isfile(place):
                 return Path(place)
-        if name not in ("", "/", "..") and (found := self._named(parts)) is not None:
-            return Path(found)
+        if name not in ("", "/", "..") and (path := self._named(parts)) is not None:
+            return Path(path)
         leads_out = parts[:1] == ("/",) or ".." in parts or ":" in (parts or ("",))[0]
         why = "leads out of the folder; it is not followed" if leads_out else "is not there"
         extra["screenshot"] = escape_surrogates(f"{reference} {why}")
@@ -92,7 +92,7 @@ class ImageFinder:
         return best[0] if len(best) == 1 else None
 
     def _index(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        index: dict[str, list[str]] = {}
         seen = 0
         for folder, below, names in os.walk(self._root):
             below.sort()
@@ -101,8 +101,8 @@ class ImageFinder:
                 break
             for name in names:
                 if name.lower().endswith((".png", ".jpg", ".jpeg")):
-                    found.setdefault(name, []).append(os.path.join(folder, name))
-        return found
+                    index.setdefault(name, []).append(os.path.join(folder, name))
+        return index
 
 
 def _shared(path: str, parts: tuple[str, ...]) -> int:

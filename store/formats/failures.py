@@ -16,12 +16,12 @@ def failures_told(read: Reads) -> Reads:
     """A `Format.read` that ends with a `FailedRun` of its source where a `LabError` or an `OSError` stops it."""
 
     @wraps(read)
-    def told(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+    def told(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
         try:
-            yield from read(found, known)
+            yield from read(source, known)
         except LabError as error:
-            yield FailedRun(str(found.path), error.sentence)
+            yield FailedRun(str(source.path), error.sentence)
         except OSError as error:
-            yield FailedRun(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+            yield FailedRun(str(source.path), f"{error.filename}: cannot be read ({error.strerror}).")
 
     return told

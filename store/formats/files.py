@@ -53,13 +53,13 @@ def _opened(top: Path, parts: tuple[str, ...], path: Path) -> BufferedReader:
             below = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
-        found = os.open(parts[-1] if parts else ".", _FILE, dir_fd=folder)
+        handle = os.open(parts[-1] if parts else ".", _FILE, dir_fd=folder)
     finally:
         os.close(folder)
-    if not stat.S_ISREG(os.fstat(found).st_mode):
-        os.close(found)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
         raise LabError(str(path), "is not a file")
-    return os.fdopen(found, "rb")
+    return os.fdopen(handle, "rb")
 
 
 def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
@@ -79,8 +79,8 @@ def numbered(folder: Path, named: re.Pattern[str]) -> dict[int, Path]:
     """A folder's files by the number that is the first group of `named`, found in their names; the last of each."""
     if not folder.is_dir():
         return {}
-    found = ((match, path) for path in sorted(folder.iterdir()) if (match := named.search(path.name)))
-    return {int(match[1]): path for match, path in found}
+    matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := named.search(path.name)))
+    return {int(match[1]): path for match, path in matched_paths}
 
 
 def unread(path: Path, error: LabError) -> str:

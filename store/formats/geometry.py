@@ -20,10 +20,10 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        found = float(value)
+        amount = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) and abs(found) < _MOST else None
+    return amount if math.isfinite(amount) and abs(amount) < _MOST else None
 
 
 def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None) -> Point | None:

@@ -77,8 +77,8 @@ class FileStream:
         """The next bytes up to a line feed, without it."""
         end = self._buffer.find(b"\n", self._at, self._at + _LONGEST_LINE)
         if end >= 0:
-            found, self._at = self._buffer[self._at : end], end + 1
-            return found
+            line_bytes, self._at = self._buffer[self._at : end], end + 1
+            return line_bytes
         parts: list[bytes] = []
         while (byte := self.take(1)) != b"\n" and len(parts) < _LONGEST_LINE:
             parts.append(byte)
@@ -88,8 +88,8 @@ class FileStream:
 
     def number(self, form: str, size: int) -> int:
         """The next `size` bytes as the number that `struct` reads of them."""
-        found: int = struct.unpack(form, self.take(size))[0]
-        return found
+        unpacked: int = struct.unpack(form, self.take(size))[0]
+        return unpacked
 
     def _pieces(self, count: int) -> Iterator[bytes]:
         while count:

@@ -14,8 +14,8 @@ def utc(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     try:
-        found = datetime.fromisoformat(value)
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(value)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return ""
-    return found.isoformat(timespec="microseconds")
+    return moment.isoformat(timespec="microseconds")

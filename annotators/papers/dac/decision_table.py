@@ -38,9 +38,9 @@ def sections(studied: StudyData) -> list[Section]:
     if not truth_by_place:
         return [Section(title, ("No decision is settled yet.",))]
     cases = cases_of(studied)
-    found, left = decisions(studied, truth_by_place, cases)
+    choices, left = decisions(studied, truth_by_place, cases)
     says = tuple(f"{n} left out: {why}." for why, n in sorted(left.items()))
-    accuracy = (_accuracy(studied, found),) if found else ()
+    accuracy = (_accuracy(studied, choices),) if choices else ()
     pictures = bars(accuracy[0], "All") if accuracy else ()
     return [Section(title, says, (*accuracy, _agreement(studied)), pictures)]
 
@@ -101,17 +101,18 @@ def _depth(kind: str) -> int:
     return int(number) if number.isascii() and number.isdigit() else 1
 
 
-def _accuracy(studied: StudyData, found: Sequence[Decision]) -> Table:
-    depths = sorted({one.depth for one in found})
+def _accuracy(studied: StudyData, choices: Sequence[Decision]) -> Table:
+    depths = sorted({one.depth for one in choices})
     parts = [("All", None), *((f"Depth {depth}", depth) for depth in depths)]
     rows: list[tuple[Cell, ...]] = []
-    for agent in [*sorted({one.agent for one in found}), "All"]:
-        own = [one for one in found if agent in (one.agent, "All")]
+    for agent in [*sorted({one.agent for one in choices}), "All"]:
+        own = [one for one in choices if agent in (one.agent, "All")]
         asked = _asked(studied, agent)
         rows.append((agent, *(_share(studied, own, asked, agent, depth) for _, depth in parts)))
-    n = len({one.unit.id for one in found})
+    n = len({one.unit.id for one in choices})
     notes = (
-        f"{len(found)} decisions in {n} run{'' if n == 1 else 's'}; positions that a run never reached are not in it.",
+        f"{len(choices)} decisions in {n} run{'' if n == 1 else 's'}; "
+        "positions that a run never reached are not in it.",
         "Right is what the task says, else any way that its demonstrations in this study took.",
         "The paper's branch accuracy averages 38 %; its Table 3 computes exact match at the step instead.",
         *few(n),
@@ -132,10 +133,14 @@ def _asked(studied: StudyData, agent: str) -> dict[tuple[str, str], int]:
 
 
 def _share(
-    studied: StudyData, found: Sequence[Decision], asked: Mapping[tuple[str, str], int], agent: str, depth: int | None
+    studied: StudyData,
+    choices: Sequence[Decision],
+    asked: Mapping[tuple[str, str], int],
+    agent: str,
+    depth: int | None,
 ) -> Number:
     items = [
-        UnitValue(one.unit.id, one.unit.clustered, float(one.right)) for one in found if depth in (None, one.depth)
+        UnitValue(one.unit.id, one.unit.clustered, float(one.right)) for one in choices if depth in (None, one.depth)
     ]
     part = agent if depth is None else f"{agent}, depth {depth}"
     why = "no decision of that depth was reached"

@@ -77,11 +77,14 @@ def _place(against: DemonstrationMatch, branch: Branch) -> int | None:
     return against.kept.index(step) if step in against.kept else None
 
 
-def _told(metric: str, found: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
-    depths = sorted({one.depth for one in found})
-    parts = [("", found), *((f"depth {depth}", [one for one in found if one.depth == depth]) for depth in depths)]
+def _told(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
+    depths = sorted({one.depth for one in decision_list})
+    parts = [
+        ("", decision_list),
+        *((f"depth {depth}", [one for one in decision_list if one.depth == depth]) for depth in depths),
+    ]
     if any(depth > 1 for depth in depths):
-        parts.append(("deeper", [one for one in found if one.depth > 1]))
+        parts.append(("deeper", [one for one in decision_list if one.depth > 1]))
     for part, some in parts:
         value = mean([float(one.right) for one in some])
         out, why = (() if part else tally.told), "" if some else none

@@ -47,15 +47,17 @@ def pairs(cases: Sequence[MeasuredRun]) -> list[Pair]:
     return [(one, other) for one, other in two]
 
 
-def _table(studied: StudyData, found: Sequence[Pair]) -> Table:
-    types = _types(found)
+def _table(studied: StudyData, pair_list: Sequence[Pair]) -> Table:
+    types = _types(pair_list)
     lengths = numbers_by(
-        "steps", _NAMES, [AnswerRow(_place(pair), _task(pair), [len(_kept(case)) for case in pair]) for pair in found]
+        "steps",
+        _NAMES,
+        [AnswerRow(_place(pair), _task(pair), [len(_kept(case)) for case in pair]) for pair in pair_list],
     )
-    boxed = [(_task(pair), one, other) for pair in found for one, other in _boxes(pair)]
+    boxed = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
     overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in boxed]
     centres = [UnitValue(task, task, float(centre_in_box(one, other))) for task, one, other in boxed]
-    given_up = _impossible(found)
+    given_up = _impossible(pair_list)
     none = "no step of one type has a box in both recordings"
     between = "two annotators"
     rows: tuple[tuple[Cell, ...], ...] = (
@@ -76,7 +78,7 @@ def _table(studied: StudyData, found: Sequence[Pair]) -> Table:
         "Boxes are compared where both recordings have one and act alike. IMPOSSIBLE is rare: AC1 is the one to read.",
         "What one recording has beyond the other's end is missing. Whether two instructions say the same is a question "
         "of its own, for people.",
-        *few(len(found), "tasks"),
+        *few(len(pair_list), "tasks"),
     )
     return Table("dac-doubles", "Two recordings of one task", ("", "Value"), rows, _SOURCE, notes)
 
@@ -85,9 +87,9 @@ def _share(studied: StudyData, items: Sequence[UnitValue], statistic: str, why: 
     return share(studied, items, "box", statistic, raters=2, between="two annotators", why=why)
 
 
-def _impossible(found: Sequence[Pair]) -> Ratings:
+def _impossible(pair_list: Sequence[Pair]) -> Ratings:
     """Whether each recording of a task ends by calling it impossible."""
-    rows = [AnswerRow(_place(pair), _task(pair), [_ENDS[gave_up(case)] for case in pair]) for pair in found]
+    rows = [AnswerRow(_place(pair), _task(pair), [_ENDS[gave_up(case)] for case in pair]) for pair in pair_list]
     return ratings_by("impossible", _ENDS, _NAMES, rows)
 
 
@@ -96,9 +98,9 @@ def gave_up(case: MeasuredRun) -> bool:
     return bool(impossible_of(case.steps[-1].action if case.steps else None))
 
 
-def _types(found: Sequence[Pair]) -> Ratings:
+def _types(pair_list: Sequence[Pair]) -> Ratings:
     rows: list[AnswerRow] = []
-    for pair in found:
+    for pair in pair_list:
         steps = zip_longest(*(map(_type, _kept(case)) for case in pair))
         rows += [
             AnswerRow(RatedItem(_place(pair).unit, f"step-{i}"), _task(pair), both, (_ENDED, _ENDED))

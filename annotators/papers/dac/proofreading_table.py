@@ -37,7 +37,7 @@ def looks(studied: StudyData) -> list[StepReview]:
 
 def reviewed(studied: StudyData) -> list[StepReview]:
     """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
-    found = []
+    reviewed_runs = []
     for unit in asked_units(studied):
         known = studied.further.reviewed(run_of(unit))
         if known is None:
@@ -46,8 +46,8 @@ def reviewed(studied: StudyData) -> list[StepReview]:
         for by in sorted({row.by.id for row in rows if row.act == "commit"}):
             sheet = ProofreadingSheet(demo, rows, by)
             verdicts = [sheet.verdict(step) for step in range(demo.steps)]
-            found += [StepReview(unit.id, demo.annotator.id, by, verdict) for verdict in verdicts if verdict]
-    return found
+            reviewed_runs += [StepReview(unit.id, demo.annotator.id, by, verdict) for verdict in verdicts if verdict]
+    return reviewed_runs
 
 
 def rates(studied: StudyData, labelled: list[StepReview]) -> tuple[Table, ...]:

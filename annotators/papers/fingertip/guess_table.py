@@ -95,10 +95,10 @@ def _counted(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
 
 
 def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
-    found: dict[str, list[RaterGuess]] = {}
+    guesses_by_unit: dict[str, list[RaterGuess]] = {}
     for one in guesses:
-        found.setdefault(one.unit.id, []).append(one)
-    return found
+        guesses_by_unit.setdefault(one.unit.id, []).append(one)
+    return guesses_by_unit
 
 
 def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Table:
@@ -269,7 +269,7 @@ def _right_together(
     studied: StudyData, several: Mapping[str, Sequence[RaterGuess]], judged: Sequence[Verdicts]
 ) -> list[tuple[Cell, ...]]:
     """Whether people are right about the same episodes."""
-    found: list[tuple[Cell, ...]] = []
+    right_rows: list[tuple[Cell, ...]] = []
     names = sorted({one.rater for them in several.values() for one in them})
     for by in judged:
         rows = []
@@ -280,6 +280,6 @@ def _right_together(
             rows.append(AnswerRow(RatedItem(unit, ""), them[0].unit.clustered, values, why))
         of = ratings_by("right guess", _SAME, names, rows)
         says = f"right or wrong together, judged by {by.name}"
-        found.append((f"{says}: pairs agree", cells.percent(coefficient(studied, percent(of), of))))
-        found.append((f"{says}: AC1", Number(coefficient(studied, gwet_ac(of), of))))
-    return found
+        right_rows.append((f"{says}: pairs agree", cells.percent(coefficient(studied, percent(of), of))))
+        right_rows.append((f"{says}: AC1", Number(coefficient(studied, gwet_ac(of), of))))
+    return right_rows

@@ -108,12 +108,12 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> It
     others = Others(context)
     halves: list[tuple[float, float]] = []
     for run in runs:
-        found, why = others.of(run)
-        if not found:
+        distances, why = others.of(run)
+        if not distances:
             tally.out(why)
             continue
         sequence, shown = sequence_of(run.case), others.sequence(run.demonstration)
-        theirs = [others.sequence(other) for other in found]
+        theirs = [others.sequence(other) for other in distances]
         if max(map(len, (sequence, shown, *theirs))) > LONGEST:
             tally.out("too long to compare")
             continue

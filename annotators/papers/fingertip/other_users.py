@@ -40,8 +40,8 @@ class Others:
         key = (intent, kind)
         if key not in self._found:
             self._found[key] = self._nearest(intent, kind)
-        found = self._found[key]
-        return found, "" if found else "without a demonstration by a user of another type"
+        others = self._found[key]
+        return others, "" if others else "without a demonstration by a user of another type"
 
     def sequence(self, demonstration: MeasuredRun) -> str:
         """All that was done in a demonstration, written once."""
@@ -91,5 +91,5 @@ class Others:
         rows = np.asarray(embed(texts), dtype=float)
         largest = np.abs(rows).max(axis=1, keepdims=True)
         rows = rows / np.where(largest > 0, largest, 1.0)
-        found: NDArray[Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-        return found
+        directions: NDArray[Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        return directions

@@ -66,9 +66,9 @@ def _judges(studied: StudyData, people: Ratings) -> Section:
         own = against(truth, ratings_of(studied, SAME, (judge,)))
         between = f"{name} against most people"
         made = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
-        found = [coefficient(studied, one, own, between=between) for one in made]
-        pairs = count(found[0].places, SAME, part=name, statistic="pairs")
-        rows.append((name, *(Number(one) for one in found), pairs))
+        agreements = [coefficient(studied, one, own, between=between) for one in made]
+        pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
+        rows.append((name, *(Number(one) for one in agreements), pairs))
     unclear = int((truth.codes[:, 0] == truth.categories.index("cannot_tell")).sum())
     notes = (
         "Positive is same; the first run of each judge counts; pairs without a majority are left out.",

@@ -22,16 +22,16 @@ def likeness(studied: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float
     """
     others = Others(context_of(studied.further.runs(), MetricTerms(embed=studied.further.embed)))
     left: dict[str, int] = {}
-    found: dict[str, float] = {}
+    likenesses: dict[str, float] = {}
     for unit in units:
         case, own = (studied.case(run) for run in (*unit.runs, "", "")[:2])
         why, texts = _texts(others, case, own)
         if texts is not None and (far := mean_similarity(texts[0], texts[2:])):
-            found[unit.id] = similarity(texts[0], texts[1]) / far
+            likenesses[unit.id] = similarity(texts[0], texts[1]) / far
         else:
             why = why or _NOTHING
             left[why] = left.get(why, 0) + 1
-    return found, left
+    return likenesses, left
 
 
 _NOTHING = "shares nothing with the other user's sequence"
@@ -41,8 +41,8 @@ def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) ->
     """The sequences of a run, of its owner and of other users; or why one is not there."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None
-    found, why = others.of(Execution(case, own, len(own.steps), None))
-    if not found:
+    others_texts, why = others.of(Execution(case, own, len(own.steps), None))
+    if not others_texts:
         return why, None
-    texts = (sequence_of(case), sequence_of(own), *(others.sequence(other) for other in found))
+    texts = (sequence_of(case), sequence_of(own), *(others.sequence(other) for other in others_texts))
     return ("too long to compare", None) if max(map(len, texts)) > LONGEST else ("", texts)

@@ -29,8 +29,8 @@ def most_similar(text: str, texts: Sequence[str]) -> list[int]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    found = cdist([text], texts, scorer=Levenshtein.normalized_similarity, dtype=np.float64)[0]
-    return [int(place) for place in np.flatnonzero(found == found.max())]
+    similarities = cdist([text], texts, scorer=Levenshtein.normalized_similarity, dtype=np.float64)[0]
+    return [int(place) for place in np.flatnonzero(similarities == similarities.max())]
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:

@@ -104,9 +104,14 @@ def _coders(studied: StudyData) -> Table:
 
 def _agreement(studied: StudyData) -> Table:
     ratings = ratings_of(studied, PRIMARY)
-    found = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
+    agreements = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
     same = coefficient(studied, percent(ratings), ratings)
-    row: tuple[Cell, ...] = ("primary reason", as_percent(same), *(Number(one) for one in found), f"{same.places:,}")
+    row: tuple[Cell, ...] = (
+        "primary reason",
+        as_percent(same),
+        *(Number(one) for one in agreements),
+        f"{same.places:,}",
+    )
     columns = ("", "Percent", "alpha, nominal", "AC1", "Runs")
     return Table("coding", "Agreement of the coders", columns, (row,))
 

@@ -48,13 +48,13 @@ class Evaluator(NamedTuple):
 def sections(studied: StudyData) -> list[Section]:
     """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
     experts = numbers_of(studied, WHOLE)
-    found = evaluators(studied, experts)
+    evaluator_list = evaluators(studied, experts)
     rated = len(experts.traces)
     says = [f"{len(experts.places):,} runs were rated by {len(experts.raters)} experts; their mean is the truth."]
-    if not found:
+    if not evaluator_list:
         says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")
-    tables = [_errors(studied, found), _differences(studied, found), _agreement(studied, experts)]
-    pictures = [_scatter(found)] if any(_both(one).any() for one in found) else []
+    tables = [_errors(studied, evaluator_list), _differences(studied, evaluator_list), _agreement(studied, experts)]
+    pictures = [_scatter(evaluator_list)] if any(_both(one).any() for one in evaluator_list) else []
     return [
         Section(
             "How far evaluators are from experts", (*says, *few(rated)),
@@ -110,9 +110,9 @@ def _both(one: Evaluator) -> Mask:
 # -- tables ----------------------------------------------------------------------------------------------------
 
 
-def _errors(studied: StudyData, found: list[Evaluator]) -> Table:
+def _errors(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
+    for one in evaluator_list:
         between = f"{one.name} against the mean of experts"
         off = coefficient(studied, mae(one.numbers), one.numbers, between=between)
         bias = coefficient(studied, _bias(one.numbers), one.numbers, between=between)
@@ -128,12 +128,12 @@ def _bias(numbers: NumericRatings) -> AdditiveStatistic:
     return mean(off, numbers.trace[kept], len(numbers.traces), "mean error")
 
 
-def _differences(studied: StudyData, found: list[Evaluator]) -> Table:
+def _differences(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
     """MAE of one minus MAE of the other, over the runs that both scored."""
     rows: list[tuple[Cell, ...]] = []
     jackknife = How(level=studied.how.level)
     bootstrap = replace(studied.how, interval="bootstrap")
-    for one, other in combinations(found, 2):
+    for one, other in combinations(evaluator_list, 2):
         kept = _both(one) & _both(other)
         cells = [_difference(one, other, kept, how) for how in (jackknife, bootstrap)]
         rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(kept.sum()):,}"))
@@ -169,18 +169,20 @@ def _agreement(studied: StudyData, experts: NumericRatings) -> Table:
     for name, numbers in (("the whole run", experts), ("each criterion", numbers_of(studied, EACH))):
         if not numbers.places:
             continue
-        found = [coefficient(studied, one, numbers) for one in (icc(numbers, "A,1"), icc(numbers, "A,k"))]
-        found.append(coefficient(studied, alpha_numbers(numbers), numbers))
-        rows.append((name, *(Number(one, 3) for one in found), f"{found[0].places:,}", str(len(numbers.raters))))
+        agreements = [coefficient(studied, one, numbers) for one in (icc(numbers, "A,1"), icc(numbers, "A,k"))]
+        agreements.append(coefficient(studied, alpha_numbers(numbers), numbers))
+        rows.append(
+            (name, *(Number(one, 3) for one in agreements), f"{agreements[0].places:,}", str(len(numbers.raters)))
+        )
     columns = ("Rated", "ICC(A,1)", "ICC(A,k)", "alpha, interval", "Items", "Experts")
     notes = ("ICC(A,1) is how far one expert can be relied on, ICC(A,k) how far the mean of all of them.",)
     return Table("experts", "Agreement of the experts", columns, tuple(rows), notes=notes)
 
 
-def _scatter(found: list[Evaluator]) -> Scatter:
+def _scatter(evaluator_list: list[Evaluator]) -> Scatter:
     points = [
         Point(float(one.numbers.values[at, 0]), float(one.numbers.values[at, 1]), one.numbers.places[at].unit, one.name)
-        for one in found
+        for one in evaluator_list
         for at in np.flatnonzero(_both(one)).tolist()
     ]
     title = "Evaluators against the mean of experts, run by run"

@@ -62,9 +62,9 @@ def _agreement(studied: StudyData) -> Table:
     ratings = ratings_of(studied, FIELD)
     if not ratings.places:
         return Table("support-raters", "Agreement of the raters", (), ())
-    found = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
+    agreements = [coefficient(studied, one, ratings) for one in (krippendorff_alpha(ratings), gwet_ac(ratings))]
     same = coefficient(studied, percent(ratings), ratings)
-    row: tuple[Cell, ...] = ("support", as_percent(same), *(Number(one) for one in found), f"{same.places:,}")
+    row: tuple[Cell, ...] = ("support", as_percent(same), *(Number(one) for one in agreements), f"{same.places:,}")
     return Table(
         "support-raters", "Agreement of the raters", ("", "Percent", "alpha, nominal", "AC1", "Replies"), (row,)
     )

@@ -213,14 +213,14 @@ def _difference(
     beside: Any = {
         "why": "no task has such runs under both", "left": {NOT_UNDER_BOTH: alone} if alone else {}
     }  # fmt: skip
-    found: list[Cell] = [measure.name]
+    cells: list[Cell] = [measure.name]
     for name, means in ((one, first), (other, second)):
         items = [UnitValue(task, task, means[task]) for task in tasks]
         mean = average(
             studied, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
             between=f"user: {name}", raters=_by_whom(values_by_condition[name], tasks), **beside,
         )  # fmt: skip
-        found.append(_cell(mean, measure))
+        cells.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
     raters = _by_whom([*values_by_condition[one], *values_by_condition[other]], tasks)
     for how in (How(level=studied.how.level), replace(studied.how, interval="bootstrap")):
@@ -228,8 +228,8 @@ def _difference(
             studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
             how=how, **beside,
         )  # fmt: skip
-        found.append(_cell(_within(gap, measure.most), measure))
-    return (*found, f"{len(tasks):,}")
+        cells.append(_cell(_within(gap, measure.most), measure))
+    return (*cells, f"{len(tasks):,}")
 
 
 def _within(gap: Agreement, most: float | None) -> Agreement:
@@ -248,7 +248,7 @@ def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
 
 
 def _bars(studied: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> tuple[Bars, ...]:
-    found: list[Any] = [(name, _mean(studied, some, MEASURES[0], name)) for name, some in by.items() if some]
-    if not found:
+    bars: list[Any] = [(name, _mean(studied, some, MEASURES[0], name)) for name, some in by.items() if some]
+    if not bars:
         return ()
-    return (Bars("users-sr", "SR by who answered", tuple(one for _, one in found), tuple(name for name, _ in found)),)
+    return (Bars("users-sr", "SR by who answered", tuple(one for _, one in bars), tuple(name for name, _ in bars)),)

@@ -161,26 +161,26 @@ def _nominal(studied: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
 def types_of(studied: StudyData, rated: Sequence[RunIrr]) -> Ratings:
     """The case types as a field's ratings: runs by raters."""
     raters = _raters(studied, rated)
-    found = {(one.unit.id, one.rater): one.type for one in rated}
-    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, rated, raters, found))
+    types = {(one.unit.id, one.rater): one.type for one in rated}
+    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, rated, raters, types))
 
 
 def rates_of(studied: StudyData, rated: Sequence[RunIrr]) -> NumericRatings:
     """The rates as numbers: runs by raters."""
     raters = _raters(studied, rated)
-    found = {(one.unit.id, one.rater): one.irr for one in rated}
-    return numbers_by(IRR, _names(studied, raters), _rows(studied, rated, raters, found))
+    rates = {(one.unit.id, one.rater): one.irr for one in rated}
+    return numbers_by(IRR, _names(studied, raters), _rows(studied, rated, raters, rates))
 
 
 def _rows(
-    studied: StudyData, rated: Sequence[RunIrr], raters: Sequence[int], found: Mapping[tuple[str, int], float | str]
+    studied: StudyData, rated: Sequence[RunIrr], raters: Sequence[int], rates: Mapping[tuple[str, int], float | str]
 ) -> list[AnswerRow]:
     """Runs by raters; who marked a run and left a piece open has nothing that follows."""
     units = {one.unit.id: one.unit for one in rated}
     marked = {(one.unit, one.rater) for one in said(studied, USE)}
     why = {id: [NOTHING_FOLLOWS if (id, i) in marked else NOT_HANDED_IN for i in raters] for id in units}
     return [
-        AnswerRow(RatedItem(id, ""), unit.clustered, [found.get((id, i)) for i in raters], why[id])
+        AnswerRow(RatedItem(id, ""), unit.clustered, [rates.get((id, i)) for i in raters], why[id])
         for id, unit in units.items()
     ]
 

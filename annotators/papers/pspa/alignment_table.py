@@ -139,13 +139,13 @@ def _seven(studied: StudyData, truth: Ratings, rater: int, stage: Derived, id: s
             some = of_kind(studied, laid, kind)
             part = ", ".join(filter(None, (kind, dict(_STAGES)[stage], which)))
             between = f"{judge} against most people"
-            found = [
+            agreements = [
                 coefficient(studied, judged(some, what, COMPLETED), some, part=part, between=between)
                 for what, _ in _WHATS
             ]
             ac1 = coefficient(studied, gwet_ac(some), some, part=part, between=between)
-            items = count(found[0].places, FIELD, part=part, statistic="items")
-            rows.append((f"{type}, {which}", *map(Number, found), Number(ac1), items))
+            items = count(agreements[0].places, FIELD, part=part, statistic="items")
+            rows.append((f"{type}, {which}", *map(Number, agreements), Number(ac1), items))
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
     head = ("Type", *(title for _, title in _WHATS), "AC1", "Items")
@@ -186,8 +186,10 @@ def _each(studied: StudyData, people: Ratings, truth: Ratings) -> Section:
 def _pairs(studied: StudyData, columns: dict[str, Ratings]) -> Bars:
     names = list(columns)
     pairs: Sequence[tuple[str, str]] = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
-    found = []
+    pair_list = []
     for a, b in pairs:
         laid = stacked(studied, [(a, columns[a]), (b, columns[b])])
-        found.append(coefficient(studied, cohen_kappa(laid), laid, between=f"{a} and {b}"))
-    return Bars("pspa-e3-pairs", "Cohen's κ by pair of raters", tuple(found), tuple(f"{a} and {b}" for a, b in pairs))
+        pair_list.append(coefficient(studied, cohen_kappa(laid), laid, between=f"{a} and {b}"))
+    return Bars(
+        "pspa-e3-pairs", "Cohen's κ by pair of raters", tuple(pair_list), tuple(f"{a} and {b}" for a, b in pairs)
+    )

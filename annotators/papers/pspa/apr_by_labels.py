@@ -24,19 +24,19 @@ Rates = Mapping[str, float]
 
 def rate_of(studied: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
     """APR or PPR by one rater's answers, or by a judge's in one of its runs."""
-    found = derived_numbers(studied, name, (rater,), run=run)
-    rates = zip(found.places, found.values[:, 0].tolist(), strict=True)
+    run_rates = derived_numbers(studied, name, (rater,), run=run)
+    rates = zip(run_rates.places, run_rates.values[:, 0].tolist(), strict=True)
     return {place.unit: value for place, value in rates if value == value}
 
 
 def paths_of_most(studied: StudyData) -> Mapping[str, PathAlignment]:
     """By unit the path by what most people say, or what was adjudicated, where that settles it."""
-    found = {}
+    paths = {}
     for unit, nodes in zip(asked_units(studied), nodes_of_most(studied), strict=True):
         path = path_taken(graph_of(unit), nodes)
         if nodes and not isinstance(path, str):
-            found[unit.id] = path
-    return found
+            paths[unit.id] = path
+    return paths
 
 
 def nodes_of_most(studied: StudyData) -> list[Steps]:
@@ -52,12 +52,12 @@ def nodes_of_most(studied: StudyData) -> list[Steps]:
     for (unit, target), truth in truths(studied, FIELD).items():
         if truth.value in (COMPLETED, NOT_COMPLETED):
             most[unit][target] = truth.value
-    found = []
+    node_list = []
     for asked in asked_units(studied):
         nodes = most.get(asked.id, {})
         steps = {id: median_low(steps_by_node[asked.id, id]) for id in nodes if (asked.id, id) in steps_by_node}
-        found.append(_nodes(nodes, steps))
-    return found
+        node_list.append(_nodes(nodes, steps))
+    return node_list
 
 
 def _nodes(most: Mapping[str, str], steps: Mapping[str, int]) -> Steps:

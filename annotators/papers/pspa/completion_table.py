@@ -79,12 +79,14 @@ def _raters(studied: StudyData, people: NumericRatings) -> Table:
 
 def _metrics(studied: StudyData) -> dict[str, Rates]:
     """Each metric's value by unit: those computed, then each judge's ratings."""
-    found = dict(rates_beside(studied))
+    rates_by_run = dict(rates_beside(studied))
     for rater in studied.judges:
         scaled = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
         values = zip(scaled.places, scaled.values[:, 0].tolist(), strict=True)
-        found[studied.columns.raters[rater].shown] = {place.unit: value for place, value in values if value == value}
-    return {name: rates for name, rates in found.items() if rates}
+        rates_by_run[studied.columns.raters[rater].shown] = {
+            place.unit: value for place, value in values if value == value
+        }
+    return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
 def _against(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:

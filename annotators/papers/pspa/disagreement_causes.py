@@ -80,11 +80,11 @@ def _flags(
     for field, says, paper in _FLAGS:
         if field in known:
             flagged = _flagged(studied, field)
-            found = [
+            flags = [
                 _share(studied, of_places(studied, rated, places), flagged, f"{name}: {field}")
                 for name, places in where
             ]
-            rows.append((says, *map(cells.percent, found), paper))
+            rows.append((says, *map(cells.percent, flags), paper))
     head = ("Of the items at which", *(name for name, _ in where), "paper: judge")
     notes = (
         "Flagged is what at least one rater flagged, person or judge; an item may carry both flags, or none.",

@@ -20,23 +20,23 @@ def rates_beside(studied: StudyData) -> dict[str, Rates]:
     """By metric its value by unit, as far as there is one; APR and TCR by nodes by what most people said of nodes."""
     context = context_of(studied.further.runs())
     ready = Demonstrations.of(context)
-    found: dict[str, dict[str, float]] = {name: {} for name in METRICS}
+    rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
     rated = _rated(studied)
     for unit, case in cases_of(studied).items():
         values = valued(rated.get(case.id, case), context, ready).values
         for name in METRICS:
             value = values[name]
             if not isinstance(value, str):
-                found[name][unit] = value
-    return {name: rates for name, rates in found.items() if rates}
+                rates_by_run[name][unit] = value
+    return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
 def _rated(studied: StudyData) -> dict[str, MeasuredRun]:
     """By id the runs whose nodes a study beside this one settled, with its graph and what most say there."""
-    found = {}
+    rated = {}
     for other in beside(studied, "tdg"):
         for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):
             case = studied.case(run_of(unit)) if nodes else None
             if case is not None:
-                found[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
-    return found
+                rated[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
+    return rated

@@ -64,8 +64,8 @@ def _left(studied: StudyData, fields: Sequence[Field]) -> Table:
 def _side_row(studied: StudyData, field: Field, name: str, chosen: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
     units = _units(studied)
     left = [one for one in chosen if one.value == stood_left(studied, one)]
-    found = set(left)
-    items = [UnitValue(one.unit, units[one.unit].clustered, float(one in found)) for one in chosen]
+    reasons = set(left)
+    items = [UnitValue(one.unit, units[one.unit].clustered, float(one in reasons)) for one in chosen]
     raters = len({one.rater for one in chosen})
     shared = share(studied, items, field.id, "share of left", part=name, raters=raters, why="nobody chose a side")
     return (

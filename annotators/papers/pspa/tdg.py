@@ -56,13 +56,13 @@ def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
 
     Such an item is completed where any of its paths is (Prompt 2), and flexible where the graph says so.
     """
-    found = align(tdg, steps)
-    on, done = set(found.path), fulfilled(tdg, steps)
+    alignment = align(tdg, steps)
+    on, done = set(alignment.path), fulfilled(tdg, steps)
     groups = [node for node in tdg.walk() if node.alternatives and not on.isdisjoint(_leaves(node))]
-    return found._replace(
-        path=(*found.path, *(node.id for node in groups)),
-        completed=(*found.completed, *(node.id for node in groups if node.id in done)),
-        flexible=(*found.flexible, *(node.id for node in groups if node.kind == "flexible")),
+    return alignment._replace(
+        path=(*alignment.path, *(node.id for node in groups)),
+        completed=(*alignment.completed, *(node.id for node in groups if node.id in done)),
+        flexible=(*alignment.flexible, *(node.id for node in groups if node.kind == "flexible")),
     )
 
 
@@ -107,8 +107,8 @@ def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
     will do, since no run takes two paths. A requirement that the graph does not hold binds nobody.
     """
     known = {node.id for node in tdg.walk()}
-    found = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
-    left = [(node, either(tdg, required)) for node, required in found]
+    fulfilment = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
+    left = [(node, either(tdg, required)) for node, required in fulfilment]
     done: set[str] = set()
     while True:
         waiting = []

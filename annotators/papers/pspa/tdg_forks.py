@@ -43,7 +43,9 @@ def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> 
         return False
     if level > 0:
         return isinstance(one[level], int)
-    ends = {b for following in follows.values() for b in following} | {a for a, found in follows.items() if found}
+    ends = {b for following in follows.values() for b in following} | {
+        a for a, followers in follows.items() if followers
+    }
     a, b = str(one[0]), str(other[0])
     return {a, b} <= ends and not _leads(a, b, follows) and not _leads(b, a, follows)
 
@@ -51,7 +53,7 @@ def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> 
 def _leads(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
     seen, waiting = {start}, [start]
     while waiting:
-        found = set(follows[waiting.pop()]) - seen
-        seen |= found
-        waiting += found
+        nodes = set(follows[waiting.pop()]) - seen
+        seen |= nodes
+        waiting += nodes
     return end in seen

@@ -258,5 +258,5 @@ def _found(here: AppContext, query: str) -> list[State]:
         )
         return sum((word in text.casefold()) + (word in str(page["title"]).casefold()) for word in words)
 
-    found = [page for page in here.own["pages"] if score(page)]
-    return sorted(found, key=lambda page: (-score(page), str(page["title"])))
+    pages = [page for page in here.own["pages"] if score(page)]
+    return sorted(pages, key=lambda page: (-score(page), str(page["title"])))

@@ -117,9 +117,9 @@ class Trains(Tickets):
             Text(f"{args['origin']} to {args['destination']}", "title", pad=(48, 12), lines=1, id="title"),
             Text(day_name(str(args["date"]), here.clock), "body", "faint", pad=(48, 0), lines=1, id="date"),
         ]
-        found = _running(here)
-        rows += [_row(train, str(args["date"])) for train in found]
-        if not found:
+        trains = _running(here)
+        rows += [_row(train, str(args["date"])) for train in trains]
+        if not trains:
             rows.append(empty("train", "No trains", "No train goes there on this day any more."))
         return site(here, f"{TRAINS}/trains", rows, id="trains")
 

@@ -188,8 +188,8 @@ class Contacts(App):
 
 def people(phone: State) -> list[State]:
     """Everybody in the phone's book of people."""
-    found: list[State] = phone["apps"]["contacts"]["people"]
-    return found
+    people_list: list[State] = phone["apps"]["contacts"]["people"]
+    return people_list
 
 
 def person_of(phone: State, name: str) -> State | None:
@@ -233,9 +233,9 @@ def _book(here: AppContext) -> list[View | None]:
     query = str(here.own["query"]).strip().casefold()
     everybody = sorted(here.own["people"], key=lambda p: str(p["name"]).casefold())
     if query:
-        found = [p for p in everybody if query in _words(p)]
+        matching = [p for p in everybody if query in _words(p)]
         nothing = empty("search", "Nobody found", "No contact holds these words.")
-        return [person_row(p) for p in found] or [nothing]
+        return [person_row(p) for p in matching] or [nothing]
     if not everybody:
         return [empty("person", "No contacts", "Add one with the button below.")]
     loved = [person_row(p) for p in everybody if p["favourite"]]

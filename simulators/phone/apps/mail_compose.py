@@ -20,8 +20,8 @@ class Compose(App):
 
     def people(self, here: AppContext) -> list[State]:
         """The people in the phone's contacts."""
-        found: list[State] = here.phone["apps"]["contacts"]["people"]
-        return found
+        people_list: list[State] = here.phone["apps"]["contacts"]["people"]
+        return people_list
 
     def draft_rows(self, here: AppContext) -> list[View | None]:
         """The drafts as rows of a list, the latest first."""
@@ -182,8 +182,8 @@ def _blank(draft: State) -> bool:
 
 
 def _draft(here: AppContext, number: int) -> State:
-    found: State = next(draft for draft in here.own["drafts"] if draft["id"] == number)
-    return found
+    own_draft: State = next(draft for draft in here.own["drafts"] if draft["id"] == number)
+    return own_draft
 
 
 def _mails(here: AppContext, subject: str, time: str) -> list[State]:

@@ -69,9 +69,9 @@ class Maps(Ways):
         more = icon_button("history", "History of trips", ("go", "trips"), id="trips")
         bar = Row([field, more], gap=8, pad=(36, 24, 16, 20))
         if query:
-            found = _found(here, query)
+            places = _found(here, query)
             nothing = empty("search", "Nothing found", "No place has these words.")
-            rows: list[View | None] = [place_row(here, place) for place in found] or [nothing]
+            rows: list[View | None] = [place_row(here, place) for place in places] or [nothing]
             return Page(ListView([*rows, Space(60)], id="results"), bar=bar)
         return Page(ListView(self._start(here), id="list"), bar=bar)
 

@@ -58,13 +58,13 @@ LINES: tuple[tuple[str, int, str, str, tuple[tuple[str, int, int], ...]], ...] =
 
 def hours(text: str) -> dict[str, str]:
     """Opening hours by day, from spans of days."""
-    found: dict[str, str] = {}
+    opening_hours: dict[str, str] = {}
     for span in filter(None, text.split(";")):
         days, _, times = span.partition(" ")
         first, _, last = days.partition("-")
         for day in DAYS[DAYS.index(first) : DAYS.index(last or first) + 1]:
-            found[day] = times
-    return found
+            opening_hours[day] = times
+    return opening_hours
 
 
 def first_places() -> list[dict[str, Any]]:

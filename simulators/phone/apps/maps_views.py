@@ -75,8 +75,8 @@ def _where(here: AppContext, name: str) -> State | None:
 
 
 def _saved(here: AppContext) -> list[State]:
-    found = (place_of(here, str(entry["place"])) for entry in here.own["saved"])
-    return [place for place in found if place is not None]
+    places = (place_of(here, str(entry["place"])) for entry in here.own["saved"])
+    return [place for place in places if place is not None]
 
 
 def _pin(spot: State, colour: str) -> str:

@@ -29,7 +29,7 @@ class Ways(App):
         here.go("route")
 
     def screen_route(self, here: AppContext) -> Screen:
-        way, found = here.own["way"], _legs(here)
+        way, route_legs = here.own["way"], _legs(here)
         ends = [
             item(str(way["origin"]) or "Choose a start", "From", lead=badge("place"), on=("end", "origin"), id="from"),
             item(str(way["destination"]) or "Choose a place", "To", lead=badge("star"), on=("end", "destination"),
@@ -37,29 +37,29 @@ class Ways(App):
         ]  # fmt: skip
         chips = [self._mode(here, mode) for mode in MODES]
         rows: list[View | None] = [*ends, Row(chips[:2], gap=16, pad=(48, 8)), Row(chips[2:], gap=16, pad=(48, 0))]
-        if not found:
+        if not route_legs:
             nothing = (
                 "Choose a start and a place." if not (way["origin"] and way["destination"]) else "There is no way."
             )
             rows.append(Text(nothing, "body", "faint", "center", pad=(48, 60)))
             return Page(ListView(rows, id="route"), bar=app_bar("Directions"))
-        leave = _leave(here, found)
-        rows += [self._summary(here, found, leave), map_of_way(here, 460, found), section("Step by step")]
-        rows += [_leg_row(leg) for leg in found]
+        leave = _leave(here, route_legs)
+        rows += [self._summary(here, route_legs, leave), map_of_way(here, 460, route_legs), section("Step by step")]
+        rows += [_leg_row(leg) for leg in route_legs]
         start = actions(Button("Start", icon="turn", on=("start",), id="start"))
         return Page(ListView([*rows, Space(60)], id="route"), bar=app_bar("Directions"), foot=start)
 
     def _mode(self, here: AppContext, mode: str) -> View:
         way = here.own["way"]
-        found = legs(here.own, str(way["origin"]), str(way["destination"]), mode)
-        label = f"{mode}, {total(found)} min" if found else mode
+        route_legs = legs(here.own, str(way["origin"]), str(way["destination"]), mode)
+        label = f"{mode}, {total(route_legs)} min" if route_legs else mode
         return Chip(
             label, _ICONS[mode], on=("mode", mode), checkable=True, checked=way["mode"] == mode, grow=1, id="mode"
         )
 
-    def _summary(self, here: AppContext, found: list[State], leave: datetime) -> View:
-        minutes, way = total(found), here.own["way"]
-        many = changes(found)
+    def _summary(self, here: AppContext, route_legs: list[State], leave: datetime) -> View:
+        minutes, way = total(route_legs), here.own["way"]
+        many = changes(route_legs)
         words = f"{minutes} min"
         if way["mode"] == "Bus":
             words += ", no change" if not many else f", {many} {'change' if many == 1 else 'changes'}"
@@ -109,10 +109,10 @@ class Ways(App):
         here.back()
 
     def screen_departures(self, here: AppContext) -> Screen:
-        found = _legs(here)
-        minutes, chosen = total(found), _leave(here, found)
+        route_legs = _legs(here)
+        minutes, chosen = total(route_legs), _leave(here, route_legs)
         rows: list[View | None] = []
-        for leave in departures(here.own, found, here.clock):
+        for leave in departures(here.own, route_legs, here.clock):
             arrive = leave + timedelta(minutes=minutes)
             rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == chosen,
                                ("depart", leave.isoformat())))  # fmt: skip
@@ -123,13 +123,14 @@ class Ways(App):
         here.back()
 
     def do_start(self, here: AppContext) -> None:
-        way, found = here.own["way"], _legs(here)
-        leave, minutes = _leave(here, found), total(found)
+        way, route_legs = here.own["way"], _legs(here)
+        leave, minutes = _leave(here, route_legs), total(route_legs)
         for trip in here.own["trips"]:
             trip["status"] = "Ended"
         here.own["trips"].append({
             "origin": way["origin"], "destination": way["destination"], "mode": way["mode"],
-            "lines": [leg["line"] for leg in found if leg["line"]], "minutes": minutes, "depart": leave.isoformat(),
+            "lines": [leg["line"] for leg in route_legs if leg["line"]], "minutes": minutes,
+            "depart": leave.isoformat(),
             "arrive": (leave + timedelta(minutes=minutes)).isoformat(), "started": here.clock.isoformat(),
             "status": "Under way",
         })  # fmt: skip
@@ -139,8 +140,8 @@ class Ways(App):
         trip = here.own["trips"][-1] if here.own["trips"] else TRIP
         if trip["status"] != "Under way":
             return Page(empty("turn", "Not under way", "Start a way to be led."), bar=app_bar("Navigation"))
-        found = legs(here.own, str(trip["origin"]), str(trip["destination"]), str(trip["mode"]))
-        first = found[0] if found else None
+        route_legs = legs(here.own, str(trip["origin"]), str(trip["destination"]), str(trip["mode"]))
+        first = route_legs[0] if route_legs else None
         panel = card([
             Text(_leg_words(first) if first else str(trip["destination"]), "title", lines=2, id="next_step"),
             Text(f"Leave at {_time(trip['depart'])}", "body", "faint", lines=1, id="leave"),
@@ -150,7 +151,7 @@ class Ways(App):
             Text(f"{trip['minutes']} min to {trip['destination']}", "body", "faint", pad=(48, 0), lines=1, id="left"),
             actions(Button("End navigation", "tonal", on=("end_trip",), id="end")),
         ])  # fmt: skip
-        body = ListView([inset(panel, 0, 16), map_of_way(here, 1000, found)], id="way")
+        body = ListView([inset(panel, 0, 16), map_of_way(here, 1000, route_legs)], id="way")
         return Page(body, bar=app_bar("Navigation"), foot=foot)
 
     def do_end_trip(self, here: AppContext) -> None:
@@ -174,12 +175,12 @@ def _legs(here: AppContext) -> list[State]:
     return legs(here.own, str(way["origin"]), str(way["destination"]), str(way["mode"]))
 
 
-def _leave(here: AppContext, found: list[State]) -> datetime:
+def _leave(here: AppContext, route_legs: list[State]) -> datetime:
     """The time that was chosen, where it is not over, else the next."""
     chosen = here.own["way"]["depart"]
     if chosen and datetime.fromisoformat(chosen) >= here.clock - timedelta(minutes=1):
         return datetime.fromisoformat(chosen)
-    return next(iter(departures(here.own, found, here.clock, 1)), here.clock)
+    return next(iter(departures(here.own, route_legs, here.clock, 1)), here.clock)
 
 
 def _time(moment: str) -> str:

@@ -82,8 +82,8 @@ def bubble(message: State, long: tuple[Any, ...]) -> View:
         id="time",
     )
     links = [
-        Text(found, "label", ink if mine else "primary", lines=1, id="link", on=("link", found), pad=(0, 8))
-        for found in dict.fromkeys(address.rstrip(".,") for address in _LINK.findall(str(message["text"])))
+        Text(matches, "label", ink if mine else "primary", lines=1, id="link", on=("link", matches), pad=(0, 8))
+        for matches in dict.fromkeys(address.rstrip(".,") for address in _LINK.findall(str(message["text"])))
     ]
     body = Column(
         [text, *links, time], fill="primary" if mine else "high", radius=52, pad=(44, 20, 44, 12), long=long,

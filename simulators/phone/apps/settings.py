@@ -79,9 +79,9 @@ class Settings(Battery, Devices):
 
     def screen_home(self, here: AppContext) -> Screen:
         asked = str(here.own["query"]).casefold().split()
-        found = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in asked)]
+        entries = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in asked)]
         rows: list[View | None] = [
-            item(title, sub, lead=badge(icon), on=("go", screen), id=screen) for screen, icon, title, sub, _ in found
+            item(title, sub, lead=badge(icon), on=("go", screen), id=screen) for screen, icon, title, sub, _ in entries
         ]
         field = Field(["query"], hint="Search settings", kind="search", id="search", action="Search")
         nothing = empty("search", "Nothing found", "No setting has that name.")

@@ -77,10 +77,10 @@ class Trade(App):
 
     def delivery(self, here: AppContext) -> State:
         """The way of delivery that is chosen."""
-        found: State = next(
+        option: State = next(
             (d for d in here.own["deliveries"] if d["name"] == here.own["delivery"]), here.own["deliveries"][0]
         )
-        return found
+        return option
 
     def fee(self, here: AppContext) -> float:
         """What delivery costs for what is in the cart."""

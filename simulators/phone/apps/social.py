@@ -81,14 +81,14 @@ class Social(Posts):
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search people, posts", kind="search", id="search", action="Search")
         people = sorted(here.own["people"], key=lambda p: str(p["name"]))
-        found = [p for p in people if query in f"{p['name']} {p['handle']} {p['about']}".casefold()]
+        matching = [p for p in people if query in f"{p['name']} {p['handle']} {p['about']}".casefold()]
         rows: list[View | None] = []
         if query:
-            rows += [person_row(person) for person in found]
+            rows += [person_row(person) for person in matching]
             rows += self._posts(here, [p for p in self._seen(here) if query in f"{p['text']} {p['place']}".casefold()])
         else:
-            rows += [section("You follow"), *(person_row(p) for p in found if p["following"])]
-            rows += [section("You may know"), *(person_row(p) for p in found if not p["following"])]
+            rows += [section("You follow"), *(person_row(p) for p in matching if p["following"])]
+            rows += [section("You may know"), *(person_row(p) for p in matching if not p["following"])]
         nothing = empty("search", "Nothing found", "Nobody and no post has these words.")
         bar = Column([Text("People", "headline", pad=(48, 24, 48, 16)), inset(field, 0, 20)])
         return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar, foot=tab_bar("People"))

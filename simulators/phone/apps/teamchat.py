@@ -183,15 +183,15 @@ class TeamChat(Channels):
 
     def screen_mentions(self, here: AppContext) -> Screen:
         me = str(here.own["me"])
-        found = [
+        mention_list = [
             place
             for channel in self._open_here(here)
             for place in places(channel)
             if channel["joined"] and mentions(place.message, me)
         ]
-        found.sort(key=lambda place: moment(place.message, here.clock), reverse=True)
+        mention_list.sort(key=lambda place: moment(place.message, here.clock), reverse=True)
         nothing = empty("bell", "No mentions", "Messages that call you are shown here.")
-        rows: list[View | None] = [self._hit(here, place) for place in found]
+        rows: list[View | None] = [self._hit(here, place) for place in mention_list]
         bar = Text("Mentions", "headline", pad=(48, 32, 48, 24))
         return Page(ListView([*(rows or [nothing]), Space(40)], id="mentions"), bar=bar, foot=tab_bar("Mentions"))
 

@@ -28,10 +28,10 @@ class Channels(App):
 
     def channel(self, here: AppContext, name: str) -> State:
         """The channel or direct conversation of that name, rather in the open workspace; begun where there is none."""
-        found: list[State] = [c for c in here.own["channels"] if c["name"] == name]
-        found.sort(key=lambda c: c["workspace"] not in ("", here.own["workspace"]))
-        if found:
-            return found[0]
+        channels: list[State] = [c for c in here.own["channels"] if c["name"] == name]
+        channels.sort(key=lambda c: c["workspace"] not in ("", here.own["workspace"]))
+        if channels:
+            return channels[0]
         blank = {"workspace": here.own["workspace"], "kind": "direct", "name": name, "topic": "", "private": False}
         return blank | {"muted": False, "unread": 0, "joined": True, "members": [name], "messages": []}
 
@@ -77,8 +77,8 @@ class Channels(App):
 
     def person(self, here: AppContext, name: str) -> State:
         """What is known of a person; empty where nothing is."""
-        found: State = next((p for p in here.own["people"] if p["name"] == name), {})
-        return found
+        owner: State = next((p for p in here.own["people"] if p["name"] == name), {})
+        return owner
 
     def _draft(self, here: AppContext, key: str) -> str:
         return str(here.own["drafts"].get(key, ""))
@@ -134,8 +134,8 @@ class Channels(App):
     def _at(self, here: AppContext) -> MessagePlace | None:
         """The message that a sheet or dialog is about."""
         name, index, reply = str(here.args["channel"]), int(here.args["index"]), int(here.args.get("reply", -1))
-        found = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
-        return next(found, None)
+        places_there = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
+        return next(places_there, None)
 
     def screen_actions(self, here: AppContext) -> Screen:
         place = self._at(here)
@@ -168,14 +168,14 @@ class Channels(App):
         """Puts the owner's reaction to a message, or takes it away."""
         message = self.channel(here, name)["messages"][index]
         message = message["replies"][reply] if reply >= 0 else message
-        found = next((r for r in message["reactions"] if r["name"] == sign), None)
-        if found is None:
+        reaction = next((r for r in message["reactions"] if r["name"] == sign), None)
+        if reaction is None:
             message["reactions"].append({"name": sign, "by": ["me"]})
-        elif "me" in found["by"]:
-            found["by"].remove("me")
+        elif "me" in reaction["by"]:
+            reaction["by"].remove("me")
             message["reactions"] = [r for r in message["reactions"] if r["by"]]
         else:
-            found["by"].append("me")
+            reaction["by"].append("me")
         if close:
             here.back()
 

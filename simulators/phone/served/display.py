@@ -291,9 +291,9 @@ class Display:
         (wide, tall), panel = self.size, self._panel
         x, y = self._on_panel(x, y)
         x, y = min(max(x, low), high), min(max(y, 0), panel[1] - 1)
-        found = self.to_phone(x * wide / panel[0], y * tall / panel[1])
-        assert found is not None
-        return found
+        point = self.to_phone(x * wide / panel[0], y * tall / panel[1])
+        assert point is not None
+        return point
 
     @property
     def typing(self) -> bool:

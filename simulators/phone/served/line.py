@@ -95,10 +95,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", 
 def parse(line: str) -> Sequence:
     """The commands of a line; `BadLine` where it is none."""
     reader = _Reader(line)
-    found = reader.sequence("")
+    sequence = reader.sequence("")
     if reader.at < len(line):
         raise BadLine(f"syntax error: unexpected '{line[reader.at]}'")
-    return found
+    return sequence
 
 
 class _Reader:
@@ -110,20 +110,20 @@ class _Reader:
 
     def sequence(self, end: str | tuple[str, ...]) -> Sequence:
         """Pipelines up to `end`: a closing bracket, one of some reserved words, or the line's end."""
-        found: Sequence = []
+        parts: Sequence = []
         after: Literal[";", "&&", "||"] = ";"
         while True:
             self._skip(lines=True)
             if self._ends(end):
                 if after != ";":
                     raise BadLine("syntax error: unexpected EOF")
-                return found
-            found.append(self._pipeline(after))
+                return parts
+            parts.append(self._pipeline(after))
             operator = self._operator((";", "&&", "||", "&", "\n"))
             if not operator and not self._ends(end):
                 raise BadLine(f"syntax error: unexpected '{self.line[self.at]}'")
             if operator == "&":
-                found[-1] = found[-1]._replace(aside=True)
+                parts[-1] = parts[-1]._replace(aside=True)
             after = "&&" if operator == "&&" else "||" if operator == "||" else ";"
 
     def _ends(self, end: str | tuple[str, ...]) -> bool:
@@ -133,8 +133,8 @@ class _Reader:
                 raise BadLine(f"syntax error: unexpected EOF, no {end if isinstance(end, str) else end[-1]!r}")
             return True
         if isinstance(end, tuple):
-            found = _RESERVED.match(self.line, self.at)
-            return found is not None and found[1] in end
+            match = _RESERVED.match(self.line, self.at)
+            return match is not None and match[1] in end
         return bool(end) and self.line[self.at] == end
 
     def _pipeline(self, after: Literal[";", "&&", "||"]) -> Pipeline:
@@ -155,9 +155,9 @@ class _Reader:
             command.apart = opened == "("
             command.body = self.sequence(")" if command.apart else "}")
             self.at += 1
-        elif found := _BEGINS.match(self.line, self.at):
-            self.at = found.end()
-            command.compound = self._if() if found[1] == "if" else self._loop(found[1])
+        elif match := _BEGINS.match(self.line, self.at):
+            self.at = match.end()
+            command.compound = self._if() if match[1] == "if" else self._loop(match[1])
         elif stray := _RESERVED.match(self.line, self.at):
             raise BadLine(f"syntax error: unexpected '{stray[1]}'")
         while True:
@@ -213,20 +213,20 @@ class _Reader:
 
     def _part(self, end: str) -> Sequence:
         """What stands before a reserved word, which is passed."""
-        found = self._some((end,))
+        inner = self._some((end,))
         self._reserved()
-        return found
+        return inner
 
     def _some(self, ends: tuple[str, ...]) -> Sequence:
-        found = self.sequence(ends)
-        if not found:
+        inner = self.sequence(ends)
+        if not inner:
             raise BadLine(f"syntax error: nothing before '{ends[-1]}'")
-        return found
+        return inner
 
     def _reserved(self) -> str:
-        found = _RESERVED.match(self.line, self.at)
-        self.at = found.end() if found else self.at
-        return found[1] if found else ""
+        match = _RESERVED.match(self.line, self.at)
+        self.at = match.end() if match else self.at
+        return match[1] if match else ""
 
     def _more(self) -> bool:
         return self.at < len(self.line) and self.line[self.at] not in "&|;()\n"
@@ -246,26 +246,26 @@ class _Reader:
 
     def _operator(self, known: tuple[str, ...]) -> str:
         self._skip()
-        found = next((op for op in _OPERATORS if self.line.startswith(op, self.at)), "")
-        if found not in known:
+        operator = next((op for op in _OPERATORS if self.line.startswith(op, self.at)), "")
+        if operator not in known:
             return ""
-        self.at += len(found)
-        return found
+        self.at += len(operator)
+        return operator
 
     def _redirect(self) -> Redirect | None:
-        found = _REDIRECT.match(self.line, self.at)
+        match = _REDIRECT.match(self.line, self.at)
         both = self.line.startswith("&>", self.at)
-        if not found and not both:
+        if not match and not both:
             return None
-        how = found[2] if found else ">"
-        self.at = found.end() if found else self.at + 2
+        how = match[2] if match else ">"
+        self.at = match.end() if match else self.at + 2
         self._skip()
         if not self._more():
             raise BadLine("syntax error: unexpected redirection")
         target = self._word()
         if both:
             return Redirect(-1, ">", target)
-        fd = int(found[1]) if found and found[1] else 0 if how[0] == "<" else 1
+        fd = int(match[1]) if match and match[1] else 0 if how[0] == "<" else 1
         ways: dict[str, Literal["<", ">", ">>", "&"]] = {"<": "<", ">": ">", ">|": ">", ">>": ">>"}
         return Redirect(fd, ways.get(how, "&"), target)
 
@@ -335,25 +335,25 @@ class _Reader:
             return WordPart("command", self.line[begin : self.at - 1], quoted)
         if self.line.startswith("${", self.at):
             return WordPart("parameter", self._up_to("}", self.at + 2), quoted)
-        found = _NAME.match(self.line, self.at + 1)
-        self.at = found.end() if found else self.at + 1
-        return WordPart("parameter", found[0], quoted) if found else WordPart("text", "$", True)
+        match = _NAME.match(self.line, self.at + 1)
+        self.at = match.end() if match else self.at + 1
+        return WordPart("parameter", match[0], quoted) if match else WordPart("text", "$", True)
 
     def _ansi(self) -> str:
         """Between `$'` and `'`: backslashes as in C."""
         text = ""
         while self.at < len(self.line):
-            found = re.compile(
+            pattern = re.compile(
                 r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
             ).match(self.line, self.at)
             if self.line[self.at] == "'":
                 self.at += 1
                 return text
-            if not found:
+            if not pattern:
                 text += self.line[self.at]
                 self.at += 1
                 continue
-            self.at = found.end()
-            code = next((int(d, 8 if i == 3 else 16) for i, d in enumerate(found.groups()[:4]) if d), None)
-            text += _ESCAPES.get(found[5], found[5]) if code is None else chr(min(code, 0x10FFFF))
+            self.at = pattern.end()
+            code = next((int(d, 8 if i == 3 else 16) for i, d in enumerate(pattern.groups()[:4]) if d), None)
+            text += _ESCAPES.get(pattern[5], pattern[5]) if code is None else chr(min(code, 0x10FFFF))
         raise BadLine("no closing quote")

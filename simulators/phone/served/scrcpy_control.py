@@ -202,14 +202,14 @@ class ServedControl:
         anew, name = name.startswith("+"), name.removeprefix("+")
         apps = [app for app in APPS.values() if app.id != LAUNCHER]
         if name.startswith("?"):
-            found = [app for app in apps if app.label.casefold().startswith(name[1:].casefold())]
+            matching = [app for app in apps if app.label.casefold().startswith(name[1:].casefold())]
         else:
-            found = [app for app in apps if app.package == name]
-        if len(found) != 1:
+            matching = [app for app in apps if app.package == name]
+        if len(matching) != 1:
             what = f'name "{name[1:]}"' if name.startswith("?") else f'package "{name}"'
-            self._log("warn", f"No {'unique ' if found else ''}app found for {what}")
+            self._log("warn", f"No {'unique ' if matching else ''}app found for {what}")
             return
-        app = found[0]
+        app = matching[0]
         self._log("info", f'Starting app "{app.label}" [{app.package}] on display 0...')
         if anew:
             self._display.stop(app.id)

@@ -74,10 +74,10 @@ def version_of(jar: bytes) -> str | None:
         with zipfile.ZipFile(io.BytesIO(jar)) as archive:
             if archive.getinfo("classes.dex").file_size > _LARGEST_DEX:
                 return None
-            found = _SAYS.search(archive.read("classes.dex"))
+            match = _SAYS.search(archive.read("classes.dex"))
     except (zipfile.BadZipFile, KeyError, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
         return None
-    return found[1].decode("utf-8", "replace") if found else None
+    return match[1].decode("utf-8", "replace") if match else None
 
 
 def stand_in(version: str) -> bytes:
@@ -97,7 +97,7 @@ def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
         raise RefusedOptions(f"The server version ({version}) does not match the client ({arguments[0]})")
     own = numbers(version)
     reads = {**_READ, "send_stream_meta" if own >= (4,) else "send_codec_meta": ("stream_meta", _flag)}
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     lists: set[str] = set()
     unknown: list[str] = []
     for word in arguments[1:]:
@@ -106,14 +106,14 @@ def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
             raise RefusedOptions(f'Invalid key=value pair: "{word}"')
         if key in reads:
             name, read = reads[key]
-            found[name] = read(key, value)
+            options[name] = read(key, value)
         elif key in _LISTS and own >= _LISTS[key]:
             lists |= {key.removeprefix("list_")} if _flag(key, value) else set()
         elif key == "raw_stream":
-            found |= dict.fromkeys(_META, False) if _flag(key, value) else {}
+            options |= dict.fromkeys(_META, False) if _flag(key, value) else {}
         elif key not in _UNHEEDED:
             unknown.append(key)
-    return msgspec.convert({"version": own, **found, "lists": lists, "unknown": unknown}, ServerOptions)
+    return msgspec.convert({"version": own, **options, "lists": lists, "unknown": unknown}, ServerOptions)
 
 
 def numbers(version: str) -> tuple[int, ...]:

@@ -241,10 +241,10 @@ class _Shell:
         given: dict[str, str] = {}
         rest = list(command.words)
         while rest and rest[0] and rest[0][0].kind == "text" and not rest[0][0].quoted:
-            found = _ASSIGNMENT.match(rest[0][0].value)
-            if not found:
+            match = _ASSIGNMENT.match(rest[0][0].value)
+            if not match:
                 break
-            given[found[1]] = self._words().one(rest.pop(0))[found.end() :]
+            given[match[1]] = self._words().one(rest.pop(0))[match.end() :]
         words = self._words().all(rest)
         if words:
             return self._named(words, given, io)
@@ -304,8 +304,8 @@ class _Shell:
 
     def _prefix(self, args: list[str], given: dict[str, str], io: Io) -> int:
         """`exec`, `nohup`, `env` and `command` before a command: the same as without."""
-        while args and (found := _ASSIGNMENT.match(args[0])):
-            given, args = {**given, found[1]: args[0][found.end() :]}, args[1:]
+        while args and (match := _ASSIGNMENT.match(args[0])):
+            given, args = {**given, match[1]: args[0][match.end() :]}, args[1:]
         return self._named(args, given, io) if args else 0
 
     def _sh(self, args: list[str], given: dict[str, str], io: Io) -> int:

@@ -71,10 +71,10 @@ class WordExpander:
         chosen = _CHOICE.fullmatch(value)
         if chosen is None:
             return self._parameter(value) or ""
-        found = self._parameter(chosen[1]) or ""
+        text = self._parameter(chosen[1]) or ""
         if chosen[2] == "+":
-            return chosen[3] if found else ""
-        return found or chosen[3]
+            return chosen[3] if text else ""
+        return text or chosen[3]
 
     def _matched(self, field: Field) -> list[str]:
         """The files that a word with an unquoted pattern stands for; itself where there are none."""
@@ -83,12 +83,12 @@ class WordExpander:
             return [plain]
         pattern = "".join(_PATTERN.sub(lambda m: f"[{m[0]}]", text) if quoted else text for text, quoted in field)
         begin = "" if pattern.startswith("/") else self._within.rstrip("/") + "/"
-        found = ["/"]
+        paths = ["/"]
         for step in [s for s in (begin + pattern).split("/") if s]:
-            found = [
+            paths = [
                 f"{base.rstrip('/')}/{name}"
-                for base in found
+                for base in paths
                 for name in folders.entries(self._files, base)
                 if fnmatch.fnmatchcase(name, step) and (not name.startswith(".") or step.startswith("."))
             ]
-        return [name.removeprefix(begin) for name in found] or [plain]
+        return [name.removeprefix(begin) for name in paths] or [plain]

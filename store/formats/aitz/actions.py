@@ -58,8 +58,8 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
 def _type(value: Any) -> int | None:
     if isinstance(value, str) and value.strip().upper() in _NAMED:
         return _NAMED[value.strip().upper()]
-    found = number(value)
-    return int(found) if found is not None and found == int(found) else None
+    amount = number(value)
+    return int(amount) if amount is not None and amount == int(amount) else None
 
 
 def _gesture(step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> Action:
@@ -90,10 +90,10 @@ def _way(across: float, down: float) -> Direction:
 
 def _share(value: Any) -> tuple[float, float] | None:
     """A place as y and x; None where it is none, which the source spells -1, -1."""
-    found = [number(one) for one in numbers(value)]
-    if len(found) != 2 or found[0] is None or found[1] is None or found == [-1, -1]:
+    shares = [number(one) for one in numbers(value)]
+    if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
         return None
-    return found[0], found[1]
+    return shares[0], shares[1]
 
 
 def _pixel(value: Any, size: Point | None) -> Point | None:

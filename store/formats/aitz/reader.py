@@ -44,20 +44,20 @@ class _Source(NamedTuple):
     pictures: Pictures
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(run_source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, in the order in which they first appear."""
-    path = str(found.path)
+    path = str(run_source.path)
     try:
-        value, notes = read_json(unpacked(found.root, found.path), path)
+        value, notes = read_json(unpacked(run_source.root, run_source.path), path)
         if not isinstance(value, list):
             raise LabError(path, "holds no list of steps")
         episodes = _episodes(value, path)
     except LabError as error:
         yield FailedRun(path, error.sentence)
         return
-    shots = ImageFinder(found.root, found.path.parent)
+    shots = ImageFinder(run_source.root, run_source.path.parent)
     for key, places in episodes.items():
-        source = _Source(found, notes, shots, Pictures(found.root))
+        source = _Source(run_source, notes, shots, Pictures(run_source.root))
         yield _run(source, key, [(i, value[i]) for i in places], known)
 
 
@@ -91,10 +91,10 @@ def _run(
     return draft.imported()
 
 
-def _task(found: RunSource, key: str, step: dict[str, Any], length: int | None) -> Task:
-    subset = _subset(found, step)
+def _task(source: RunSource, key: str, step: dict[str, Any], length: int | None) -> Task:
+    subset = _subset(source, step)
     return Task(
-        id=key or escape_surrogates(found.path.stem),
+        id=key or escape_surrogates(source.path.stem),
         kind="general",
         log="none",
         instruction=words(step.get("instruction")),
@@ -141,11 +141,11 @@ def _size(step: dict[str, Any]) -> Point | None:
     return (int(across), int(down)) if across and down else None
 
 
-def _subset(found: RunSource, step: dict[str, Any]) -> str:
+def _subset(source: RunSource, step: dict[str, Any]) -> str:
     """Which part of AITW it is from, as the source names it, else as its paths do."""
     if subset_words := words(step.get("subset")):
         return subset_words
-    named = f"{found.path.stem} {words(step.get('image_path'))}".upper()
+    named = f"{source.path.stem} {words(step.get('image_path'))}".upper()
     return next((subset for subset in _SUBSETS if subset in named), "")
 
 

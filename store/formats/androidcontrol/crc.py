@@ -34,12 +34,12 @@ def crc32c(data: bytes) -> int:
 
 @cache
 def _table() -> list[int]:
-    found = []
+    table = []
     for byte in range(256):
         for _ in range(8):
             byte = byte >> 1 ^ (_POLYNOMIAL if byte & 1 else 0)
-        found.append(byte)
-    return found
+        table.append(byte)
+    return table
 
 
 def _lanes(crc: int, data: memoryview) -> int:

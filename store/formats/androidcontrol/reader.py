@@ -56,13 +56,13 @@ class _Episode(NamedTuple):
         return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
-    path = found.path
+    path = source.path
     try:
         message("Example")
-        splits = _splits(found)
-        with FileStream(path, found.root) as stream:
+        splits = _splits(source)
+        with FileStream(path, source.root) as stream:
             count = 0
             for record in records(stream):
                 yield _one(record, f"{path}#{count}", path, splits, known)
@@ -193,14 +193,14 @@ def _read_action(text: str) -> Any:
         return text
 
 
-def _splits(found: RunSource) -> dict[str, dict[str, str]]:
+def _splits(source: RunSource) -> dict[str, dict[str, str]]:
     """For each kind of split, the episodes' own: a file lists the episodes of each of its splits."""
     out: dict[str, dict[str, str]] = {}
     for name, kind in _SPLITS.items():
-        path = found.path.parent / name
+        path = source.path.parent / name
         if not path.is_file():
             continue
-        value, _ = read_json(read_within(found.root, path, most=_MOST_SPLITS), str(path))
+        value, _ = read_json(read_within(source.root, path, most=_MOST_SPLITS), str(path))
         held = out.setdefault(kind, {})
         for split, ids in value.items() if isinstance(value, dict) else ():
             for id in ids if isinstance(ids, list) else ():

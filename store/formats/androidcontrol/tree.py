@@ -35,12 +35,12 @@ def _children(nodes: Any) -> list[list[int]]:
     """Each node's children by their places; a child belongs to the first that names it, and never to itself."""
     places = {node.unique_id: place for place, node in reversed(list(enumerate(nodes)))}
     taken: set[int] = set()
-    found: list[list[int]] = []
+    children: list[list[int]] = []
     for place, node in enumerate(nodes):
         named = dict.fromkeys(places[id] for id in node.child_ids if id in places)
-        found.append([child for child in named if child != place and child not in taken])
-        taken.update(found[-1])
-    return found
+        children.append([child for child in named if child != place and child not in taken])
+        taken.update(children[-1])
+    return children
 
 
 def _depths(children: list[list[int]]) -> dict[int, int]:

@@ -65,7 +65,7 @@ def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point
     place = written if isinstance(written, list) else pixels
     if place is None or len(place) not in (2, 4):
         return None, None, None
-    small = all((found := number(value)) is not None and 0 <= found <= 1 for value in place)
+    small = all((amount := number(value)) is not None and 0 <= amount <= 1 for value in place)
     whole = 1.0 if small and pixels is None else None
     use = place if pixels is None or len(pixels) != len(place) else pixels
     space = "0-1" if small else "0-1000" if pixels is not None and pixels != place else None

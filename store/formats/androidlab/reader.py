@@ -60,26 +60,26 @@ class _AndroidLabRun(NamedTuple):
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder."""
-    yield _run(found, known)
+    yield _run(source, known)
 
 
-def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    inside = (found.path / "trace.jsonl").is_file()
-    path = found.path / "trace.jsonl" if inside else found.path / "traces" / "trace.jsonl"
-    home = found.path.resolve().parent if inside else found.path
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    inside = (source.path / "trace.jsonl").is_file()
+    path = source.path / "trace.jsonl" if inside else source.path / "traces" / "trace.jsonl"
+    home = source.path.resolve().parent if inside else source.path
     name = escape_surrogates(home.resolve().name)
-    data = read_within(found.root, path)
+    data = read_within(source.root, path)
     shown = escape_surrogates(str(path))
     id = run_id(NAME, name, data)
     if known(id):
         return Known(id, shown)
     lines, cut = _lines(data, str(path))
     trace_name = as_text(lines[0].get("trace_id")) if lines else ""
-    run = _AndroidLabRun(found.root, home, path, lines, cut, _STAMP.sub("", trace_name or name))
+    run = _AndroidLabRun(source.root, home, path, lines, cut, _STAMP.sub("", trace_name or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
-    pictures = Pictures(found.root)
+    pictures = Pictures(source.root)
     first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
     draft = Draft(
         id,
@@ -103,18 +103,18 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
 def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
     """The steps, and whether the last line is cut short; a broken line before the last is a `LabError`."""
     rows = [row for row in data.splitlines() if row.strip()]
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
         try:
             value, notes = read_json(row, f"{what} line {i + 1}")
         except LabError:
-            if found and i == len(rows) - 1:
-                return found, True
+            if lines and i == len(rows) - 1:
+                return lines, True
             raise
         if not isinstance(value, dict):
             raise LabError(f"{what} line {i + 1}", "is no step")
-        found.append({**value, "missing": notes} if notes else value)
-    return found, False
+        lines.append({**value, "missing": notes} if notes else value)
+    return lines, False
 
 
 def _task(run: _AndroidLabRun) -> Task:
@@ -179,8 +179,8 @@ def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> U
 
 def _thought(response: str) -> str:
     """What the model says before its call."""
-    found = _CALL.search(response)
-    return (response[: found.start()] if found else response).strip()
+    match = _CALL.search(response)
+    return (response[: match.start()] if match else response).strip()
 
 
 def _judge(draft: Draft, run: _AndroidLabRun) -> float | None:
@@ -248,8 +248,8 @@ def _status(lines: list[dict[str, Any]], cut: bool) -> tuple[Any, str]:
 
 def _taken(image: Any) -> float | None:
     """Seconds since 1970, from a screenshot's name."""
-    found = _TAKEN.fullmatch(_last(image))
-    return float(found[2]) if found else None
+    match = _TAKEN.fullmatch(_last(image))
+    return float(match[2]) if match else None
 
 
 def _time(seconds: float | None) -> str:

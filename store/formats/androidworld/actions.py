@@ -87,9 +87,9 @@ def _place(
     raw: dict[str, Any], kind: str, scale: float, boxes: Callable[[int], Bounds | None] | None
 ) -> tuple[Point | None, Bounds | None, str | None]:
     """Where an action is done, the box of its element, and the space in which its source says so."""
-    found = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
-    if found is not None:
-        return _scaled(found, scale), None, "px"
+    at = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
+    if at is not None:
+        return _scaled(at, scale), None, "px"
     index = number(raw.get("index"))
     if index is None or kind not in _PLACED:
         return None, None, None
@@ -111,8 +111,8 @@ def parsed(output: Any) -> dict[str, Any] | None:
     """The action that a model's output names, as `Action: {...}` or as nothing but JSON; None where there is none."""
     if not isinstance(output, str):
         return None
-    found = _ACT.search(output)
-    start = found.end() if found else output.find("{") if output.lstrip().startswith(("{", "`")) else -1
+    match = _ACT.search(output)
+    start = match.end() if match else output.find("{") if output.lstrip().startswith(("{", "`")) else -1
     if start < 0:
         return None
     try:
@@ -124,10 +124,10 @@ def parsed(output: Any) -> dict[str, Any] | None:
 
 def reason_in(output: Any) -> str:
     """The reasoning in a model's output: what stands after `Reason:` and before its action; may be empty."""
-    if not isinstance(output, str) or (found := _SAID.search(output)) is None:
+    if not isinstance(output, str) or (match := _SAID.search(output)) is None:
         return ""
-    then = _THEN.search(output, found.end())
-    return output[found.end() : then.start() if then else None].strip()
+    then = _THEN.search(output, match.end())
+    return output[match.end() : then.start() if then else None].strip()
 
 
 def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTree:
@@ -137,15 +137,15 @@ def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTr
 
 def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
     """What a node has no place for, by the element's index; what says nothing is left out."""
-    found = {}
+    more_fields = {}
     for i, element in enumerate(elements):
         fields = fields_of(element) or {}
         others = {name: fields[name] for name in _OTHERS if fields.get(name)}
         if fields.get("is_visible") is False:
             others["is_visible"] = False
         if others:
-            found[str(i)] = others
-    return found
+            more_fields[str(i)] = others
+    return more_fields
 
 
 def _node(fields: dict[Any, Any], screen: Point | None, scale: float) -> Node:
@@ -178,5 +178,5 @@ def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bound
 
 
 def _times(value: Any, by: float) -> float | None:
-    found = number(value)
-    return None if found is None else found * by
+    amount = number(value)
+    return None if amount is None else amount * by

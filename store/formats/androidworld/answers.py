@@ -40,11 +40,11 @@ def _told(answer: Any) -> dict[Any, Any]:
             return {}
     fields = fields_of(answer) or {}
     for name in ("usage", "usageMetadata", "usage_metadata"):
-        if found := fields_of(fields.get(name)):
-            return found
+        if counts := fields_of(fields.get(name)):
+            return counts
     return {}
 
 
 def _count(counts: dict[Any, Any], names: tuple[str, ...]) -> int | None:
-    found = next((counts[name] for name in names if name in counts), None)
-    return found if type(found) is int and 0 <= found < 2**53 else None
+    count = next((counts[name] for name in names if name in counts), None)
+    return count if type(count) is int and 0 <= count < 2**53 else None

@@ -39,10 +39,10 @@ class ObjectMaker:
         if make is None:
             return ForeignObject(kind, args)
         try:
-            found = make(args)
+            value = make(args)
         except (ValueError, TypeError, IndexError, OverflowError, LookupError, UnicodeError):
-            found = None
-        return ForeignObject(kind, args) if found is None else found
+            value = None
+        return ForeignObject(kind, args) if value is None else value
 
     def _of_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
         match kind.name, args:

@@ -28,16 +28,16 @@ _MARKS = (b"task_template", b"episode_data")
 _NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a pickle; pictures are not made where the first of them is known."""
-    path = found.path
+    path = source.path
     try:
-        digest = _digest(path, found.root)
+        digest = _digest(path, source.root)
         spool = None if known(_id(digest, 0)) else Spool()
-        episodes = _episodes(path, found.root, spool)
+        episodes = _episodes(path, source.root, spool)
         if spool is None and not all(known(_id(digest, i)) for i in range(len(episodes))):
             spool = Spool()
-            episodes = _episodes(path, found.root, spool)
+            episodes = _episodes(path, source.root, spool)
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
         return

@@ -153,9 +153,9 @@ class _RunDraft:
         late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
         for name, value in [*beside, *outputs, *late]:
             held = fields_of(value)
-            found = held if held is not None and "action_type" in held else parsed(value)
-            if found is not None:
-                return self.shaper.shape(found, name)
+            fields = held if held is not None and "action_type" in held else parsed(value)
+            if fields is not None:
+                return self.shaper.shape(fields, name)
         return None
 
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
@@ -202,16 +202,16 @@ class _RunDraft:
         """The episode's own fields that have no other place."""
         self.shaper.notes.clear()
         fields = self.episode.fields
-        found = {
+        source = {
             self._text(key): self.shaper.shape(value, str(key))
             for key, value in fields.items()
             if key not in _TOP and value is not None and not shot_of(value)
         }
         if self.told is not None and self.score is None:
-            found["is_successful"] = self.told
+            source["is_successful"] = self.told
         if self.shaper.notes:
-            found["missing"] = list(self.shaper.notes)
-        return found
+            source["missing"] = list(self.shaper.notes)
+        return source
 
     def _end(self, draft: Draft) -> None:
         seconds = number(self.episode.fields.get("run_time"))

@@ -28,9 +28,9 @@ def parts(response: Any) -> dict[str, str]:
         return {name: text for name in _PARTS if isinstance(text := response.get(name), str)}
     if not isinstance(response, str):
         return {}
-    found = list(_PART.finditer(response))
-    ends = [part.start() for part in found[1:]] + [len(response)]
-    return {part[1]: response[part.end() : end].strip() for part, end in zip(found, ends, strict=False)}
+    matches = list(_PART.finditer(response))
+    ends = [part.start() for part in matches[1:]] + [len(response)]
+    return {part[1]: response[part.end() : end].strip() for part, end in zip(matches, ends, strict=False)}
 
 
 class NumberedScreen:

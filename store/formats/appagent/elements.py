@@ -43,10 +43,10 @@ def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]
 
 
 def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
-    found: list[NumberedElement] = []
+    numbered: list[NumberedElement] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
     seen = 0
-    while stack and len(found) < _MOST and seen < _MOST_SEEN:
+    while stack and len(numbered) < _MOST and seen < _MOST_SEEN:
         node, parent = stack.pop()
         stack.extend((child, node) for child in reversed(node))
         box = _box(node)
@@ -55,9 +55,9 @@ def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
         seen += 1
         prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
         element = NumberedElement(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
-        if not _near(element, found):
-            found.append(element)
-    return found
+        if not _near(element, numbered):
+            numbered.append(element)
+    return numbered
 
 
 def _near(element: NumberedElement, others: list[NumberedElement]) -> bool:
@@ -66,8 +66,8 @@ def _near(element: NumberedElement, others: list[NumberedElement]) -> bool:
 
 
 def _box(node: ElementTree.Element) -> Box | None:
-    found = _BOUNDS.fullmatch(node.get("bounds", ""))
-    return (int(found[1]), int(found[2]), int(found[3]), int(found[4])) if found else None
+    match = _BOUNDS.fullmatch(node.get("bounds", ""))
+    return (int(match[1]), int(match[2]), int(match[3]), int(match[4])) if match else None
 
 
 def _name(node: ElementTree.Element) -> str:

@@ -31,39 +31,39 @@ _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run, exploration or demonstration of a folder."""
-    if (found.path / "record.txt").is_file():
-        yield _demonstration(found, known)
+    if (source.path / "record.txt").is_file():
+        yield _demonstration(source, known)
         return
-    for log in sorted(path for path in found.path.iterdir() if _LOG.fullmatch(path.name)):
-        yield _run(found, log, known)
+    for log in sorted(path for path in source.path.iterdir() if _LOG.fullmatch(path.name)):
+        yield _run(source, log, known)
 
 
-def _run(found: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | Known:
-    data = read_within(found.root, log)
+def _run(source: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | Known:
+    data = read_within(source.root, log)
     lines, cut = _lines(data, log)
     explored = log.name.startswith("log_explore_")
     reflected: list[LogLine] = []
     if explored:
-        for path in sorted(found.path.glob("log_reflect_*.txt")):
-            reflected += _lines(read_within(found.root, path), path)[0]
+        for path in sorted(source.path.glob("log_reflect_*.txt")):
+            reflected += _lines(read_within(source.root, path), path)[0]
     screens = Screens(
-        found.root, numbered(found.path, _SHOT), numbered(found.path, _TREE), numbered(found.path, _AFTER)
+        source.root, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER)
     )
-    rounds = _rounds(found)
+    rounds = _rounds(source)
     return run(log, data, lines, screens, known, cut=cut, reflected=reflected, rounds=rounds)
 
 
-def _rounds(found: RunSource) -> int | None:
+def _rounds(source: RunSource) -> int | None:
     """`MAX_ROUNDS` of the nearest config.yaml above a run, within the folder that was named; None where none tells."""
-    here = found.path.resolve()
+    here = source.path.resolve()
     for folder in here.parents[:_ABOVE]:
         path = folder / "config.yaml"
-        if not folder.is_relative_to(found.root.resolve()) or not path.is_file():
+        if not folder.is_relative_to(source.root.resolve()) or not path.is_file():
             continue
         try:
-            limit = _MAX_ROUNDS.search(read_within(found.root, path, most=_MOST_CONFIG))
+            limit = _MAX_ROUNDS.search(read_within(source.root, path, most=_MOST_CONFIG))
         except LabError:
             continue
         if limit:
@@ -71,13 +71,13 @@ def _rounds(found: RunSource) -> int | None:
     return None
 
 
-def _demonstration(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    folder = found.path
-    data = read_within(found.root, folder / "record.txt")
+def _demonstration(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    folder = source.path
+    data = read_within(source.root, folder / "record.txt")
     goal = folder / "task_desc.txt"
-    text = read_within(found.root, goal) if goal.is_file() else b""
+    text = read_within(source.root, goal) if goal.is_file() else b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
-    screens = Screens(found.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
+    screens = Screens(source.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
     return demonstration(folder, data, text, screens, known)
 
 

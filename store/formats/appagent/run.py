@@ -122,11 +122,11 @@ def run(
 
 def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
     folder = log.resolve().parent
-    found = _APP.match(log.name)
-    app = escape_surrogates(found[1] if found else folder.parent.parent.name)
+    match = _APP.match(log.name)
+    app = escape_surrogates(match[1] if match else folder.parent.parent.name)
     prompts = (line.value.get("prompt") for line in lines)
     goals = (_GOAL.search(prompt) for prompt in prompts if isinstance(prompt, str))
-    goal = next((found[1].strip() for found in goals if found), "")
+    goal = next((match[1].strip() for match in goals if match), "")
     name = f"{app}: {goal}"[:_TOLD] if goal else escape_surrogates(folder.name)
     traits = {"part": "exploration"} if log.name.startswith("log_explore_") else {}
     return Task(
@@ -186,8 +186,8 @@ def _reflected(
 def _decision(response: Any) -> str:
     if isinstance(response, dict):
         return str(response.get("Decision", "")).strip()
-    found = re.search(r"^[^\S\n]*+Decision:\s*+([A-Z]++)", response, re.M) if isinstance(response, str) else None
-    return found[1] if found else ""
+    match = re.search(r"^[^\S\n]*+Decision:\s*+([A-Z]++)", response, re.M) if isinstance(response, str) else None
+    return match[1] if match else ""
 
 
 def _used_up(steps: int, rounds: int | None) -> str:

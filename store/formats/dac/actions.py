@@ -96,7 +96,7 @@ def action_of(raw: Any, frame: CoordinateFrame) -> Action:
         spelling, text = flat(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
     boxes, at = _places(next((held[key] for key in _PLACE if held.get(key) is not None), None), frame)
-    way = next((found for key in _WAY if (found := direction(held.get(key)))), None)
+    way = next((way_name for key in _WAY if (way_name := direction(held.get(key)))), None)
     action = Action(
         kind="status" if status else kind,
         at=at,
@@ -132,7 +132,7 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
     if len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
         value = [*value[0], *value[1]]
     several = value if value and all(isinstance(one, list) for one in value) else [value]
-    boxes = tuple(found for one in several if (found := _box(one, frame)) is not None)
+    boxes = tuple(one_box for one in several if (one_box := _box(one, frame)) is not None)
     if boxes:
         return boxes, centre(boxes[0])
     first = several[0]
@@ -144,8 +144,8 @@ def _box(value: Any, frame: CoordinateFrame) -> Box | None:
     shares = [number(one) for one in value]
     if any(isinstance(one, float) for one in value) and all(share is not None and 0 <= share <= 1 for share in shares):
         return box(value, frame.seen or frame.told, 1)
-    found = box(value)
-    return (*frame.pixel(found[:2]), *frame.pixel(found[2:])) if found else None
+    corners = box(value)
+    return (*frame.pixel(corners[:2]), *frame.pixel(corners[2:])) if corners else None
 
 
 def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:

@@ -40,15 +40,15 @@ Place = tuple[str, Any]
 """Where a value stands in its file, and the value."""
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every episode of a file, in its order."""
-    path = str(found.path)
+    path = str(source.path)
     try:
-        data = unpacked(found.root, found.path)
+        data = unpacked(source.root, source.path)
     except LabError as error:
         yield FailedRun(path, error.sentence)
         return
-    shots = ImageFinder(found.root, found.path.parent)
+    shots = ImageFinder(source.root, source.path.parent)
     for part in _parts(data, path):
         if isinstance(part, FailedRun):
             yield part
@@ -56,7 +56,7 @@ def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | 
         for place, held in _episodes(("", part.value)):
             label = part.label(place)
             try:
-                yield imported(_episode(found, part, place, held, shots), known)
+                yield imported(_episode(source, part, place, held, shots), known)
             except LabError as error:
                 yield FailedRun(f"{path}#{label}" if label else path, error.sentence)
 
@@ -181,8 +181,8 @@ def _is_step(value: Any) -> bool:
     return any(key in value for key in _STEP_MARKS)
 
 
-def _episode(found: RunSource, part: _JsonPart, place: str, held: Any, shots: ImageFinder) -> DacEpisode:
-    path, label = str(found.path), part.label(place)
+def _episode(source: RunSource, part: _JsonPart, place: str, held: Any, shots: ImageFinder) -> DacEpisode:
+    path, label = str(source.path), part.label(place)
     steps = steps_of(held)
     if steps is None:
         raise LabError(path, f"{f'field {label}: ' if label else ''}holds no list of steps")
@@ -195,7 +195,7 @@ def _episode(found: RunSource, part: _JsonPart, place: str, held: Any, shots: Im
     own = next((name for key in _IDS if (name := words(meta.get(key)))), "")
     key = place.rpartition(".")[2]
     name = own or ("" if "[" in key else key)
-    return DacEpisode(name, meta, rows, inside, found, part.notes, shots, 1 if isinstance(held, list) else 0)
+    return DacEpisode(name, meta, rows, inside, source, part.notes, shots, 1 if isinstance(held, list) else 0)
 
 
 def _is_file(seen: CandidateFile) -> bool:
@@ -207,10 +207,10 @@ def _is_file(seen: CandidateFile) -> bool:
 
 def _is_episode(held: Any, is_cut: bool) -> bool:
     """Whether a value tells a task, the screen or the app it was done on, and steps with actions, if any."""
-    found = steps_of(held)
-    if found is None:
+    step_list = steps_of(held)
+    if step_list is None:
         return False
-    field, steps = found
+    field, steps = step_list
     meta = held if field else held[0]
     if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _ABOUT):
         return False

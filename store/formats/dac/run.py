@@ -161,7 +161,7 @@ def _traits(episode: DacEpisode) -> dict[str, str]:
     structures = (_structure(episode.meta.get(key)) for key in _STRUCTURE)
     return {
         "category": episode.says("category"),
-        "structure": next((found for found in structures if found), ""),
+        "structure": next((structure for structure in structures if structure), ""),
         "platform": _platform(episode),
         "level": episode.says("level"),
         "language": language or script,

@@ -72,19 +72,19 @@ def done_of(action: dict[str, Any]) -> Action:
     if name in ("swipe", "drag") and _still(action):
         name = "long_press"
     call = ToolCall(name, {key: value for key, value in action.items() if key != "action_type"})
-    found = action_of(call, [action], {})
+    done_action = action_of(call, [action], {})
     return Action(
-        kind=found.kind,
-        at=found.at,
-        to=found.to,
-        text=found.text,
-        direction=found.direction,
-        vector=found.vector,
+        kind=done_action.kind,
+        at=done_action.at,
+        to=done_action.to,
+        text=done_action.text,
+        direction=done_action.direction,
+        vector=done_action.vector,
         app=spelled_out(action.get("package")),
-        ms=found.ms,
+        ms=done_action.ms,
         raw=action,
         space="px",
-        boxes=found.boxes,
+        boxes=done_action.boxes,
     )
 
 

@@ -75,8 +75,8 @@ def calls_of(code: str) -> list[ToolCall]:
 def _tagged(text: str, opened: re.Pattern[str], closed: str) -> Iterator[tuple[str, str]]:
     """The name and the inside of each tag, up to the next that closes one."""
     at = 0
-    while (found := opened.search(text, at)) and (end := text.find(closed, found.end())) >= 0:
-        yield found[1], text[found.end() : end]
+    while (match := opened.search(text, at)) and (end := text.find(closed, match.end())) >= 0:
+        yield match[1], text[match.end() : end]
         at = end + len(closed)
 
 
@@ -97,13 +97,13 @@ def with_outcomes(written: list[ToolCall], run: list[ToolCall]) -> list[ToolCall
     if not run:
         return written
     left = list(run)
-    found: list[ToolCall] = []
+    calls: list[ToolCall] = []
     for call in written:
         if left and left[0].name == call.name:
-            found.append(left.pop(0))
+            calls.append(left.pop(0))
         else:
-            found.append(call._replace(done=False, summary="not run"))
-    return found if not left else run
+            calls.append(call._replace(done=False, summary="not run"))
+    return calls if not left else run
 
 
 def _told(action: dict[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _python(code: str) -> list[ToolCall]:
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found: list[ToolCall] = []
+    calls: list[ToolCall] = []
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name not in _NAMES:
@@ -129,8 +129,8 @@ def _python(code: str) -> list[ToolCall]:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
         args = {names[i] if i < len(names) else str(i): _literal(arg) for i, arg in enumerate(node.args)}
         args |= {word.arg: _literal(word.value) for word in node.keywords if word.arg}
-        found.append(ToolCall(name, args, line=node.lineno))
-    return found
+        calls.append(ToolCall(name, args, line=node.lineno))
+    return calls
 
 
 class CodeError(NamedTuple):
@@ -148,11 +148,11 @@ class CodeError(NamedTuple):
 def code_error(output: Any) -> CodeError | None:
     """What ended the code whose output this is; None where it ran to its end."""
     text = output if isinstance(output, str) else ""
-    found = _ERROR.search(text[-_LONGEST:])
-    if found is None:
+    match = _ERROR.search(text[-_LONGEST:])
+    if match is None:
         return None
-    line = _ERROR_LINE.search(text[-_LONGEST:], found.end())
-    return CodeError(escape_surrogates(found[1]), int(line[1]) if line else 0)
+    line = _ERROR_LINE.search(text[-_LONGEST:], match.end())
+    return CodeError(escape_surrogates(match[1]), int(line[1]) if line else 0)
 
 
 def _literal(node: ast.expr) -> Any:

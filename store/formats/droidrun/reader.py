@@ -60,22 +60,22 @@ class _DroidrunRun(NamedTuple):
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder."""
-    yield _run(found, known)
+    yield _run(source, known)
 
 
-def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    main = found.path / "trajectory.json"
+def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    main = run_source.path / "trajectory.json"
     alone = not main.is_file()
-    main = found.path / "macro.json" if alone else main
-    data = read_within(found.root, main)
-    name = escape_surrogates(found.path.resolve().name)
+    main = run_source.path / "macro.json" if alone else main
+    data = read_within(run_source.root, main)
+    name = escape_surrogates(run_source.path.resolve().name)
     id = run_id(NAME, name, data)
     path = escape_surrogates(str(main))
     if known(id):
         return Known(id, path)
-    macro, unread = _macro(found)
+    macro, unread = _macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
     happened = told([] if alone else _events(data, path))
@@ -83,14 +83,14 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     if not isinstance(macro.get("actions"), list):
         macro["actions"] = happened.macro
     run = _DroidrunRun(
-        found,
+        run_source,
         happened,
         macro,
-        numbered(found.path / "screenshots", _NUMBERED),
-        numbered(found.path / "ui_states", _NUMBERED),
+        numbered(run_source.path / "screenshots", _NUMBERED),
+        numbered(run_source.path / "ui_states", _NUMBERED),
         recorded,
     )
-    pictures = Pictures(found.root)
+    pictures = Pictures(run_source.root)
     task = _task(run, name)
     draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
@@ -108,13 +108,13 @@ def _events(data: bytes, what: str) -> list[dict[str, Any]]:
     return as_mappings(read_json(data, what).value, what, "event")
 
 
-def _macro(found: RunSource) -> tuple[dict[str, Any], str]:
+def _macro(source: RunSource) -> tuple[dict[str, Any], str]:
     """What macro.json holds, and why it could not be read where it could not."""
-    path = found.path / "macro.json"
+    path = source.path / "macro.json"
     if not path.is_file():
         return {}, ""
     try:
-        value = read_json(read_within(found.root, path), str(path)).value
+        value = read_json(read_within(source.root, path), str(path)).value
     except LabError as error:
         return {}, unread(path, error)
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):

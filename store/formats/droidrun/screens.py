@@ -33,8 +33,8 @@ def state_of(value: Any) -> RecordedScreen:
 def box_of(bounds: Any) -> Box | None:
     """`l,t,r,b`, `[l,t][r,b]`, a list or a mapping of the four sides."""
     if isinstance(bounds, str):
-        found = _NUMBERS.findall(bounds[:100])
-        return box(found) if len(found) == 4 else None
+        matches = _NUMBERS.findall(bounds[:100])
+        return box(matches) if len(matches) == 4 else None
     if isinstance(bounds, dict):
         return box([bounds.get(side) for side in _SIDES])
     return box(bounds)

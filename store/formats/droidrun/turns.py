@@ -63,12 +63,12 @@ class AgentTurn:
     def calls(self) -> list[ToolCall]:
         """The turn's calls; those that stand after the line at which its code ended were not run."""
         error = self.error
-        found = with_outcomes(self.written, self.run)
+        outcomes = with_outcomes(self.written, self.run)
         if error is None or not error.line:
-            return found
+            return outcomes
         return [
             call._replace(done=False, summary=error.sentence(False)) if call.line > error.line else call
-            for call in found
+            for call in outcomes
         ]
 
 
@@ -90,40 +90,40 @@ class EventTurns:
 
 def told(events: list[dict[str, Any]]) -> EventTurns:
     """The events of a trajectory.json as turns."""
-    found = EventTurns()
+    turns = EventTurns()
     looks = any(_LOOKS.fullmatch(_kind(event)) for event in events)
     for event in events:
         kind = _kind(event)
         if _LOOKS.fullmatch(kind):
-            _look(found)
-            found.goal = found.goal or as_text(event.get("goal")) or as_text(event.get("instruction"))
+            _look(turns)
+            turns.goal = turns.goal or as_text(event.get("goal")) or as_text(event.get("instruction"))
         elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
-            _answer(found, event, kind, looks)
+            _answer(turns, event, kind, looks)
         elif kind in _ENDS:
-            if not found.end or _ENDS.index(kind) <= _ENDS.index(_kind(found.end)):
-                found.end = event
+            if not turns.end or _ENDS.index(kind) <= _ENDS.index(_kind(turns.end)):
+                turns.end = event
         elif isinstance(event.get("action_type"), str):
-            found.macro.append(event)
+            turns.macro.append(event)
         else:
-            _fill(found, event, kind)
-    return found
+            _fill(turns, event, kind)
+    return turns
 
 
-def _look(found: EventTurns) -> None:
+def _look(turns: EventTurns) -> None:
     """The agent looks at the screen; what stood before its first look is of that turn."""
-    if not (found.turns and not found.turn.looked and not found.turn.answered):
-        found.turns.append(AgentTurn(len({turn.screen for turn in found.turns})))
-    found.turn.looked = True
+    if not (turns.turns and not turns.turn.looked and not turns.turn.answered):
+        turns.turns.append(AgentTurn(len({turn.screen for turn in turns.turns})))
+    turns.turn.looked = True
 
 
-def _answer(found: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
+def _answer(turns: EventTurns, event: dict[str, Any], kind: str, looks: bool) -> None:
     """A model's answer; a second one without a look at the screen between is a turn of its own on the same screen."""
-    turn = found.turn
+    turn = turns.turn
     manager = kind == "ManagerResponseEvent"
     if turn.answered or (manager and not looks and turn.extra.get("manager")):
         step = 0 if looks else 1
         turn = AgentTurn(turn.screen + step)
-        found.turns.append(turn)
+        turns.turns.append(turn)
     turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
     response = as_text(event.get("response", event.get("response_text")))
     if manager:
@@ -136,9 +136,9 @@ def _answer(found: EventTurns, event: dict[str, Any], kind: str, looks: bool) ->
     turn.written = calls_of(code) if code else []
 
 
-def _fill(found: EventTurns, event: dict[str, Any], kind: str) -> None:
+def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
     """What other events add to the turn they stand in."""
-    turn = found.turn
+    turn = turns.turn
     if kind in _PLANS:
         _plan(turn, event)
     elif kind == "ExecutorContextEvent":
@@ -166,7 +166,7 @@ def _fill(found: EventTurns, event: dict[str, Any], kind: str) -> None:
         return
     elif kind not in _SILENT:
         turn.extra.setdefault("events", []).append(event)
-    found.goal = found.goal or _asked(event)
+    turns.goal = turns.goal or _asked(event)
 
 
 def _plan(turn: AgentTurn, event: dict[str, Any]) -> None:

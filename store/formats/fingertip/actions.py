@@ -96,11 +96,11 @@ def _flat(name: str) -> str:
 def _call(text: str) -> tuple[str, dict[str, Any]]:
     """The name and the named parameters of a call that is spelled as text; it is read, never run."""
     call = text.strip().removesuffix(";").rstrip() if len(text) <= _MOST_CALL else ""
-    found = _CALLED.match(call)
-    rest = call[found.end() :].lstrip() if found else ""
-    if found is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
+    match = _CALLED.match(call)
+    rest = call[match.end() :].lstrip() if match else ""
+    if match is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
         return "", {}
-    name, inside = found[0].rstrip(), rest[1:-1]
+    name, inside = match[0].rstrip(), rest[1:-1]
     given: dict[str, Any] = _quoted(inside)
     if pair := _PAIR.search(inside):
         given["coordinates"] = [pair[1], pair[2]]

@@ -50,17 +50,17 @@ class Files(NamedTuple):
 
 def files_of(folder: Path, root: Path) -> Files:
     """What lies in an episode's folder, and its pictures and trees one and two folders further down."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for here, below, names in os.walk(folder):
         depth = len(Path(here).relative_to(folder).parts)
         below[:] = sorted(below) if depth < 2 else []
-        found.extend(Path(here) / name for name in names if not name.startswith("._"))
-        if len(found) > _MOST_FILES:
+        paths.extend(Path(here) / name for name in names if not name.startswith("._"))
+        if len(paths) > _MOST_FILES:
             raise LabError(str(folder), f"holds more than {_MOST_FILES:,} files")
-    found.sort(key=lambda path: natural(str(path.relative_to(folder))))
-    own = [path for path in found if path.parent == folder and path.suffix.lower() in DATA]
-    images = [path for path in found if path.suffix.lower() in _IMAGES]
-    trees = [path for path in found if path.suffix.lower() == ".xml"]
+    paths.sort(key=lambda path: natural(str(path.relative_to(folder))))
+    own = [path for path in paths if path.parent == folder and path.suffix.lower() in DATA]
+    images = [path for path in paths if path.suffix.lower() in _IMAGES]
+    trees = [path for path in paths if path.suffix.lower() == ".xml"]
     return Files(folder, root, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
 
 

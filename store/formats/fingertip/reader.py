@@ -56,23 +56,23 @@ _OTHERS = frozenset(
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The episode of a folder."""
-    yield _run(found, known)
+    yield _run(source, known)
 
 
-def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    files = files_of(found.path, found.root)
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    files = files_of(source.path, source.root)
     actions_file, data, rows = actions_in(files)
     fields = told_in(files, actions_file)
-    stamp = escape_surrogates(found.path.resolve().name)
-    user = _first(fields, _USER) or escape_surrogates(found.path.resolve().parent.name)
-    path = escape_surrogates(str(found.path))
+    stamp = escape_surrogates(source.path.resolve().name)
+    user = _first(fields, _USER) or escape_surrogates(source.path.resolve().parent.name)
+    path = escape_surrogates(str(source.path))
     id = run_id(NAME, f"{user}/{stamp}", data)
     if known(id):
         return Known(id, path)
     profile = profile_of(files, user)
-    pictures = Pictures(found.root)
+    pictures = Pictures(source.root)
     draft = Draft(
         id,
         _task(fields, user, stamp, len(rows)),

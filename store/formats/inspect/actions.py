@@ -78,8 +78,8 @@ def _point(value: Any) -> Point | None:
 
 
 def _ms(seconds: Any) -> int | None:
-    found = number(seconds)
-    return round(found * 1000) if found is not None and 0 <= found < _MOST_SECONDS else None
+    amount = number(seconds)
+    return round(amount * 1000) if amount is not None and 0 <= amount < _MOST_SECONDS else None
 
 
 def _text(value: Any) -> str | None:

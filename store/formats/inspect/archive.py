@@ -128,8 +128,8 @@ def _check_index(file: BinaryIO, size: int, what: str) -> None:
     """Raises `LabError` where the index that a zip's last bytes tell of is larger than any log's."""
     file.seek(max(0, size - _TAIL))
     tail = file.read(_TAIL)
-    found = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
-    for at, form in found:
+    ends = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
+    for at, form in ends:
         if at < 0 or at + struct.calcsize(form) > len(tail):
             continue
         [index] = struct.unpack_from(form, tail, at)

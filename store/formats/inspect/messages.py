@@ -36,8 +36,8 @@ class Attachments:
             return ""
         for reference in _REFERENCES:
             if value.startswith(reference):
-                found = self._held.get(value.removeprefix(reference))
-                return found if isinstance(found, str) else value
+                content = self._held.get(value.removeprefix(reference))
+                return content if isinstance(content, str) else value
         return value
 
     def picture(self, value: Any, extra: dict[str, Any]) -> Observation | None:
@@ -56,13 +56,13 @@ class Attachments:
 
 
 def _unpacked(url: str) -> bytes:
-    found = _DATA.match(url)
-    if not found:
+    match = _DATA.match(url)
+    if not match:
         raise LabError("picture", f"is not kept in the log ({lean(url)})")
     if len(url) > PICTURE_BYTES * 4 // 3:
         raise LabError("picture", f"is more than the {PICTURE_BYTES:,} bytes that are read")
     try:
-        return base64.b64decode(url[found.end() :])
+        return base64.b64decode(url[match.end() :])
     except (binascii.Error, ValueError) as error:
         raise LabError("picture", f"is damaged ({error})") from error
 
@@ -70,8 +70,8 @@ def _unpacked(url: str) -> bytes:
 def lean(value: Any) -> Any:
     """A value without the bytes of pictures that are kept on their own: each is told by its kind and length."""
     if isinstance(value, str):
-        found = _DATA.match(value) if len(value) > _LONG else None
-        return f"{found[0]} {len(value) - found.end()} characters" if found else value
+        match = _DATA.match(value) if len(value) > _LONG else None
+        return f"{match[0]} {len(value) - match.end()} characters" if match else value
     if isinstance(value, dict):
         return {key: lean(held) for key, held in value.items()}
     return [lean(held) for held in value] if isinstance(value, list) else value
@@ -113,9 +113,9 @@ def calls(message: dict[str, Any]) -> list[dict[str, Any]]:
 def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
     """A sample's conversation, from its messages, or from its events where these hold nothing of the model."""
     held = sample.get("messages")
-    found = [message for message in held if isinstance(message, dict)] if isinstance(held, list) else []
-    if any(message.get("role") in ("assistant", "tool") for message in found):
-        return found
+    messages_held = [message for message in held if isinstance(message, dict)] if isinstance(held, list) else []
+    if any(message.get("role") in ("assistant", "tool") for message in messages_held):
+        return messages_held
     messages: list[dict[str, Any]] = []
     for event in events_of(sample):
         message = output_of(event)
@@ -124,7 +124,7 @@ def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
         elif event.get("event") == "tool":
             result = {"role": "tool", "tool_call_id": event.get("id"), "function": event.get("function")}
             messages.append({**result, "content": event.get("result"), "error": event.get("error")})
-    return [*found, *messages]
+    return [*messages_held, *messages]
 
 
 def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
@@ -144,11 +144,11 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
 def usage_of(usage: Any, seconds: Any = None) -> Usage | None:
     """Inspect's `ModelUsage`; None where it tells nothing."""
     held = as_mapping(usage)
-    found = Usage(
+    tokens = Usage(
         as_count(held.get("input_tokens")),
         as_count(held.get("output_tokens")),
         as_count(held.get("input_tokens_cache_read")),
         as_amount(held.get("total_cost")),
         as_amount(seconds),
     )
-    return None if found == Usage() else found
+    return None if tokens == Usage() else tokens

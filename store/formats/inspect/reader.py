@@ -28,29 +28,29 @@ _ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every sample of a log."""
-    path = found.path
+    path = source.path
     if path.suffix == ".eval":
-        yield from _zipped(found, known)
+        yield from _zipped(source, known)
         return
-    held = pieces(unpacked(found.root, path), "samples", str(path))
+    held = pieces(unpacked(source.root, path), "samples", str(path))
     for i, sample in enumerate(held.items):
-        yield _one(sample, held.rest, found, f"{path}#{i}", known)
+        yield _one(sample, held.rest, source, f"{path}#{i}", known)
 
 
-def _zipped(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
-    with Entries(found.root, found.path) as entries:
-        header = _header(entries, found.path)
+def _zipped(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+    with Entries(source.root, source.path) as entries:
+        header = _header(entries, source.path)
         for name in sorted(entries.names):
             if not (name.startswith(_SAMPLES) and name.endswith(".json")):
                 continue
-            what = f"{found.path}#{name}"
+            what = f"{source.path}#{name}"
             try:
                 sample: StorableValue | LabError = read_json(entries.read(name), what)
             except LabError as error:
                 sample = error
-            yield _one(sample, header, found, what, known)
+            yield _one(sample, header, source, what, known)
 
 
 def _header(entries: Entries, path: Path) -> dict[str, Any]:
@@ -63,15 +63,15 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
 
 
 def _one(
-    sample: StorableValue | LabError, header: dict[str, Any], found: RunSource, what: str, known: Callable[[str], bool]
+    sample: StorableValue | LabError, header: dict[str, Any], source: RunSource, what: str, known: Callable[[str], bool]
 ) -> Imported | Known | FailedRun:
     try:
         if isinstance(sample, LabError):
             raise sample
         if not isinstance(sample.value, dict):
             raise LabError(what, "is no sample")
-        path = escape_surrogates(str(found.path))
-        return imported(sample.value, sample.notes, header, path, Pictures(found.root), known)
+        path = escape_surrogates(str(source.path))
+        return imported(sample.value, sample.notes, header, path, Pictures(source.root), known)
     except LabError as error:
         return FailedRun(what, error.sentence)
 

@@ -168,10 +168,10 @@ def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, 
     spoken = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
     by_id = {message["id"]: event for message, event in made if isinstance(message.get("id"), str)}
     named = {i: id for i in spoken if isinstance(id := messages[i].get("id"), str)}
-    found = {i: by_id[id] for i, id in named.items() if id in by_id}
-    if not found and len(made) == len(spoken):
+    timed_events = {i: by_id[id] for i, id in named.items() if id in by_id}
+    if not timed_events and len(made) == len(spoken):
         return {i: event for i, (_, event) in zip(spoken, made, strict=True)}
-    return found
+    return timed_events
 
 
 def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: Attachments) -> Task:
@@ -233,16 +233,16 @@ def _float(value: Any) -> float | None:
         return _LETTERS[value]
     if isinstance(value, str) and value.lower() in _WORDS:
         return _WORDS[value.lower()]
-    found = number(value)
-    return found if found is not None and 0 <= found <= 1 else None
+    amount = number(value)
+    return amount if amount is not None and 0 <= amount <= 1 else None
 
 
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     """What all models of a sample cost together."""
     model_usage = as_mapping(sample.get("model_usage"))
-    found = [usage for usage in (usage_of(one) for one in model_usage.values()) if usage is not None]
+    usages = [usage for usage in (usage_of(one) for one in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
-    if not found and seconds is None:
+    if not usages and seconds is None:
         return None
-    total = reduce(Usage.plus, found) if found else Usage()
+    total = reduce(Usage.plus, usages) if usages else Usage()
     return msgspec.structs.replace(total, seconds=seconds.seconds if seconds else None, tries=max(1, steps))

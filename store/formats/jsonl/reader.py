@@ -96,21 +96,21 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder; every byte of it is checked before it is handed on."""
-    yield _run(found, known)
+    yield _run(source, known)
 
 
-def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    path = found.path / FILE
-    lines = _lines(found.root, path)
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    path = source.path / FILE
+    lines = _lines(source.root, path)
     header = next(lines, (1, "", None))[2]
     if not isinstance(header, HeaderLine) or header.format != FORMAT:
         raise LabError(f"{path}, line 1", "is not the beginning of a run in this format")
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
     if known(header.trace):
-        return Known(header.trace, str(found.path))
+        return Known(header.trace, str(source.path))
     read: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:
@@ -121,7 +121,7 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
             steps += 1
     if not read["event"]:
         raise LabError(str(path), "holds no events")
-    blobs = Blobs(found, read["blob"])
+    blobs = Blobs(source, read["blob"])
     blobs.check()
     return Imported(read["event"], blobs, read["verdict"], read["review"], read["clearance"], read["tombstone"])
 
@@ -180,8 +180,8 @@ def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events:
 class Blobs(Mapping[str, Blob]):
     """The files below `blobs`, each read when it is wanted and never kept: a run's pictures need not fit in memory."""
 
-    def __init__(self, found: RunSource, lines: list[BlobLine]) -> None:
-        self._found = found
+    def __init__(self, source: RunSource, lines: list[BlobLine]) -> None:
+        self._found = source
         self._lines = {line.sha256: line for line in lines}
 
     @property

@@ -105,13 +105,13 @@ def _blocks(prediction: str) -> tuple[list[str], str]:
     blocks: list[str] = []
     rest: list[str] = []
     at = 0
-    while found := _BLOCK.search(prediction, at):
-        rest.append(prediction[at : found.start()])
-        close = f"</{found[1]}>"
-        end = prediction.find(close, found.end())
+    while match := _BLOCK.search(prediction, at):
+        rest.append(prediction[at : match.start()])
+        close = f"</{match[1]}>"
+        end = prediction.find(close, match.end())
         at = end + len(close)
         if end < 0:
-            call = prediction.find("<tool_call>", found.end())
+            call = prediction.find("<tool_call>", match.end())
             end = at = call if call >= 0 else len(prediction)
-        blocks.append(prediction[found.end() : end].strip())
+        blocks.append(prediction[match.end() : end].strip())
     return blocks, "".join([*rest, prediction[at:]])

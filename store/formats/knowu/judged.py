@@ -36,13 +36,13 @@ def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]
     """What the judges said of an attempt; a file of theirs that cannot be read is told in the verdict's reason."""
     if not log_root.is_relative_to(root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for folder in sorted((log_root / EVALUATED / task).glob(f"*/attempt_{attempt}")):
         for name in _FILES:
             path = folder / f"{name}.json"
             if path.is_file():
-                found.append(_verdict(root, path, name))
-    return found
+                verdicts.append(_verdict(root, path, name))
+    return verdicts
 
 
 def _verdict(root: Path, path: Path, name: str) -> Verdict:

@@ -44,8 +44,8 @@ def read_logs(folder: Path, root: Path) -> ThreadLog:
     log = ThreadLog({}, {})
     step = 0
     for time, message in (entry for one in sorted(filter(None, entries)) for entry in one):
-        if found := _STEP.match(message):
-            step = int(found[1])
+        if match := _STEP.match(message):
+            step = int(match[1])
             if step == 1 and message.startswith("Screenshot"):
                 # An unhealthy phone makes the runner begin again, and the trajectory with it.
                 log.times.clear()
@@ -69,9 +69,9 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
-    found = _LINE.match("\n".join(lines).rstrip("\r\n"))
-    if found:
-        yield found[1], found[2]
+    match = _LINE.match("\n".join(lines).rstrip("\r\n"))
+    if match:
+        yield match[1], match[2]
 
 
 def _iso(time: str) -> str | None:

@@ -39,22 +39,22 @@ _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder, or every run of a bundle."""
-    if found.path.is_dir():
-        yield imported(_folder_episode(found), known)
+    if source.path.is_dir():
+        yield imported(_folder_episode(source), known)
     else:
-        yield from _bundle(found, known)
+        yield from _bundle(source, known)
 
 
-def _folder_episode(found: RunSource) -> KnowuEpisode:
-    folder = found.path
+def _folder_episode(source: RunSource) -> KnowuEpisode:
+    folder = source.path
     path = folder / "traj.json"
-    data = read_within(found.root, path)
+    data = read_within(source.root, path)
     value, notes = read_json(data, str(path))
     held, field = _held(value, str(path))
     result_path = folder / "result.txt"
-    result = read_within(found.root, result_path) if result_path.is_file() else None
+    result = read_within(source.root, result_path) if result_path.is_file() else None
     task, log_root, attempt = placed(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
     return KnowuEpisode(
@@ -69,11 +69,11 @@ def _folder_episode(found: RunSource) -> KnowuEpisode:
         tools=held.get("tools"),
         result=decoded(result) if result else None,
         shots=numbered(folder / "screenshots", _SHOT),
-        root=found.root,
-        log=read_logs(folder, found.root),
+        root=source.root,
+        log=read_logs(folder, source.root),
         shape=_without_steps(value, held),
         attempt=attempt,
-        verdicts=judged(found.root, log_root, task, attempt),
+        verdicts=judged(source.root, log_root, task, attempt),
     )
 
 
@@ -100,9 +100,9 @@ def _steps(held: dict[str, Any]) -> Any:
     return [] if held.get("traj") is None else held["traj"]
 
 
-def _bundle(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
-    path = found.path
-    value, notes = read_json(unpacked(found.root, path), str(path))
+def _bundle(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+    path = source.path
+    value, notes = read_json(unpacked(source.root, path), str(path))
     if not isinstance(value, dict):
         raise LabError(str(path), "holds no mapping of tasks")
     meta = value.get("_meta")

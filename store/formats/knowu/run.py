@@ -150,8 +150,8 @@ def _dialogue(episode: KnowuEpisode, i: int, number: int, proposed: Proposed) ->
     text = after if isinstance(after, str) else episode.log.replies.get(number)
     if text is None:
         return question, None
-    found = _DECISION.search(text)
-    decision: Any = found[1].lower() if found else None
+    match = _DECISION.search(text)
+    decision: Any = match[1].lower() if match else None
     return question, Reply(question.id, text, _USER, decision=decision)
 
 
@@ -217,16 +217,16 @@ def _result(text: str | None) -> tuple[float | None, Verdict | None]:
 def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
     if not text or not text.strip():
         return None, None
-    found = _RESULT.match(text)
-    if not found:
+    match = _RESULT.match(text)
+    if not match:
         return None, Verdict("result", reason=text.strip())
     try:
-        score = float(found[1])
+        score = float(match[1])
     except ValueError:
         score = float("nan")
-    reason = (found[2] or "").strip()
+    reason = (match[2] or "").strip()
     if not 0 <= score <= 1:
-        return None, Verdict("result", reason=reason, extra={"score": found[1].strip()})
+        return None, Verdict("result", reason=reason, extra={"score": match[1].strip()})
     return score, Verdict("result", score, reason)
 
 

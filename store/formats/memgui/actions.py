@@ -129,9 +129,9 @@ def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | N
     """Where it began and ended, in pixels: as it was done, else as it was written."""
     if isinstance(detail, list) and len(detail) >= 2:
         return point(*detail[:2]), point(*detail[2:4]) if len(detail) >= 4 else None
-    found = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
-    if found:
-        return point(found[1], found[2]), point(found[3], found[4])
+    match = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
+    if match:
+        return point(match[1], match[2]), point(match[3], match[4])
     if isinstance(detail, str) and (begun := _FROM.search(detail[:_LONGEST])):
         return point(begun[1], begun[2]), None
     whole = {"0-1": 1.0, "0-1000": 1000.0}.get(space or "")
@@ -156,8 +156,8 @@ def _said(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
         return None
     text = spelled_out(raw.get("text"))
     if text is None and isinstance(detail, str) and kind in ("input_text", "answer"):
-        found = (_TYPED if kind == "input_text" else _ANSWERED).search(detail)
-        return found[1] if found else detail
+        match = (_TYPED if kind == "input_text" else _ANSWERED).search(detail)
+        return match[1] if match else detail
     if text is None and kind == "other" and isinstance(detail, str) and detail:
         return detail
     return text
@@ -166,8 +166,8 @@ def _said(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
 def _named(detail: Any) -> Direction | None:
     if not isinstance(detail, str):
         return None
-    found = re.search(r"\b(up|down|left|right)\b", detail[:_LONGEST], re.I)
-    return direction(found[1]) if found else None
+    match = re.search(r"\b(up|down|left|right)\b", detail[:_LONGEST], re.I)
+    return direction(match[1]) if match else None
 
 
 def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:

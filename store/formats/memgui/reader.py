@@ -30,16 +30,16 @@ _SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
-    if not is_copy(found.path):
-        yield _attempt(found, known)
+    if not is_copy(source.path):
+        yield _attempt(source, known)
 
 
-def _attempt(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    path = found.path / "log.json"
-    data = read_within(found.root, path)
-    task, agent, attempt = _named(found.path)
+def _attempt(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    path = source.path / "log.json"
+    data = read_within(source.root, path)
+    task, agent, attempt = _named(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if known(id):
         return Known(id, escape_surrogates(str(path)))
@@ -47,7 +47,7 @@ def _attempt(found: RunSource, known: Callable[[str], bool]) -> Imported | Known
     log = as_mappings(value, str(path), "step")
     unread: dict[str, str] = {}
     try:
-        row = row_of(found.root, found.path, task)
+        row = row_of(source.root, source.path, task)
     except LabError as error:
         row = None
         unread["results.csv"] = error.message
@@ -61,11 +61,11 @@ def _attempt(found: RunSource, known: Callable[[str], bool]) -> Imported | Known
             data=data,
             log=log,
             notes=notes,
-            beside=_beside(found, unread),
+            beside=_beside(source, unread),
             unread=unread,
             row=row,
-            shots=numbered(found.path, _SHOT),
-            root=found.root,
+            shots=numbered(source.path, _SHOT),
+            root=source.root,
         )
     )
 
@@ -79,15 +79,15 @@ def _named(folder: Path) -> tuple[str, str, int]:
     return *names, int(numbered[1]) if numbered else 1
 
 
-def _beside(found: RunSource, unread: dict[str, str]) -> dict[str, Any]:
+def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
     """What the other files of the attempt hold, by name; why one could not be read is put into `unread`."""
     held: dict[str, Any] = {}
     for name in BESIDE:
-        path = found.path / f"{name}.json"
+        path = source.path / f"{name}.json"
         if not path.is_file():
             continue
         try:
-            held[name] = read_json(read_within(found.root, path), str(path)).value
+            held[name] = read_json(read_within(source.root, path), str(path)).value
         except LabError as error:
             unread[path.name] = escape_surrogates(error.message)
     return held

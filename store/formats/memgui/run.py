@@ -202,8 +202,8 @@ def _numbered(step: dict[str, Any], i: int) -> int:
 def _thought(step: dict[str, Any], text: str) -> str:
     if isinstance(step.get("thought"), str) and step["thought"]:
         return thought_of(step["thought"]) if _COPIED in step else str(step["thought"])
-    found = _THOUGHT.search(text)
-    return found[1] if found else ""
+    match = _THOUGHT.search(text)
+    return match[1] if match else ""
 
 
 def _judge(draft: Draft, of: MemguiRun) -> float | None:
@@ -218,8 +218,8 @@ def _judge(draft: Draft, of: MemguiRun) -> float | None:
             scores.append(_scored(judged.value))
     if of.row is not None:
         judged_names = {verdict.name for verdict in draft.verdicts}
-        score, found = verdicts(of.row, of.agent, of.attempt, judged_names)
-        draft.verdicts.extend(found)
+        score, own_verdicts = verdicts(of.row, of.agent, of.attempt, judged_names)
+        draft.verdicts.extend(own_verdicts)
         scores.append(score)
     return scores[0] if scores else None
 

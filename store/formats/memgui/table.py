@@ -49,8 +49,8 @@ class TableRow(NamedTuple):
 
     @property
     def golden_steps(self) -> int | None:
-        found = number(self.cells.get("golden_steps"))
-        return int(found) if found is not None and found >= 1 else None
+        amount = number(self.cells.get("golden_steps"))
+        return int(amount) if amount is not None and amount >= 1 else None
 
     @property
     def apps(self) -> tuple[str, ...]:
@@ -62,14 +62,14 @@ class TableRow(NamedTuple):
         difficulty = _whole(self.cells.get("task_difficulty", ""))
         if "requires_ui_memory" in self.cells:
             difficulty = _DIFFICULTY.get(difficulty, difficulty)
-        found = {
+        trait_cells = {
             "difficulty": difficulty,
             "memory": _yes(self.cells.get("requires_ui_memory", "")),
             "language": self.cells.get("task_language", ""),
             "cross_app": _yes(self.cells.get("is_cross_app", "")),
             **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN},
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in trait_cells.items() if value}
 
     def attempt(self, agent: str, attempt: int) -> dict[str, str]:
         """The cells about one attempt of one agent, under their columns' names without the agent and the attempt.
@@ -78,12 +78,12 @@ class TableRow(NamedTuple):
         """
         numbered = rf"(?:{_MODE}_)?attempt_{attempt}_(?P<name>.+)"
         ours = re.compile(rf"(?:{_MODE}_)?{re.escape(agent)}_(?:{numbered}|(?P<plain>{'|'.join(_UNNUMBERED)}))")
-        found: dict[str, str] = {}
+        attempt_cells: dict[str, str] = {}
         for column, cell in self.cells.items():
             named = ours.fullmatch(column)
             if named and cell != "":
-                found[named["name"] or named["plain"]] = cell
-        return found
+                attempt_cells[named["name"] or named["plain"]] = cell
+        return attempt_cells
 
 
 def row_of(root: Path, folder: Path, task: str) -> TableRow | None:
@@ -122,7 +122,9 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple
     letter = cells.get("evaluation", "")
     task = {name: cell for name, cell in row.cells.items() if name in _TASK and cell}
     details = cells.get("details", "")
-    found = [Verdict("results.csv", letter or None, "" if details.startswith("{") else details, {**task, **cells})]
+    verdict_list = [
+        Verdict("results.csv", letter or None, "" if details.startswith("{") else details, {**task, **cells})
+    ]
     if "irr" not in judged and cells.get("irr_method"):
         fields: dict[str, Any] = {
             "total_information_units": _number(cells.get("irr_total_units")),
@@ -131,12 +133,12 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple
             "analysis_reason": cells.get("irr_reason", ""),
             "evaluation_method": cells["irr_method"],
         }
-        found.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
+        verdict_list.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
     if "badcase" not in judged and cells.get("badcase_category"):
         badcases: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
         badcases["confidence"] = _number(badcases.get("confidence"))
-        found.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))
-    return _SCORES.get(letter), found
+        verdict_list.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))
+    return _SCORES.get(letter), verdict_list
 
 
 def _find(data: bytes, task: str, what: str) -> dict[str, str] | None:
@@ -151,13 +153,13 @@ def _find(data: bytes, task: str, what: str) -> dict[str, str] | None:
 
 
 def _number(cell: Any) -> float | int | None:
-    found = number(cell)
-    return int(found) if found is not None and found.is_integer() else found
+    amount = number(cell)
+    return int(amount) if amount is not None and amount.is_integer() else amount
 
 
 def _whole(cell: str) -> str:
-    found = _number(cell)
-    return cell.strip() if found is None else f"{found:g}"
+    amount = _number(cell)
+    return cell.strip() if amount is None else f"{amount:g}"
 
 
 def _yes(cell: str) -> str:

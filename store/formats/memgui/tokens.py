@@ -36,11 +36,11 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
 
 def _earlier(counts: list[int | None]) -> list[int]:
     """Before each count the last one that is known, 0 where there is none."""
-    found, last = [], 0
+    earlier, last = [], 0
     for count in counts:
-        found.append(last)
+        earlier.append(last)
         last = last if count is None else count
-    return found
+    return earlier
 
 
 def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict[str, Any]) -> Usage | None:

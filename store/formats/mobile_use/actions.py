@@ -131,15 +131,15 @@ def _status(name: str, status: Any) -> Literal["complete", "infeasible"]:
 
 
 def _ms(seconds: Any) -> int | None:
-    found = number(seconds)
-    return None if found is None or not 0 <= found <= 2**20 else round(found * 1000)
+    amount = number(seconds)
+    return None if amount is None or not 0 <= amount <= 2**20 else round(amount * 1000)
 
 
 def _numbers(value: Any) -> list[float]:
     """The coordinates in a list, or in text such as `(500, 300)`."""
     parts = _NUMBER.findall(value[:200]) if isinstance(value, str) else value if isinstance(value, list) else []
-    found = [number(part) for part in parts]
-    return [n for n in found if n is not None] if len(parts) in (2, 4) and None not in found else []
+    amounts = [number(part) for part in parts]
+    return [n for n in amounts if n is not None] if len(parts) in (2, 4) and None not in amounts else []
 
 
 def _place(

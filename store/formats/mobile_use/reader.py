@@ -70,15 +70,15 @@ class _Frame(NamedTuple):
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The run of a folder."""
-    yield _run(found, known)
+    yield _run(source, known)
 
 
-def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
-    folder = found.path
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+    folder = source.path
     path = folder / _FILE
-    data = read_within(found.root, path)
+    data = read_within(source.root, path)
     name = escape_surrogates(folder.resolve().name) or "unknown"
     id = run_id(NAME, name, data)
     shown = escape_surrogates(str(path))
@@ -97,11 +97,11 @@ def _run(found: RunSource, known: Callable[[str], bool]) -> Imported | Known:
         path=shown,
         data=data,
         model=model,
-        images=(pictures := Pictures(found.root)),
+        images=(pictures := Pictures(source.root)),
     )
-    frame = _frame(lines, found.root, folder)
+    frame = _frame(lines, source.root, folder)
     for i, line in enumerate(lines):
-        _step(draft, line, pictures, shots.get(i), frame, found.root, folder / f"prompt_{i}.txt")
+        _step(draft, line, pictures, shots.get(i), frame, source.root, folder / f"prompt_{i}.txt")
     late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
     if late:
         draft.verdict("source", screenshots_left_out=[escape_surrogates(name) for name in late])
@@ -141,8 +141,8 @@ def _frame(lines: list[_Line], root: Path, folder: Path) -> _Frame:
     prompt = folder / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
     for text in (*texts, _prompt(root, prompt)):
-        if isinstance(text, str) and (found := _RESOLUTION.search(text)):
-            size = int(found[1]), int(found[2])
+        if isinstance(text, str) and (match := _RESOLUTION.search(text)):
+            size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
     done = [pair for line in lines if (pair := _done(line)) is not None]
     if done and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in done for i in (0, 1)):
@@ -243,9 +243,9 @@ def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
     """The box of an element by its index, as the step's own prompt lists it."""
     lines = _prompt(root, prompt).splitlines()
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
-    if not (found := _BOX.search(line)):
+    if not (match := _BOX.search(line)):
         return None
-    sides = [number(side) for side in found.groups()]
+    sides = [number(side) for side in match.groups()]
     if None in sides:
         return None
     left, right, top, bottom = (round(side or 0) for side in sides)

@@ -82,9 +82,9 @@ def _points(info: Any, size: Point | None) -> list[Point]:
     """Points in pixels, from a list of pairs, one pair, or a text that spells either."""
     values = numbers(info)
     if not values and isinstance(info, str):
-        values = [float(found) for found in _NUMBER.findall(info)]
+        values = [float(matches) for matches in _NUMBER.findall(info)]
     if values and not isinstance(values[0], list):
         values = [values[i : i + 2] for i in range(0, len(values) - 1, 2)]
     pairs = [pair for pair in values if isinstance(pair, list) and len(pair) == 2]
-    found = [point(x, y, size, _WHOLE) for x, y in pairs]
-    return [at for at in found if at is not None]
+    matches = [point(x, y, size, _WHOLE) for x, y in pairs]
+    return [at for at in matches if at is not None]

@@ -54,37 +54,37 @@ class _Source(NamedTuple):
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """The episode of a file, or each of those that it holds."""
-    path = str(found.path)
-    shots = ImageFinder(found.root, found.path.parent)
+    path = str(source.path)
+    shots = ImageFinder(source.root, source.path.parent)
     try:
-        for place, held in _episodes(found):
+        for place, held in _episodes(source):
             try:
-                yield _one(found, place, held, shots, known)
+                yield _one(source, place, held, shots, known)
             except LabError as error:
                 yield FailedRun(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
         yield FailedRun(path, error.sentence)
 
 
-def _episodes(found: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
+def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError]]:
     """What a file holds, read one by one where it is a list, with where that stands."""
-    data = unpacked(found.root, found.path)
+    data = unpacked(source.root, source.path)
     if is_list(data):
-        yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(found.path))))
+        yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(source.path))))
     else:
-        yield "", read_json(data, str(found.path))
+        yield "", read_json(data, str(source.path))
 
 
 def _one(
-    found: RunSource, place: str, held: StorableValue | LabError, shots: ImageFinder, known: Callable[[str], bool]
+    source: RunSource, place: str, held: StorableValue | LabError, shots: ImageFinder, known: Callable[[str], bool]
 ) -> Imported | Known:
     if isinstance(held, LabError):
         raise held
     if not isinstance(held.value, dict):
-        raise LabError(str(found.path), f"field {place or 'episode'}: is no episode")
-    return _run(_Source(found, held.value, place, held.notes, shots, Pictures(found.root)), known)
+        raise LabError(str(source.path), f"field {place or 'episode'}: is no episode")
+    return _run(_Source(source, held.value, place, held.notes, shots, Pictures(source.root)), known)
 
 
 def _run(source: _Source, known: Callable[[str], bool]) -> Imported | Known:

@@ -108,8 +108,8 @@ def _value(column: FormatColumn, value: Any) -> Any:
         return None
     if column.kind == "time":
         try:
-            found = datetime.fromisoformat(value)
-            return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+            moment = datetime.fromisoformat(value)
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (ValueError, OverflowError):
             return None
     return float(value) if column.kind == "number" else value

@@ -21,7 +21,7 @@ def rows_of(run: StoredRun) -> dict[str, list[Row]]:
     reading = _RunReading(run.id)
     for event in run.events():
         reading.take(event)
-    found: dict[str, list[Row]] = {
+    rows_by_table: dict[str, list[Row]] = {
         "runs": [reading.run(run.reviewed)],
         "steps": reading.steps,
         "questions": reading.asked,
@@ -38,8 +38,8 @@ def rows_of(run: StoredRun) -> dict[str, list[Row]]:
             for i, verdict in enumerate(run.verdicts)
         ],
     }
-    assert found.keys() == TABLES.keys()
-    return found
+    assert rows_by_table.keys() == TABLES.keys()
+    return rows_by_table
 
 
 class _RunReading:

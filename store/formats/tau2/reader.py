@@ -26,10 +26,10 @@ _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 
 @failures_told
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
-    path = found.path
-    data = unpacked(found.root, path)
+    path = source.path
+    data = unpacked(source.root, path)
     shown = escape_surrogates(str(path))
     if is_list(data):
         yield from _runs(each(data, shown), FileContext(shown, {}, {}), known)
@@ -41,7 +41,7 @@ def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | 
     context = FileContext(shown, as_mapping(held.rest.get("info")), _tasks(held.rest.get("tasks")))
     yield from _runs(held.items, context, known)
     if path.name == _INDEX:
-        yield from _folder(found.root, path.parent / _FOLDER, context, known)
+        yield from _folder(source.root, path.parent / _FOLDER, context, known)
 
 
 def _folder(

@@ -113,18 +113,18 @@ def _step(draft: Draft, turn: DialogueTurn, user: Actor, reason: str) -> None:
 
 def _task(run: dict[str, Any], context: FileContext, old: dict[str, Any]) -> tuple[Task, Persona | None]:
     id = str(run.get("task_id", run.get("id", "")))
-    found = context.tasks.get(id, {})
+    task_fields = context.tasks.get(id, {})
     domain = as_text(context.part("environment_info").get("domain_name"))
-    scenario = found.get("user_scenario")
+    scenario = task_fields.get("user_scenario")
     instructions = as_mapping(scenario).get("instructions")
     wants = as_mapping(instructions)
     instruction = (
-        as_text(found.get("ticket"))
+        as_text(task_fields.get("ticket"))
         or as_text(wants.get("reason_for_call"))
         or as_text(instructions)
         or as_text(as_mapping(old.get("task")).get("instruction"))
     )
-    golden = as_mapping(found.get("evaluation_criteria")).get("actions")
+    golden = as_mapping(task_fields.get("evaluation_criteria")).get("actions")
     budget = context.info.get("max_steps")
     name = f"{domain}/{id}" if domain else id
     task = Task(
@@ -165,8 +165,8 @@ def _status(
 
 def _score(run: dict[str, Any]) -> float | None:
     reward = run.get("reward_info")
-    found = as_amount(reward.get("reward") if isinstance(reward, dict) else run.get("reward"))
-    return found if found is not None and found <= 1 else None
+    amount = as_amount(reward.get("reward") if isinstance(reward, dict) else run.get("reward"))
+    return amount if amount is not None and amount <= 1 else None
 
 
 def _usage(run: dict[str, Any], calls: int) -> Usage | None:

@@ -62,15 +62,15 @@ def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[
     results = _results(messages, i, taken) if calls else {}
     for n, raw in enumerate(calls):
         call = call_of(raw)
-        found = results.pop(str(call.get("id")), None)
+        result = results.pop(str(call.get("id")), None)
         extra = {"call": raw} if call != raw else {}
-        if found is not None:
-            extra["tool_result"] = found
-        failed = found is not None and found.get("error") is True
+        if result is not None:
+            extra["tool_result"] = result
+        failed = result is not None and result.get("error") is True
         yield DialogueTurn(
             call=call,
             thought=_thought(message) if n == 0 else "",
-            error=_text(found.get("content")) if failed and found else None,
+            error=_text(result.get("content")) if failed and result else None,
             usage=usage_of(message) if n == 0 else None,
             at=utc(message.get("timestamp")),
             extra={**_rest(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
@@ -79,7 +79,7 @@ def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[
 
 def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[str, dict[str, Any]]:
     """What the agent's tools gave back, by call: the messages that follow at once, singly or in one."""
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for j in range(i + 1, len(messages)):
         message = messages[j]
         if message.get("role") != "tool":
@@ -87,9 +87,9 @@ def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[st
         held = message.get("tool_messages")
         for one in held if isinstance(held, list) else [message]:
             if isinstance(one, dict):
-                found[str(one.get("tool_call_id", one.get("id")))] = one
+                results[str(one.get("tool_call_id", one.get("id")))] = one
         taken.add(j)
-    return found
+    return results
 
 
 def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> DialogueTurn:
@@ -143,8 +143,8 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
     cached = tokens.get("cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens"))
     cost, seconds = as_amount(message.get("cost")), as_amount(message.get("generation_time_seconds"))
     prompt, completion = as_count(tokens.get("prompt_tokens")), as_count(tokens.get("completion_tokens"))
-    found = Usage(prompt, completion, as_count(cached), cost, seconds)
-    return None if found == Usage() or (not tokens and not cost and seconds is None) else found
+    usage = Usage(prompt, completion, as_count(cached), cost, seconds)
+    return None if usage == Usage() or (not tokens and not cost and seconds is None) else usage
 
 
 def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:

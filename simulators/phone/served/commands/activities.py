@@ -148,10 +148,10 @@ def monkey(call: CommandCall) -> int:
 def pidof(call: CommandCall) -> int:
     """The numbers of the processes of apps that were opened."""
     running = [app.package for app in APPS.values() if app.id in _running(call)]
-    found = [str(pid(name)) for name in call.args if name in running]
-    if found:
-        call.say(" ".join(found))
-    return int(not found)
+    pids = [str(pid(name)) for name in call.args if name in running]
+    if pids:
+        call.say(" ".join(pids))
+    return int(not pids)
 
 
 def _running(call: CommandCall) -> list[str]:

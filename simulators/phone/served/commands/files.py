@@ -55,12 +55,12 @@ def ls(call: CommandCall) -> int:
         if path in files or (folders.is_folder(files, path) and "d" in flags):
             call.say(_entry(call, posixpath.dirname(path), name, flags, name))
         elif folders.is_folder(files, path):
-            found = [e for e in folders.entries(files, path) if "a" in flags or not e.startswith(".")]
+            entries = [e for e in folders.entries(files, path) if "a" in flags or not e.startswith(".")]
             if len(names) > 1:
                 call.say(f"{name}:")
             if "l" in flags:
-                call.say(f"total {4 * len(found)}")
-            for entry in found:
+                call.say(f"total {4 * len(entries)}")
+            for entry in entries:
                 call.say(_entry(call, path, entry, flags, entry))
         else:
             raise CommandRefused(f"ls: {name}: No such file or directory")

@@ -59,17 +59,17 @@ def grep(call: CommandCall) -> int:
             raise CommandRefused("grep: no REGEX", 2)
         patterns = names.pop(0).split("\n")
     known = [_pattern(call, pattern, flags) for pattern in patterns]
-    found: list[str] = []
+    lines: list[str] = []
     for place, line in enumerate(_lines(call, names), 1):
         hits = [hit for one in known for hit in one.all(line)]
-        if bool(hits) != ("v" in flags) and len(found) < most:
+        if bool(hits) != ("v" in flags) and len(lines) < most:
             shown = hits if "o" in flags else [line]
-            found += [f"{place}:{one}" if "n" in flags else one for one in shown]
+            lines += [f"{place}:{one}" if "n" in flags else one for one in shown]
     if "c" in flags:
-        call.say(str(len(found)))
+        call.say(str(len(lines)))
     elif "q" not in flags:
-        _put(call, found)
-    return int(not found)
+        _put(call, lines)
+    return int(not lines)
 
 
 def _count(call: CommandCall, default: int) -> tuple[str, list[str]]:
@@ -116,8 +116,8 @@ def sort(call: CommandCall) -> int:
     lines = list(dict.fromkeys(lines)) if "u" in flags else lines
 
     def key(line: str) -> tuple[int, str]:
-        found = re.match(r"\s*(-?[0-9]{1,18})", line)
-        return (int(found[1]) if found and "n" in flags else 0, line)
+        match = re.match(r"\s*(-?[0-9]{1,18})", line)
+        return (int(match[1]) if match and "n" in flags else 0, line)
 
     _put(call, sorted(lines, key=key, reverse="r" in flags))
     return 0
@@ -174,12 +174,12 @@ def sed(call: CommandCall) -> int:
     if line:
         _put(call, _lines(call, args[2:])[int(line[1]) - 1 : int(line[1])])
         return 0
-    found = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
-    if not found:
+    match = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
+    if not match:
         raise CommandRefused("sed: this phone's sed only substitutes")
-    wanted = _pattern(call, found[2], "E" if set(call.args) & {"-E", "-r"} else "")
-    text = re.sub(r"(?<!\\)&", r"\\g<0>", found[3])
-    _put(call, [wanted.replaced(one, text, 0 if found[4] else 1) for one in _lines(call, args[1:])])
+    wanted = _pattern(call, match[2], "E" if set(call.args) & {"-E", "-r"} else "")
+    text = re.sub(r"(?<!\\)&", r"\\g<0>", match[3])
+    _put(call, [wanted.replaced(one, text, 0 if match[4] else 1) for one in _lines(call, args[1:])])
     return 0
 
 

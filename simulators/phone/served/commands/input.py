@@ -68,7 +68,7 @@ def _required(args: list[str], kind: str) -> str:
 
 def _numbers(kind: str, args: list[str], count: int) -> list[float]:
     """As many numbers as are needed; Android's parse errors where there are none."""
-    found = []
+    numbers = []
     last = kind
     for _ in range(count):
         last = _required(args, last)
@@ -78,8 +78,8 @@ def _numbers(kind: str, args: list[str], count: int) -> list[float]:
                 f"Error: Invalid arguments for command: {kind}",
                 f"{_AT}.onCommand(InputShellCommand.java:214)",
             )
-        found.append(max(-_FAR, min(_FAR, float(last.rstrip("f")))))
-    return found
+        numbers.append(max(-_FAR, min(_FAR, float(last.rstrip("f")))))
+    return numbers
 
 
 def _tap(call: CommandCall, args: list[str]) -> None:

@@ -86,24 +86,24 @@ def answering(args: list[str]) -> tuple[list[App], dict[str, str]]:
 
 
 def _resolve(call: CommandCall, args: list[str]) -> int:
-    found, options = answering(args)
-    if not found:
+    answers, options = answering(args)
+    if not answers:
         call.say("No activity found")
-    elif len(found) > 1:
+    elif len(answers) > 1:
         call.say(_FOUND.replace("108000", "0") + "\nandroid/com.android.internal.app.ResolverActivity")
     else:
-        call.say(_described(found[0], "--brief" in options, ""))
+        call.say(_described(answers[0], "--brief" in options, ""))
     return 0
 
 
 def _query(call: CommandCall, args: list[str]) -> int:
-    found, options = answering(args)
+    answers, options = answering(args)
     if "--components" in options:
-        for app in found:
+        for app in answers:
             call.say(component(app))
         return 0
-    call.say(f"{len(found)} activities found:" if found else "No activities found")
-    for number, app in enumerate(found):
+    call.say(f"{len(answers)} activities found:" if answers else "No activities found")
+    for number, app in enumerate(answers):
         call.say(f"  Activity #{number}:\n{_described(app, '--brief' in options, '    ')}")
     return 0
 

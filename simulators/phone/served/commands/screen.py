@@ -185,10 +185,10 @@ def wm(call: CommandCall) -> int:
 
 
 def _size(wanted: str) -> Point:
-    found = re.fullmatch(r"(\d{3,4})x(\d{3,4})", wanted)
-    if found is None or not min(int(found[1]), int(found[2])) >= 200:
+    match = re.fullmatch(r"(\d{3,4})x(\d{3,4})", wanted)
+    if match is None or not min(int(match[1]), int(match[2])) >= 200:
         raise CommandRefused(f"Error: bad size {wanted}", 255)
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _rotation(call: CommandCall, words: list[str]) -> None:

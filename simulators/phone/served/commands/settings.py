@@ -58,8 +58,8 @@ def settings(call: CommandCall) -> int:
         case "put", [key, word, *_]:
             put(call, space, key, word)
         case "delete", [key, *_]:
-            found = call.services.settings.pop((space, key), None)
-            call.say(f"Deleted {int(found is not None)} rows")
+            old_value = call.services.settings.pop((space, key), None)
+            call.say(f"Deleted {int(old_value is not None)} rows")
         case "list", _:
             for key in _keys(call, space):
                 call.say(f"{key}={value(call, space, key)}")

@@ -20,10 +20,10 @@ from simulators.phone.served.commands.call import Command, CommandCall, encoded
 def which(call: CommandCall) -> int:
     """Where each of these commands lies; 1 where one of them is none of this shell's."""
     names = [name for name in call.args if not name.startswith("-")]
-    found = [name for name in names if name in COMMANDS]
-    for name in found:
+    names_known = [name for name in names if name in COMMANDS]
+    for name in names_known:
         call.io.out(encoded(f"/system/bin/{name}\n"))
-    return int(len(found) < len(names))
+    return int(len(names_known) < len(names))
 
 
 COMMANDS: dict[str, Command] = {

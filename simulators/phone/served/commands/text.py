@@ -26,11 +26,11 @@ _ID = (
 def escaped(text: str) -> str:
     """Backslashes as echo knows them."""
 
-    def one(found: re.Match[str]) -> str:
-        if found[3] is None:
-            byte = int(found[1], 16) if found[1] else int(found[2] or "0", 8) & 0xFF
+    def one(match: re.Match[str]) -> str:
+        if match[3] is None:
+            byte = int(match[1], 16) if match[1] else int(match[2] or "0", 8) & 0xFF
             return bytes([byte]).decode("utf-8", "surrogateescape")
-        return _PLAIN.get(found[3], found[0])
+        return _PLAIN.get(match[3], match[0])
 
     return _ESCAPE.sub(one, text)
 
@@ -54,14 +54,14 @@ def printf(call: CommandCall) -> int:
         raise CommandRefused("printf: missing operand")
     form, values = escaped(call.args[0]), call.args[1:]
 
-    def one(found: re.Match[str]) -> str:
-        if found[2] == "%":
+    def one(match: re.Match[str]) -> str:
+        if match[2] == "%":
             return "%"
         value = values.pop(0) if values else ""
-        if found[2] in "dix":
-            return f"%{found[1]}{'x' if found[2] == 'x' else 'd'}" % (number(value) or 0)
-        text = {"b": escaped(value), "c": value[:1]}.get(found[2], value)
-        return f"%{found[1].replace('0', '')}s" % text if found[1] else text
+        if match[2] in "dix":
+            return f"%{match[1]}{'x' if match[2] == 'x' else 'd'}" % (number(value) or 0)
+        text = {"b": escaped(value), "c": value[:1]}.get(match[2], value)
+        return f"%{match[1].replace('0', '')}s" % text if match[1] else text
 
     while True:
         left = len(values)
@@ -109,10 +109,10 @@ def sleep(call: CommandCall) -> int:
     """Waits, and lets the phone's own clock go on by as much: it stands still while nothing is done."""
     total = 0.0
     for arg in call.args or [""]:
-        found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", arg)
-        if not found:
+        match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", arg)
+        if not match:
             raise CommandRefused(f"sleep: not a number '{arg}'" if arg else "sleep: Needs 1 argument")
-        total += float(found[1]) * _UNITS[found[2]]
+        total += float(match[1]) * _UNITS[match[2]]
     call.wait(total)
     if not call.io.gone.is_set():
         call.display.phone.perform(Action("wait", ms=round(1000 * total)))
