@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
+from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -21,7 +22,6 @@ from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.keys import ADJUDICATE_KEYS
 from screens.adjudicate.rows import DisputeList
-from screens.adjudicate.run_pane import RunWatchingScreen
 from screens.adjudicate.settlement_pane import SettlePane
 from screens.adjudicate.words import title_words
 from screens.annotate.phone_pane import Evidence
@@ -41,7 +41,7 @@ _MANY = 20
 """Open items with a majority from which on the command that settles all of them is told."""
 
 
-class AdjudicateScreen(RunWatchingScreen):
+class AdjudicateScreen(Screen[None]):
     """The room of who settles: the queue, or one item of it."""
 
     BINDING_GROUP_TITLE = "Adjudicate"
@@ -299,3 +299,49 @@ class AdjudicateScreen(RunWatchingScreen):
 
         study = self.session.study
         self.app.push_screen(GuideScreen(study.protocol, study.locale, self.pane.case.spot.field))
+
+    # -- the run beside an item: its keys are those of Annotate, and change nothing ---------------------------
+
+    @on(UnitPane.Looked)
+    @on(UnitPane.Closely)
+    @on(UnitPane.Boxed)
+    def _seen(self, message: Message) -> None:
+        message.stop()
+
+    def action_step(self, by: int) -> None:
+        """The next step of the run, or the one before."""
+        self.query_one(UnitPane).move(by)
+
+    def action_side(self) -> None:
+        """Of two runs the other one takes the steps' keys."""
+        self.query_one(UnitPane).turn_side()
+
+    def action_question(self, by: int) -> None:
+        """The next step with a question."""
+        if not self.query_one(UnitPane).question(by):
+            self.notify("No question from here on.", markup=False)
+
+    def action_view(self) -> None:
+        """Words, or the phone."""
+        self.query_one(UnitPane).turn_view()
+
+    def action_after(self) -> None:
+        """The screen after the step, or before it."""
+        self.query_one(UnitPane).turn_after()
+
+    def action_closely(self) -> None:
+        """The picture in full, or closed again."""
+        if not self.query_one(UnitPane).look_closely():
+            self.notify("There is no picture here.", markup=False)
+
+    def action_overlay(self) -> None:
+        """The screen's words over the phone, or its pixels alone."""
+        self.query_one(UnitPane).turn_overlay()
+
+    def action_header(self) -> None:
+        """The instruction and what belongs to it, unfolded or in a line."""
+        self.query_one(UnitPane).turn_header()
+
+    def action_scroll(self, pages: int) -> None:
+        """What is read beside the answers, a page on or back."""
+        self.query_one(UnitPane).scroll(pages)

@@ -3,20 +3,302 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.events import Click, Resize
+from textual.message import Message
 
+from lab.core.settings import Settings
+from lab.core.study import Study, Unit
+from lab.core.trace import Started
+from lab.studies.blinded_runs import Blinded
+from screens.annotate.keys import key_name, paging_key
 from screens.annotate.phone_pane import Evidence, PhonePane, Region
 from screens.annotate.run_pane import RunPane
-from screens.annotate.unit_layout import UnitLayout
+from screens.annotate.unit_plan import above_texts, columns_of, names_of, pinned
+from screens.annotate.unit_texts import GivenTexts, UnitHeader, more_words
 from screens.mirror.mirror import Mirror
 from screens.mirror.touchscreen import Touchscreen
+from screens.replay.run_player import RunPlayer
+from screens.widgets.text_page import TextPage
+
+if TYPE_CHECKING:
+    from store.store import Store
 
 __all__ = ["Evidence", "UnitPane"]
 
+_BORDER = 6
+"""Columns of a border that its words cannot have."""
+_TWO = (64, 18)
+"""Columns and rows from which two runs stand side by side; with less, one of them, and a key turns to the other."""
 
-class UnitPane(UnitLayout):
-    """The evidence pane. Its verbs are called by the sheet's keys; focus is its own only while a region is drawn."""
+
+class UnitPane(Vertical):
+    """One unit: what was asked above, its runs side by side or its texts in columns.
+
+    Its verbs are called by the sheet's keys; focus is its own only while a region is drawn. Of two runs one is the
+    active one, which keys move and which evidence is taken from.
+    """
+
+    DEFAULT_CSS = """
+    UnitPane > #sides { height: 1fr; }
+    """
+
+    @dataclass
+    class Looked(Message, namespace="beside"):
+        """Another step is shown; `place` is it as evidence names it (`ID@7`), empty where there is none."""
+
+        place: str
+
+    @dataclass
+    class Closely(Message, namespace="beside"):
+        """A picture was opened in full at a place, or another step's is while one is."""
+
+        place: str
+
+    @dataclass
+    class Boxed(Message, namespace="beside"):
+        """The rater drew a region (left, top, right, bottom in pixels) on the screen before the step at `place`."""
+
+        place: str
+        region: Region
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__(id="beside")
+        self.store = store
+        self.settings = settings
+        self.header = UnitHeader()
+        self.texts = GivenTexts()
+        self.sides = [
+            RunPane(overlay=settings.overlay, graphics=settings.graphics, id=name)
+            for name in ("first-run", "second-run")
+        ]
+        self.study: Study | None = None
+        self.unit: Unit | None = None
+        self.drawing = False
+        """Whether a region is drawn on the phone."""
+        self._runs: Blinded | None = None
+        self._swap = False
+        self._count = 0
+        self._active = 0
+        self._closely = False
+        self._started: dict[str, Started] = {}
+        self._evidence: list[Evidence] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        with Horizontal(id="sides"):
+            yield from self.sides
+        yield self.texts
+
+    def on_mount(self) -> None:
+        self._lay(first=True)
+        for page in self._pages:
+            for changed in ("virtual_size", "scroll_y", "size"):
+                self.watch(page, changed, self.tell_keys, init=False)
+
+    # -- reading on ------------------------------------------------------------------------------------------
+
+    @property
+    def _pages(self) -> list[TextPage]:
+        """All that may be read here."""
+        return [self.header.page, *self.texts.pages, *(side.page for side in self.sides)]
+
+    def reading(self, by: int = 1) -> list[TextPage]:
+        """The pages that the keys turn next, on (1) or back (-1): what is unfolded above to its end, then the rest."""
+        head = self.header.page
+        below = [self._side.page] if self._side is not None else self.texts.pages
+        if not (self.header.is_open and head.max_scroll_y):
+            return below
+        if by > 0:
+            return [head] if head.scroll_offset.y < head.max_scroll_y else below
+        return below if any(page.scroll_offset.y > 0 for page in below) else [head]
+
+    @property
+    def read_on(self) -> bool:
+        """Whether anything here was read on, so that it may be read back."""
+        return any(page.scroll_offset.y > 0 for page in self.reading(-1))
+
+    def tell_keys(self) -> None:
+        """Says on the border of what is read which key reads on, and of what is unfolded which folds it."""
+        reading, key = self.reading(), paging_key(self.screen)
+        for page in self._pages:
+            more = more_words(page, key) if page in reading else ""
+            fold = f"{key_name(self.screen, 'annotate.header') or 'w'}: fold" if page is self.header.page else ""
+            short = more.partition(" (")[0]
+            both = [f"{fold}   {more}".strip(), f"{fold}   {short}".strip(), short]
+            words = next((words for words in both if len(words) + _BORDER <= page.size.width), short)
+            if page.border_subtitle != words:
+                page.border_subtitle = words
+
+    # -- opening ---------------------------------------------------------------------------------------------
+
+    def open(self, study: Study, unit: Unit, *, swap: bool = False) -> None:
+        """Lays a unit out from its beginning; with `swap` side B stands where A does."""
+        first = self.study is None or self.study.protocol.id != study.protocol.id
+        self.study, self.unit, self._swap = study, unit, swap and bool(_sided(study, unit))
+        if self.is_mounted:
+            self._lay(first=first)
+
+    def _lay(self, *, first: bool) -> None:
+        study, unit = self.study, self.unit
+        if study is None or unit is None:
+            return
+        self._runs = runs = Blinded(self.store, study, unit)
+        self._started, self._evidence, self._active, self.drawing = {}, [], 0, False
+        self._close()
+        names = names_of(study, unit, swap=self._swap)
+        self._count = min(len(names), len(self.sides))
+        for side, (run, name) in zip(self.sides, names, strict=False):
+            side.lay(runs, run, name, unit.step or 0)
+        columns = columns_of(study, unit, swap=self._swap)
+        self.texts.lay(columns)
+        self.query_one("#sides").display = bool(self._count)
+        self.texts.display = not self._count
+        kind = study.protocol.unit
+        unfolded = bool(columns) or kind == "question"
+        self._tell(unfolded if first or unfolded else None)
+        self._take_room()
+
+    def _tell(self, unfolded: bool | None = None) -> None:
+        study, unit, runs = self.study, self.unit, self._runs
+        if study is None or unit is None or runs is None:
+            return
+        if not self._count and not any(given.side for given in unit.given):
+            self.header.tell(above_texts(study, unit, swap=self._swap), unfolded=False, all=True)
+            return
+        sections = pinned(study, unit, self._started, runs.ends, swap=self._swap)
+        self.header.tell(sections, unfolded=unfolded)
+
+    @on(RunPlayer.Opened)
+    def _opened(self, message: RunPlayer.Opened) -> None:
+        side = message.footage
+        if side in self._laid and side.run is not None and side.head is not None:
+            self._started[side.run] = side.head.started
+            self._tell()
+
+    @on(RunPlayer.Listed)
+    def _listed(self, message: RunPlayer.Listed) -> None:
+        side = message.footage
+        if not side.whole or side not in self._laid or self.unit is None or self._runs is None:
+            return
+        self._tell()
+        asked = self._runs.asked.get(self.unit.question)
+        if self.unit.step is None and asked is not None:
+            self.go_to(f"{side.run}@{asked + 1}")
+
+    # -- layout ----------------------------------------------------------------------------------------------
+
+    @property
+    def _laid(self) -> list[RunPane]:
+        """The sides that this unit has."""
+        return self.sides[: self._count]
+
+    @property
+    def _side(self) -> RunPane | None:
+        """The side that the steps' keys move."""
+        return self.sides[self._active] if self._active < self._count else None
+
+    def on_resize(self, event: Resize) -> None:
+        self._take_room()
+
+    def _take_room(self) -> None:
+        """Two sides side by side where there is room, else the one that keys move."""
+        width, height = self.size
+        if not width or not height:
+            return
+        self.header.take_room(height)
+        self.header.set_class(self._closely, "-away")
+        two = self._count == 2 and width >= _TWO[0] and height >= _TWO[1] and not self._closely
+        for n, side in enumerate(self.sides):
+            side.display = n < self._count and (two or n == self._active)
+            side.set_class(n == self._active, "-active")
+            side.set_class(self._count == 2, "-of-two")
+            side.phone.leads = n == self._active
+            side.entitle()
+        self.call_after_refresh(self.tell_keys)
+
+    # -- where it is -----------------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """What is shown, as evidence names it."""
+        return self._side.place if self._side is not None else ""
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether a run is laid out, step by step."""
+        return bool(self._count)
+
+    @property
+    def has_two(self) -> bool:
+        """Whether two runs are laid side by side."""
+        return self._count == len(self.sides)
+
+    @property
+    def has_phone(self) -> bool:
+        """Whether there is a screen to look at, as far as is known."""
+        return any(side.has_phone for side in self._laid)
+
+    @property
+    def step(self) -> int | None:
+        """The step that is shown, from 0; None at a run's end and without a run."""
+        side = self._side
+        return None if side is None or not side.place or side.at_end else side.number
+
+    @property
+    def words(self) -> str:
+        """Where this is, in a few words; of two sides which one."""
+        side = self._side
+        if side is None:
+            return ""
+        return f"{side.named}, {side.place_words}" if self._count == 2 else side.place_words
+
+    @on(RunPlayer.Moved)
+    def _moved(self, message: RunPlayer.Moved) -> None:
+        message.stop()
+        if message.footage is self._side:
+            self._say_place()
+
+    def _say_place(self) -> None:
+        self.post_message(self.Looked(self.place))
+        if self._closely:
+            self.post_message(self.Closely(self.place))
+
+    @on(RunPlayer.Looked)
+    def _read(self, message: RunPlayer.Looked) -> None:
+        message.stop()
+        self.tell_keys()
+
+    def go_to(self, place: str) -> bool:
+        """Goes to a place named as evidence names it; False where it is not in this unit."""
+        for n, side in enumerate(self._laid):
+            if side.go_to(place):
+                self._turn_to(n)
+                return True
+        return False
+
+    def _turn_to(self, which: int) -> None:
+        if which != self._active:
+            self._active = which
+            self._take_room()
+            self.tell_keys()
+            self._say_place()
+
+    def _close(self) -> None:
+        self._closely = False
+        for side in self.sides:
+            side.look_closely(False)
+
+    def on_click(self, event: Click) -> None:
+        """A click on one of two runs gives it the steps' keys."""
+        for n, side in enumerate(self._laid):
+            if side.display and side.region.contains(event.screen_x, event.screen_y):
+                self._turn_to(n)
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
@@ -159,3 +441,8 @@ class UnitPane(UnitLayout):
     @on(Mirror.Wheeled)
     def _wheeled(self, message: Mirror.Wheeled) -> None:
         message.stop()
+
+
+def _sided(study: Study, unit: Unit) -> bool:
+    """Whether a unit has two sides that may be exchanged."""
+    return study.protocol.unit == "pair of runs" or any(given.side for given in unit.given)
