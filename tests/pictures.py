@@ -192,7 +192,7 @@ async def _agreed(pilot: Pilot[None]) -> None:
     await _until(pilot, lambda: isinstance(pilot.app.screen, AgreementScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AgreementScreen)
-    await _until(pilot, lambda: not screen.counting and screen.grid.filled)
+    await _until(pilot, lambda: not screen.counting and screen.beneath.grid.filled)
     await pilot.press("d", "down", "down", "tab", "tab", "right", "shift+tab", "shift+tab")
     await _still(pilot)
 

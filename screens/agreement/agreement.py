@@ -2,37 +2,84 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
 
+from lab.core.agreement import Agreement, How
 from lab.core.plain_text import plain
 from lab.core.rounding import count
+from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
 from screens.agreement.computation import AgreementComputation, Ask
 from screens.agreement.grid import Confusion
+from screens.agreement.items import DisputedItems
 from screens.agreement.keys import KEYS
-from screens.agreement.numbers_pane import BOOTSTRAP, JACKKNIFE, NumbersLayout
+from screens.agreement.pairs_pane import PairsPane
+from screens.agreement.planner import Planner
 from screens.agreement.rows import NumberFilter
 from screens.agreement.table import FieldNumbers, RaterPairs
 from screens.key_names import with_keys
 from screens.lab import lab_of
+from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
 
+if TYPE_CHECKING:
+    from store.store import Store
+
+JACKKNIFE = How()
+BOOTSTRAP = How(interval="bootstrap")
 _LOOK = 5.0
 """Seconds between two looks whether answers came in."""
 NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
 
 
-class AgreementScreen(NumbersLayout):
+class AgreementScreen(Screen[None]):
     """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
 
     BINDING_GROUP_TITLE = "Agreement"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.study: Study | None = None
+        self.agreements: list[Agreement] = []
+        self.view = NumberFilter()
+        self.how = JACKKNIFE
+        self.reading = AgreementComputation(self, store)
+        self.fields = FieldNumbers("agreement-fields")
+        self.beneath = PairsPane(self.reading.ask)
+        self.items = DisputedItems("agreement-items")
+        self.planner = Planner(_runs_wanted)
+        self.counting = False
+        """Whether the numbers are being computed."""
+        self.newer = ""
+        """What came in since they were, in words."""
+        self._read = ""
+        """What they rest on, in words."""
+        self._listing: Ask | None = None
+        self._left: Widget | None = None
+        """What had the keys before the items."""
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine("agreement-title")
+        yield self.fields
+        yield StatusLine("agreement-said")
+        yield self.planner
+        yield self.beneath
+        yield self.items
+        yield StatusLine("agreement-next")
+        yield Footer()
 
     def on_mount(self) -> None:
         self.fields.focus()
@@ -71,10 +118,9 @@ class AgreementScreen(NumbersLayout):
         self.tell()
 
     def _blank(self) -> None:
-        self._asked, self._read = None, ""
+        self._read = ""
         self.fields.show([])
-        self.pairs.show([])
-        self.grid.show(None)
+        self.beneath.blank()
         self.items.show([], "")
 
     def _look(self) -> None:
@@ -90,7 +136,7 @@ class AgreementScreen(NumbersLayout):
             self.newer = ""
             self.reading.newest = message.newest
         self.agreements = message.agreements
-        self._asked = None
+        self.beneath.asked = None
         self.lay_out()
         self._look()
 
@@ -122,6 +168,109 @@ class AgreementScreen(NumbersLayout):
             lab_of(self).report(message.error)
         self.tell()
 
+    # -- what is seen ----------------------------------------------------------------------------------------
+
+    def lay_out(self) -> None:
+        """Shows the numbers as they are chosen to be seen now."""
+        view = self.view
+        if not any(rows.of_people(one) is (view.whose == "people") for one in self.agreements):
+            view = view._replace(whose="people")
+        if view.statistic and view.statistic not in rows.statistics(self.agreements, view):
+            view = view._replace(statistic="")
+        self.view = view
+        self.fields.empty = words.nothing_yet(self.study)
+        self.fields.show(rows.shown(self.agreements, view))
+        self.set_class(bool(self._nothing()), "-nothing")
+        whose = "people among themselves" if view.whose == "people" else "judges against most people"
+        self.fields.entitle(f"Agreement  {whose}", self._chosen_words())
+        self._choose()
+        self.tell()
+
+    def _choose(self) -> None:
+        """Asks for pairs and grid of the number under the cursor, where they are not those that are shown."""
+        one = self.fields.current
+        judges = rows.same_number(self.fields.rows, one) if one and self.view.whose == "judges" else None
+        self.beneath.choose(one, judges)
+
+    @on(AgreementComputation.Drawn)
+    def _drawn(self, message: AgreementComputation.Drawn) -> None:
+        if message.serial != self.reading.serial:
+            return
+        self.reading.done()
+        if message.ask == self.beneath.asked:
+            self.beneath.show(message, self.fields.current, self.agreements if self.view.whose == "people" else None)
+            self.tell()
+
+    def on_resize(self) -> None:
+        self.beneath.take_rows()
+
+    def tell(self) -> None:
+        """The title, the number under the cursor in full, and what Enter does."""
+        title = self.query_one("#agreement-title", StatusLine)
+        study = self.study
+        if study is None:
+            title.say(Content("Agreement"))
+        else:
+            read = f"   {self._read}" if self._read else ""
+            title.say(Content(f"Agreement   {one_line(study.name, 40)}{read}   {one_line(study.title, 60)}"))
+        one = self.fields.current
+        sentence = self._nothing() or (words.in_full(one) if one is not None else "")
+        if self.has_class("-listing"):
+            sentence = self.items.says()
+        self.query_one("#agreement-said", StatusLine).say(Content(sentence))
+        below = "   ".join(filter(None, (self._state(), with_keys(self, self._next_words()))))
+        self.query_one("#agreement-next", StatusLine).say(Content(below))
+        self.refresh_bindings()
+
+    def _nothing(self) -> str:
+        return words.nothing(self.agreements, self.study)
+
+    def _chosen_words(self) -> str:
+        intervals = "jackknife"
+        if self.how == BOOTSTRAP:
+            over = f"{self.agreements[0].clusters}s" if self.agreements else "runs"
+            intervals = f"{self.how.resamples:,} resamples of {over}, seed {self.how.seed}"
+        parts = [self.view.part, self.view.statistic, f"intervals: {intervals}"]
+        return " · ".join(one_line(part, 60) for part in parts if part)
+
+    def _state(self) -> str:
+        if not self.counting:
+            return with_keys(self, f"{self.newer}: {{agreement.recount}} recounts") if self.newer else ""
+        how = f", resampling {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
+        what = f"{self.newer} with the others" if self.newer else self._read or "the answers"
+        return f"counting {what}{how} ..."
+
+    def _next_words(self) -> str:
+        match self.focused:
+            case FieldNumbers() if self._nothing():
+                return ""
+            case FieldNumbers() if self.fields.rows:
+                return "{list.open}: the items on which not all said the same"
+            case RaterPairs() if self.focused.rows:
+                return "{list.open}: the items on which these two differ"
+            case Confusion() if self.focused.filled:
+                return f"{{grid.open}}: its items   {self.focused.says()}"
+            case DisputedItems() if self.items.rows:
+                return "{list.open}: replay it where it was judged   {agreement.back}: back to the numbers"
+            case DisputedItems():
+                return "{agreement.back}: back to the numbers"
+        return "{agreement.back}: leave the plan" if self.planner.opened else ""
+
+    def on_descendant_focus(self) -> None:
+        self.tell()
+
+    @on(LineList.Highlighted, "#agreement-fields")
+    def _on_field(self, message: LineList.Highlighted) -> None:
+        message.stop()
+        self.planner.show(self.fields.current)
+        self._choose()
+        self.tell()
+
+    @on(Confusion.Moved)
+    def _on_cell(self, message: Confusion.Moved) -> None:
+        message.stop()
+        self.tell()
+
     # -- items -----------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen, "#agreement-fields")
@@ -136,7 +285,7 @@ class AgreementScreen(NumbersLayout):
     @on(Confusion.Chosen)
     def _cell_chosen(self, message: Confusion.Chosen) -> None:
         message.stop()
-        asked = self._asked
+        asked = self.beneath.asked
         if asked is not None:
             self._list(Ask(asked.field, asked.one, asked.other, True, (message.down, message.across)))
 
@@ -210,7 +359,7 @@ class AgreementScreen(NumbersLayout):
         """From people to judges, and back."""
         whose: rows.Whose = "judges" if self.view.whose == "people" else "people"
         self.view = self.view._replace(whose=whose)
-        self._asked = None
+        self.beneath.asked = None
         self.lay_out()
 
     def action_statistic(self, by: int) -> None:
@@ -276,3 +425,9 @@ class AgreementScreen(NumbersLayout):
 def _after(of: list[str], now: str, by: int) -> str:
     at = of.index(now) if now in of else 0
     return of[(at + by) % len(of)]
+
+
+def _runs_wanted(one: Agreement, width: float) -> int | None:
+    from annotators.agreement.agreements import runs_wanted
+
+    return runs_wanted(one, width)

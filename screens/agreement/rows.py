@@ -108,3 +108,8 @@ def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
 def short(between: str) -> str:
     """Whose answers, in a column: a judge's name alone, where it stands against most people."""
     return between.removesuffix(f"{AGAINST}most people")
+
+
+def same_number(agreements: Sequence[Agreement], one: Agreement) -> list[Agreement]:
+    """The lines of one field, part and statistic: the same number for each judge."""
+    return [it for it in agreements if (it.field, it.part, it.statistic) == (one.field, one.part, one.statistic)]

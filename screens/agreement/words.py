@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lab.core.agreement import Agreement, is_share, words
 from lab.core.rounding import count, rounded
+from lab.core.study import Study
 from lab.runs.descriptions import one_line
-from screens.agreement.rows import MINUS
+from screens.agreement.rows import MINUS, of_people
 
 _MISSING = {
     "not_reached": "not reached",
@@ -141,4 +144,28 @@ def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
         f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of {of} "
         f"from {figure(now)} to {figure(width)}. "
         f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
+    )
+
+
+def nothing_yet(study: Study | None) -> str:
+    """What is said where no answers are handed in: which commands say who has what, and open the study."""
+    name = one_line(study.id, 40) if study is not None else ""
+    return (
+        f"Nobody's answers are handed in yet.\n`hitlab study status {name}` says who has what.\n"
+        f"`hitlab study open {name} --as CODE` opens it for a rater."
+    )
+
+
+def nothing(agreements: Sequence[Agreement], study: Study | None) -> str:
+    """What is missing before anything can be said of the people, and what comes next; empty where nothing is."""
+    people = [one for one in agreements if of_people(one)]
+    if not people or any(one.value is not None or one.raters > 1 for one in people):
+        return ""
+    reasons = sorted({one.undefined for one in people if one.undefined.startswith(("only ", "no item "))})
+    if not reasons:
+        return nothing_yet(study)
+    name = one_line(study.id, 40) if study is not None else ""
+    return (
+        f"{reasons[-1][0].upper()}{one_line(reasons[-1])[1:]}; agreement needs two people at one item.\n"
+        f"`hitlab study status {name}` says who has what left.\n`hitlab study deal` deals more."
     )

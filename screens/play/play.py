@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -29,6 +30,7 @@ from screens.annotate.sheet import SheetPane
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.play.answers import Answers
+from screens.play.attendance import Attendance
 from screens.play.pages import (
     ParticipantPage,
     consent_page,
@@ -39,14 +41,14 @@ from screens.play.pages import (
     where_words,
     wrong_page,
 )
-from screens.play.participant import ParticipantScreen
 from screens.play.words import said
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
     from store.store import Store
 
-
+_TICK = 5.0
+"""Seconds between two looks at the clock."""
 _OF_PHONE = frozenset({"wish"})
 """The questions of the built-in protocol that nobody can answer who did not see the phone."""
 
@@ -74,7 +76,7 @@ class PlayedRatingSession(RatingSession):
         return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
 
 
-class PlayScreen(ParticipantScreen):
+class PlayScreen(Screen[None]):
     """The room of a participant: one page after the other; what a page tells follows from the file alone."""
 
     AUTO_FOCUS = None
@@ -91,10 +93,16 @@ class PlayScreen(ParticipantScreen):
     ]
 
     def __init__(self, store: Store, settings: Settings, *, clock: Clock | None = None) -> None:
-        super().__init__(clock)
+        super().__init__()
         self.store = store
         self.settings = settings
         self.study: Study | None = None
+        self.part: Participation | None = None
+        self.here: PlayPosition | None = None
+        self._clock = clock or Clock()
+        self._attendance = Attendance(self._clock)
+        self._page_title = ""
+        """What is read now; empty beside the questions."""
         self._wrong: QuizItem | None = None
         self._reading = False
         """Whether the consent text is read again after it was refused."""
@@ -102,7 +110,7 @@ class PlayScreen(ParticipantScreen):
         """The persona whose card was read in this sitting."""
         self._again = ""
         """What is read once more: `card` or `consent`; empty while nothing is."""
-        self.sheet = SheetPane(self.clock, self.pace, PlayItems(), beside=False)
+        self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
 
     def compose(self) -> ComposeResult:
         yield Static(id="play-title", markup=False)
@@ -110,12 +118,14 @@ class PlayScreen(ParticipantScreen):
             with Vertical(id="play-page", classes="pane"):
                 with VerticalScroll(id="play-text", can_focus=False):
                     yield Static(id="play-body", markup=False)
-                yield Answers(self.clock)
+                yield Answers(self._clock)
                 yield Static(id="play-said", markup=False)
             yield self.sheet
         yield Footer()
 
     def on_mount(self) -> None:
+        self.set_interval(_TICK, self._tick)
+        self.watch(self.app, "app_focus", self._attendance.turn, init=False)
         self.sheet.display = False
         for part in self._parts:
             for changed in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
@@ -124,6 +134,17 @@ class PlayScreen(ParticipantScreen):
     def on_unmount(self) -> None:
         if self._asked:
             self.sheet.keep(leaving=True)
+        self._attendance.end()
+
+    def on_key(self) -> None:
+        self._attendance.pace.touch()
+
+    def on_mouse_move(self) -> None:
+        self._attendance.pace.touch()
+
+    def _tick(self) -> None:
+        self._attendance.tick(at_run=lab_of(self).run_is_live)
+        self._entitle(self._page_title)
 
     # -- where the participant is ----------------------------------------------------------------------------
 
@@ -177,10 +198,21 @@ class PlayScreen(ParticipantScreen):
             self._ask(self.here)
         sheet.display = asked
         self.query_one("#play-page").display = not asked
+        self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
         page = None if asked else self._page(self.part, self.here)
-        self.entitle(page.title if page is not None else "")
+        self._entitle(page.title if page is not None else "")
         if page is not None:
             self._lay(page)
+
+    def _entitle(self, page: str) -> None:
+        """The study, who is here, where in it (`page` is what is read), and for how many minutes they are at it."""
+        self._page_title = page
+        if self.part is None or self.here is None:
+            return
+        study, minutes = self.part.study, int(self._attendance.pace.worked // 60)
+        parts = [study.title or study.id, self.part.person.id, where_words(self.part, self.here, page)]
+        parts += [said(self.part.locale, "minutes", minutes=minutes)] if minutes else []
+        self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
     def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
         """The page of a place; reading what is on the way there is no place of its own."""
@@ -208,7 +240,7 @@ class PlayScreen(ParticipantScreen):
         self.call_after_refresh(self._more)
 
     def _refused(self, error: LabError) -> None:
-        self.here = None
+        self.here = self._attendance.part = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
         self._lay(ParticipantPage(plain(error.title), plain(error.said)))

@@ -46,13 +46,19 @@ async def opened(store: Store) -> Opened:
         stalls: list[float] = []
         beat = asyncio.create_task(_beat(stalls))
         numbers = await _when(lambda: room(app) and "●" in painted(app)) - began
-        grid = await _when(lambda: room(app) and app.screen.grid.filled and app.screen.pairs.count > 1) - began  # type: ignore[attr-defined]
+        grid = await _when(lambda: room(app) and both(app)) - began
         beat.cancel()
     return Opened(numbers, grid, max(stalls, default=0.0))
 
 
 def room(app: LabApp) -> bool:
     return isinstance(app.screen, AgreementScreen)
+
+
+def both(app: LabApp) -> bool:
+    """Whether pairs and grid are there."""
+    assert isinstance(app.screen, AgreementScreen)
+    return app.screen.beneath.grid.filled and app.screen.beneath.pairs.count > 1
 
 
 async def _beat(stalls: list[float]) -> None:

@@ -41,7 +41,7 @@ def room(app: LabApp) -> AgreementScreen:
 def ready(app: LabApp) -> bool:
     """Whether numbers, pairs and grid are there."""
     it = app.screen
-    return isinstance(it, AgreementScreen) and not it.counting and bool(it.fields.count) and it.grid.filled
+    return isinstance(it, AgreementScreen) and not it.counting and bool(it.fields.count) and it.beneath.grid.filled
 
 
 def replayed(app: LabApp) -> str:
@@ -94,14 +94,14 @@ async def test_pairs_and_grid_are_of_the_line_above_and_the_grid_of_the_pair(sto
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
-        assert [one.between for one in it.pairs.rows] == ["people", "R1 and R2", "R1 and R3", "R2 and R3"]
-        assert [round(one.value or 0, 2) for one in it.pairs.rows[1:]] == [0.83, 0.66, 0.50]
-        assert it.grid.grid is not None
-        assert it.grid.grid.counts == ((17.0, 3.0), (3.0, 13.0))
+        assert [one.between for one in it.beneath.pairs.rows] == ["people", "R1 and R2", "R1 and R3", "R2 and R3"]
+        assert [round(one.value or 0, 2) for one in it.beneath.pairs.rows[1:]] == [0.83, 0.66, 0.50]
+        assert it.beneath.grid.grid is not None
+        assert it.beneath.grid.grid.counts == ((17.0, 3.0), (3.0, 13.0))
         await pilot.press("tab", "down")
         await until(pilot, lambda: "R1 × R2" in painted(app))
-        assert sum(map(sum, it.grid.grid.counts)) == 12
-        assert (it.grid.grid.down_is, it.grid.grid.across_is) == ("R1", "R2")
+        assert sum(map(sum, it.beneath.grid.grid.counts)) == 12
+        assert (it.beneath.grid.grid.down_is, it.beneath.grid.grid.across_is) == ("R1", "R2")
         await pilot.press("enter")
         await until(pilot, lambda: it.items.count == 1)
         assert it.items.rows[0].unit == "u4"
@@ -114,8 +114,8 @@ async def test_a_question_without_categories_says_so_in_place_of_its_grid(store:
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "rating"))
         await until(pilot, lambda: "answered by no categories" in painted(app))
-        assert not it.grid.filled
-        assert it.pairs.count == 4
+        assert not it.beneath.grid.filled
+        assert it.beneath.pairs.count == 4
 
 
 async def test_enter_lists_the_items_and_replays_one_at_its_evidence_and_back_to_the_exact_place(
@@ -152,12 +152,12 @@ async def test_a_cell_of_the_grid_lists_its_items_by_key_and_by_mouse(store: Sto
         await until(pilot, lambda: it.items.count == 3)
         assert "completed × not_completed" in painted(app)
         await pilot.press("escape")
-        assert app.focused is it.grid
+        assert app.focused is it.beneath.grid
         await pilot.press("left")
         lines = painted(app).splitlines()
         y = next(i for i, row in enumerate(lines) if "[13]" in row)
         await pilot.click(offset=(lines[y].index("[13]"), y))
-        await until(pilot, lambda: it.grid.at == (1, 1))
+        await until(pilot, lambda: it.beneath.grid.at == (1, 1))
         await pilot.click(offset=(lines[y].index("[13]"), y), times=2)
         await until(pilot, lambda: it.items.count >= 5 and it.items.display)
 
@@ -168,16 +168,16 @@ async def test_judges_stand_against_most_people_with_their_grid_and_items(store:
         await until(pilot, lambda: ready(app))
         it = room(app)
         await pilot.press("p")
-        await until(pilot, lambda: it.grid.grid is not None and it.grid.grid.down_is == "truth")
+        await until(pilot, lambda: it.beneath.grid.grid is not None and it.beneath.grid.grid.down_is == "truth")
         assert {one.between for one in it.fields.rows if one.field == "state"} == {"glass against most people"}
-        assert [one.between for one in it.pairs.rows] == ["glass against most people"]
+        assert [one.between for one in it.beneath.pairs.rows] == ["glass against most people"]
         lines = painted(app).splitlines()
         named = next(at for at, line in enumerate(lines) if "state (before)" in line)
         assert "glass" in lines[named] + lines[named + 1]
         await pilot.press("enter")
         await until(pilot, lambda: [(one.unit, one.target) for one in it.items.rows] == [("u1", "pay")])
         await pilot.press("escape", "p")
-        await until(pilot, lambda: it.pairs.count == 4)
+        await until(pilot, lambda: it.beneath.pairs.count == 4)
 
 
 async def test_parts_and_statistics_are_chosen_one_by_one_and_all_come_back(store: Store, until: Until) -> None:
@@ -368,7 +368,7 @@ async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         it = room(app)
-        for widget in (it.fields, it.pairs, it.grid):
+        for widget in (it.fields, it.beneath.pairs, it.beneath.grid):
             widget.focus()
             await pilot.pause()
             active = [one for one in it.active_bindings.values() if one.enabled and not one.binding.system]
@@ -392,11 +392,11 @@ async def test_another_study_takes_the_place_of_the_one_before(store: Store, unt
         await until(pilot, lambda: room(app).items.count == 3)
         app.open_numbers(second)
         await until(pilot, lambda: "Nobody's answers are handed in yet" in painted(app))
-        await until(pilot, lambda: "No two answers came together" in room(app).grid.empty)
-        assert not room(app).grid.filled
+        await until(pilot, lambda: "No two answers came together" in room(app).beneath.grid.empty)
+        assert not room(app).beneath.grid.filled
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
-        assert room(app).pairs.count == 4
+        assert room(app).beneath.pairs.count == 4
 
 
 async def test_answers_are_read_once_for_all_that_is_made_of_them(
@@ -434,6 +434,6 @@ async def test_what_follows_from_answers_has_no_pairs_no_grid_and_no_items(store
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "apr"))
         await until(pilot, lambda: "apr follows from other answers" in painted(app))
-        assert it.pairs.count == 0
+        assert it.beneath.pairs.count == 0
         await pilot.press("enter")
         await until(pilot, lambda: "nobody is asked for it" in painted(app) and it.items.display)

@@ -31,10 +31,10 @@ async def first_opening(store: Store, study: Study, until: Until) -> tuple[Any, 
     """What pairs and grid hold, once all of it is kept."""
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app) and room(app).pairs.count > 0)
+        await until(pilot, lambda: ready(app) and room(app).beneath.pairs.count > 0)
         it = room(app)
         await until(pilot, lambda: beside_kept(store, study, How()) is not None)
-        return it.pairs.rows, it.grid.grid
+        return it.beneath.pairs.rows, it.beneath.grid.grid
 
 
 def unread(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -55,16 +55,16 @@ async def test_a_second_opening_reads_no_answer(store: Store, until: Until, monk
     tried = unread(monkeypatch)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app) and room(app).pairs.count > 0)
+        await until(pilot, lambda: ready(app) and room(app).beneath.pairs.count > 0)
         it = room(app)
-        assert (it.pairs.rows, it.grid.grid) == first
+        assert (it.beneath.pairs.rows, it.beneath.grid.grid) == first
         assert "72 answers of 3 raters, 1 judge" in painted(app)
         for row in range(it.fields.count):
             it.fields.go(row)
-            await until(pilot, lambda: "counting" not in str(it.grid.border_title))
+            await until(pilot, lambda: "counting" not in str(it.beneath.grid.border_title))
         it.fields.go(0)
         await pilot.press("tab", "down")
-        await until(pilot, lambda: "R1 × R2" in str(it.grid.border_title))
+        await until(pilot, lambda: "R1 × R2" in str(it.beneath.grid.border_title))
     assert tried == []
 
 
@@ -128,7 +128,7 @@ async def test_after_more_came_in_pairs_are_counted_anew(store: Store, until: Un
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 judges" in painted(app))
         await until(pilot, lambda: beside_kept(store, study, How()) is not None)
-        assert [one.value for one in room(app).pairs.rows] == [one.value for one in pairs]
+        assert [one.value for one in room(app).beneath.pairs.rows] == [one.value for one in pairs]
 
 
 def test_what_is_no_longer_wanted_is_not_made(store: Store) -> None:

@@ -1,0 +1,120 @@
+"""What stands beneath the numbers: the rater pairs of the chosen one, and the grid of one pair's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from lab.core.agreement import Agreement, is_share
+from lab.core.report import Grid
+from lab.runs.descriptions import one_line
+from screens.agreement import rows, words
+from screens.agreement.computation import AgreementComputation, Ask
+from screens.agreement.grid import Confusion
+from screens.agreement.table import RaterPairs
+from screens.widgets.lines import LineList
+
+
+class PairsPane(Horizontal):
+    """Pairs and grid of one number. `ask` computes what is to be shown; what it gives goes to `show`."""
+
+    def __init__(self, ask: Callable[[Ask], None]) -> None:
+        super().__init__(id="agreement-beneath")
+        self.pairs = RaterPairs("agreement-pairs")
+        self.grid = Confusion("agreement-grid")
+        self.asked: Ask | None = None
+        """What is shown or being computed; None before, and where it is to be computed anew."""
+        self._ask = ask
+
+    def compose(self) -> ComposeResult:
+        yield self.pairs
+        yield self.grid
+
+    def blank(self) -> None:
+        """Shows nothing."""
+        self.asked = None
+        self.pairs.show([])
+        self.grid.show(None)
+
+    def choose(self, one: Agreement | None, judges: Sequence[Agreement] | None) -> None:
+        """Asks for what belongs to a number, unless it is shown; `judges` are its lines, None for people."""
+        if one is None:
+            self.pairs.show([])
+            self.grid.show(None)
+            return
+        if judges is not None:
+            self._show_pairs(judges, "Judges")
+        ask = Ask(one.field, *rows.raters_of(one))
+        if ask != self.asked:
+            self.asked = ask
+            self.grid.border_title = "Grid  counting ..."
+            self._ask(ask)
+
+    def show(
+        self, drawn: AgreementComputation.Drawn, one: Agreement | None, beside: Sequence[Agreement] | None
+    ) -> None:
+        """Shows what was asked for: `one` is the number it belongs to, `beside` the others, None for judges."""
+        if beside is not None:
+            pairs = self._people_pairs(drawn.pairs, one, beside)
+            self._show_pairs(pairs, f"Rater pairs  {one_line(drawn.ask.field, 30)}")
+        self._show_grid(drawn.grid, drawn.why)
+
+    def _people_pairs(
+        self, agreements: list[Agreement], one: Agreement | None, beside: Sequence[Agreement]
+    ) -> list[Agreement]:
+        """One statistic for each two, above it for all; the share that is the same beside."""
+        named = next(
+            (one.statistic for one in agreements if not is_share(one)), agreements[0].statistic if agreements else ""
+        )
+        pairs = [one for one in agreements if one.statistic == named]
+        percents = {one.between: one for one in agreements if rows.is_percent(one)}
+        if one is not None and pairs:
+            same_field = rows.beside(beside, one)
+            pairs = [rows.chief(same_field, named), *pairs]
+            percents |= {one.between: one for one in same_field if rows.is_percent(one)}
+        self.pairs.percent = percents
+        return pairs
+
+    def _show_pairs(self, pairs: Sequence[Agreement], title: str) -> None:
+        self.pairs.empty = "" if pairs else "No two raters rated the same item."
+        self.pairs.show(list(pairs))
+        self.pairs.entitle(title, words.statistic_words(pairs[-1]) if pairs else "")
+
+    def _show_grid(self, grid: Grid | None, why: str) -> None:
+        self.grid.show(grid, why or "Nothing to count here.")
+        ask = self.asked
+        whose = f"{one_line(ask.one, 30)} × {one_line(ask.other, 30)}" if ask is not None and ask.one else "all pairs"
+        self.grid.border_title = Content(
+            f"Grid  {one_line(ask.field, 40)}  {whose}" if grid is not None and ask else "Grid"
+        )
+        self._say_cell()
+        self.take_rows()
+
+    def take_rows(self) -> None:
+        """Takes as many rows as pairs and grid need, up to half of the screen."""
+        needed = 3 + max(self.pairs.count, len(self.grid.grid.down) if self.grid.grid is not None else 0, 4)
+        height = max(7, min(needed, (self.screen.size.height - 6) // 2))
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
+
+    def _say_cell(self) -> None:
+        self.grid.border_subtitle = Content(self.grid.says())
+
+    @on(Confusion.Moved)
+    def _on_cell(self) -> None:
+        self._say_cell()
+
+    @on(LineList.Highlighted, "#agreement-pairs")
+    def _on_pair(self, message: LineList.Highlighted) -> None:
+        message.stop()
+        one = self.pairs.current
+        if one is None or not self.pairs.has_focus:
+            return
+        ask = Ask(one.field, *rows.raters_of(one))
+        if ask != self.asked:
+            self.asked = ask
+            self._ask(ask)
