@@ -2,36 +2,101 @@
 
 from __future__ import annotations
 
-from textual import on, work
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
 from textual.content import Content
+from textual.screen import Screen
 
 from lab.core.errors import LabError
-from lab.core.study import Study
+from lab.core.screen_clock import Clock
+from lab.core.settings import Settings
+from lab.core.study import Assignment, Study
+from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from lab.studies.sheet_wording import Wording
-from screens.annotate.session import RatingScreen
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.attendance import Attendance
+from screens.annotate.keys import ROOM_KEYS
 from screens.annotate.sheet import SheetPane
-from screens.annotate.sheet_text import told_words
-from screens.annotate.unit_pane import UnitPane
-from screens.home.studies import StudyRow, study_rows
+from screens.annotate.sheet_text import derived_words, title_words
+from screens.annotate.study_list import DealtStudies
+from screens.annotate.unit_pane import Evidence, UnitPane
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, tried
+from screens.lab import lab_of, tried
+from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import TextPage
 
+if TYPE_CHECKING:
+    from store.store import Store
+
+_VIEWS = ("shelf", "open", "told", "over")
+_TO_STUDIES = "{annotate.back}: back to the studies."
+_DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
 
 
-class AnnotateScreen(RatingScreen):
-    """The room of a rater: a shelf of studies, or one unit beside its sheet, or what is learned after handing it in."""
+class AnnotateScreen(Screen[None]):
+    """The room of a rater: the studies, or one unit beside its sheet, or what is learned after handing it in."""
+
+    BINDING_GROUP_TITLE = "Annotate"
+    BINDINGS: ClassVar[list[BindingType]] = ROOM_KEYS
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+        self.person = Actor("human", settings.person)
+        clock = clock or Clock()
+        self.attendance = Attendance(self, store, clock)
+        self.view: Literal["shelf", "open", "told", "over"] = "shelf"
+        """What is seen: the studies, a unit beside its sheet, what was learned of it, or a sentence."""
+        self._last: Assignment | None = None
+        """The unit handed in last, which may still be taken back."""
+        self._wanted: Study | None = None
+        """The study that is open, also where nothing of it is left."""
+        self.shelf = DealtStudies(store, self.person.id)
+        self.beside = UnitPane(store, settings)
+        self.pane = SheetPane(clock=clock, pace=self.attendance.pace)
+        self.page = TextPage(id="sheet-told", classes="pane")
+        self.add_class("-shelf", update=False)
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine("annotate-title")
+        yield self.shelf
+        with Container(id="annotate-bench"):
+            yield self.beside
+            yield self.pane
+            yield self.page
+        yield StatusLine("annotate-state")
+        yield Footer()
 
     def on_mount(self) -> None:
-        self.set_interval(_TICK, self.tick)
-        self.watch(self.app, "app_focus", self.turned_away, init=False)
+        self.set_interval(_TICK, self._tick)
+        self.watch(self.app, "app_focus", self._turn, init=False)
         if self._wanted is not None:
             self._begin(self._wanted)
         else:
             self.to_shelf()
+
+    def on_unmount(self) -> None:
+        self._leave()
+
+    @property
+    def session(self) -> RatingSession | None:
+        """The rating session that is open; None at the studies, and where nothing is left."""
+        return self.attendance.session
+
+    def _show(self, view: Literal["shelf", "open", "told", "over"]) -> None:
+        self.view = view
+        self.update_classes({f"-{name}": name == view for name in _VIEWS})
+        self.refresh_bindings()
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -42,19 +107,29 @@ class AnnotateScreen(RatingScreen):
             self._begin(study)
 
     def _begin(self, study: Study) -> None:
-        self.rise()
-        session = self._desk_of(study)
-        if reason := self.closed(session):
-            self.tell(study, reason)
-            return
-        self.sit(session)
-        self._lay_out()
+        self._leave()
+        self._last = None
+        if self._enter(study):
+            self._lay_out()
 
-    def _desk_of(self, study: Study) -> RatingSession:
+    def _enter(self, study: Study) -> bool:
+        """Begins a session; a sentence, and False, where this person cannot rate in the study now."""
         locale = self.settings.locale if self.settings.locale != "en" else ""
-        return RatingSession(self.store, study, self.person, locale=locale)
+        session = RatingSession(self.store, study, self.person, locale=locale)
+        if reason := self._why_closed(session):
+            self._tell(reason)
+            return False
+        self.attendance.begin(session)
+        self.pane.take_pace(self.attendance.pace)
+        return True
 
-    def closed(self, session: RatingSession) -> str:
+    def _leave(self) -> None:
+        """Leaves the study that is open."""
+        if self.session is not None:
+            self.pane.keep(leaving=True)
+            self.attendance.end()
+
+    def _why_closed(self, session: RatingSession) -> str:
         """Why this person cannot rate in a study now; empty where they can."""
         study, code = session.study, session.person.id
         if self.store.labels.withdrew(code):
@@ -69,20 +144,19 @@ class AnnotateScreen(RatingScreen):
         """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
         session = self.session
         assert session is not None
-        if self.unsettled:
-            session.open(self.unsettled.pop(0))
-            self.show_unit()
+        if self.attendance.unsettled:
+            session.open(self.attendance.unsettled.pop(0))
+            self._show_unit()
             return
         following = session.next_assignment()
         if following is None:
-            done = self.count.done
-            back = " {annotate.reopen} takes the last one back." if self.takes_back else ""
+            done = self.attendance.progress.done
+            back = " {annotate.reopen} takes the last one back." if self._takes_back else ""
             words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
-            self.tell(session.study, with_keys(self, words))
+            self._tell(with_keys(self, words))
             return
         if following.stage != "pilot" and self.store.studies.held(session.study, session.person.id):
-            self.tell(
-                session.study,
+            self._tell(
                 "The pilot is over, and fewer answers were right than this study asks for. "
                 + with_keys(
                     self, "Nothing more is asked until its designer releases you; {annotate.back} leads to the studies."
@@ -90,23 +164,21 @@ class AnnotateScreen(RatingScreen):
             )
             return
         session.open(following)
-        self.show_unit()
+        self._show_unit()
 
-    def show_unit(self) -> None:
+    def _show_unit(self) -> None:
         """Shows the unit that is open in the session."""
         session = self.session
         assert session is not None
         assert session.unit is not None
         assert session.assignment is not None
-        self.mode("open")
-        self.handed = None
-        self.pace.begin_unit()
-        beside = self.query_one(UnitPane)
-        beside.open(session.study, session.unit, swap=session.assignment.swap)
+        self._show("open")
+        self.attendance.pace.begin_unit()
+        self.beside.open(session.study, session.unit, swap=session.assignment.swap)
         place = self.pane.open(session)
         if place:
-            beside.go_to(place)
-        self.pane.looked(beside.place)
+            self.beside.go_to(place)
+        self.pane.looked(self.beside.place)
         self.cover()
         self.renew()
 
@@ -118,19 +190,18 @@ class AnnotateScreen(RatingScreen):
         session = self.session
         assert session is not None
         assert session.sheet is not None
-        self.pace.end_unit()
-        self.counted(1)
-        self.last = None if session.study.protocol.forward or message.handed.compared else session.assignment
+        self.attendance.pace.end_unit()
+        self.attendance.handed_in(1)
+        self._last = None if session.study.protocol.forward or message.handed.compared else session.assignment
         derived = session.derived(in_words=True)
         if not message.handed.compared and not derived:
             self._lay_out()
             return
-        self.handed = message.handed
         way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
-        self.told.border_title = "What is right" if message.handed.compared else "What follows"
-        self.told.show(told_words(way, session.sheet, message.handed, derived))
-        self.mode("told")
-        self.told.focus()
+        self.page.border_title = "What is right" if message.handed.compared else "What follows"
+        self.page.show(derived_words(way, session.sheet, message.handed, derived))
+        self._show("told")
+        self.page.focus()
         self.renew()
 
     @on(SheetPane.Settled)
@@ -144,17 +215,13 @@ class AnnotateScreen(RatingScreen):
 
     def action_reopen(self) -> None:
         """Takes the unit back that was handed in last."""
-        last, study = self.last, self._wanted
-        if self.shown == "over" and last is not None and study is not None:
-            again = self._desk_of(study)
-            if reason := self.closed(again):
-                self.tell(study, reason)
-                return
-            self.sit(again)
+        last, study = self._last, self._wanted
+        if self.view == "over" and last is not None and study is not None and not self._enter(study):
+            return
         session = self.session
         if session is None or last is None:
             return
-        self.last = None
+        self._last = None
         if session.assignment != last:
             session.open(last)
         try:
@@ -163,27 +230,27 @@ class AnnotateScreen(RatingScreen):
             self._lay_out()
             self.pane.say(error.said)
             return
-        self.counted(-1)
-        self.show_unit()
+        self.attendance.handed_in(-1)
+        self._show_unit()
 
     @on(SheetPane.Wanted)
     async def _wanted_by_sheet(self, message: SheetPane.Wanted) -> None:
         message.stop()
         match message.what:
             case "place":
-                if not self.query_one(UnitPane).go_to(message.place):
+                if not self.beside.go_to(message.place):
                     self.pane.say("That step is not shown here.")
             case "region":
-                if not self.query_one(UnitPane).draw_region():
+                if not self.beside.draw_region():
                     self.pane.drawing = ""
                     self.pane.say("No picture is shown here.")
                 self.renew()
             case "guide":
                 await self.run_action("guide")
             case "search":
-                step = self.query_one(UnitPane).search(message.place)
+                step = self.beside.search(message.place)
                 self.pane.say(f"{step} {'step' if step == 1 else 'steps'} with these words." if step else "No step.")
-            case "undo" if self.last is None:
+            case "undo" if self._last is None:
                 forward = self.session is not None and self.session.study.protocol.forward
                 self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")
             case "undo":
@@ -193,27 +260,17 @@ class AnnotateScreen(RatingScreen):
 
     def to_shelf(self) -> None:
         """Leaves the study that is open."""
-        self.rise()
-        self._left, self._wanted = self._wanted, None
-        self.mode("shelf")
+        self._leave()
+        left, self._wanted = self._wanted, None
+        self._show("shelf")
         self.shelf.border_title = "Studies"
-        self.shelf.stand_on(self._left.name if self._left is not None else "")
         self.shelf.focus()
-        self.read_shelf()
+        self.shelf.read(left.name if left is not None else "")
         self.renew()
 
-    @work(thread=True, exclusive=True, group="shelf")
-    def read_shelf(self) -> None:
-        """Reads which studies there are."""
-        try:
-            rows: list[StudyRow] = study_rows(self.store, self.person.id, others=False)
-            self.post_message(self.Shelved(rows))
-        except LabError as error:
-            self.post_message(Failed(error))
-
-    @on(RatingScreen.Shelved)
-    def _shelved(self, message: RatingScreen.Shelved) -> None:
-        self.shelf.show(message.rows, self.person.id, self._left.name if self._left is not None else "")
+    @on(DealtStudies.Read)
+    def _shelved(self, message: DealtStudies.Read) -> None:
+        message.stop()
         self.renew()
 
     @on(LineList.Chosen, "#study-shelf")
@@ -231,14 +288,13 @@ class AnnotateScreen(RatingScreen):
         message.stop()
         self.renew()
 
-    def tell(self, study: Study, words: str) -> None:
+    def _tell(self, words: str) -> None:
         """One sentence in place of a unit."""
-        self.told.border_title = "Study"
-        self.told.show(Content(words))
-        self.handed = None
-        self.rise()
-        self.mode("over")
-        self.told.focus()
+        self.page.border_title = "Study"
+        self.page.show(Content(words))
+        self._leave()
+        self._show("over")
+        self.page.focus()
         self.renew()
 
     def action_back(self) -> None:
@@ -247,14 +303,233 @@ class AnnotateScreen(RatingScreen):
             self.app.action_hide_help_panel()
         elif self.pane.drawing:
             self.pane.drawing = ""
-            self.query_one(UnitPane).draw_region(on=False)
+            self.beside.draw_region(on=False)
             self.pane.items.focus()
             self.renew()
-        elif self.shown == "open" and self.pane.keying.digits:
+        elif self.view == "open" and self.pane.keying.digits:
             self.pane.drop_digits()
-        elif self.shown in ("open", "told") and self.query_one(UnitPane).back():
+        elif self.view in ("open", "told") and self.beside.back():
             self.renew()
-        elif self.shown != "shelf":
+        elif self.view != "shelf":
             self.to_shelf()
         else:
             lab_of(self).open_home()
+
+    # -- time and the lines above and below --------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        if self.session is not None:
+            self._take_up()
+            self.renew()
+
+    def _take_up(self) -> None:
+        """Shows what another window of this person kept of the unit that is open."""
+        if self.view == "open" and self.session is not None and self.session.sheet is not None:
+            tried(self, self._taken_up)
+
+    def _taken_up(self) -> None:
+        if self.pane.answering.take_up():
+            self.cover()
+
+    def _turn(self, here: bool) -> None:
+        """The terminal lost the keyboard, or has it again."""
+        if here:
+            self.attendance.pace.touch()
+            self._take_up()
+        else:
+            self.attendance.pace.blur()
+
+    def on_key(self, event: events.Key) -> None:
+        self.attendance.pace.touch()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.attendance.pace.touch()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.renew)
+
+    def renew(self) -> None:
+        """Paints the lines above and below."""
+        self.attendance.keep_absences()
+        title, state = self.query_one("#annotate-title", StatusLine), self.query_one("#annotate-state", StatusLine)
+        seat = self.settings.seat
+        if self.session is None or self.session.assignment is None:
+            title.say(Content(f"Annotate   {self.person.id}, {seat}"))
+            state.say(Content(self.shelf.next_words() if self.view == "shelf" else with_keys(self, _TO_STUDIES)))
+            return
+        place = self.session.assignment
+        progress = self.attendance.progress._replace(at=place.position + 1)
+        settling = self.session.sheet is not None and self.session.sheet.committed and self.view == "open"
+        stage = "settle" if settling else place.stage
+        width = self.size.width - 2
+        title.say(
+            Content(title_words(self.session.study, stage, progress, self.person.id, seat, self.attendance.pace, width))
+        )
+        state.say(Content(self._state()))
+
+    def _state(self) -> str:
+        minutes = self.attendance.break_due
+        late = f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""
+        if self.view == "told":
+            back = "   {annotate.reopen}: take it back." if self._takes_back else ""
+            return with_keys(self, f"{late}{{annotate.onward}}: on to the next.{back}")
+        if self.view == "over":
+            return with_keys(self, _TO_STUDIES)
+        if self.pane.drawing:
+            return with_keys(self, _DRAWING)
+        busy = self.pane.typing or self.pane.menu.display
+        return f"{late}{self.pane.next_words}" + ("" if busy else f"   {self.pane.saved}")
+
+    @property
+    def _takes_back(self) -> bool:
+        """Whether the unit that was handed in last may be taken back."""
+        last, study = self._last, self._wanted  # where all are handed in, nobody sits, and the study is still wanted
+        return last is not None and study is not None and (last.study, last.version) == (study.id, study.version)
+
+    # -- beside the sheet ------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done with what is seen."""
+        if action == "back":
+            return True
+        if action == "onward":
+            return self.view == "told"
+        if action == "reopen":
+            return self.view in ("told", "over") and self._takes_back
+        return self.view in ("open", "told") and self._has_use(action)
+
+    def _has_use(self, action: str) -> bool:
+        """Whether a key that belongs to what is laid beside the sheet does anything for this unit."""
+        match action:
+            case "step" | "question" | "search":
+                return self.beside.has_steps
+            case "view" | "after" | "closely" | "overlay":
+                return self.beside.has_phone
+            case "side":
+                return self.beside.has_two
+            case "header":
+                return self.beside.header.turns
+        return True
+
+    @on(SheetPane.At)
+    def _at(self, message: SheetPane.At) -> None:
+        """Items that are steps bring their step along."""
+        message.stop()
+        session, item = self.session, message.item
+        if session is None or session.unit is None:
+            return
+        if item is not None and item.target is not None and item.target.step is not None and session.unit.runs:
+            self.beside.go_to(f"{session.unit.runs[0]}@{item.target.step + 1}")
+        self.renew()
+
+    @on(SheetPane.Answered)
+    def _answered(self, message: SheetPane.Answered) -> None:
+        message.stop()
+        self.cover()
+        self.renew()
+
+    @on(SheetPane.Turned)
+    def _turned(self, message: SheetPane.Turned) -> None:
+        message.stop()
+        self.beside.tell_keys()
+        if self.session is not None and self.session.sheet is not None:
+            self.cover()
+        self.renew()
+
+    def cover(self) -> None:
+        """Marks beside the sheet what its answers rest on."""
+        sheet = self.pane.sheet
+        heads = [(item, head) for item in self.pane.items.items if (head := sheet.head(item.spot)) is not None]
+        rests = [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
+        self.beside.cover([*rests, *self.pane.pending()])
+
+    @on(UnitPane.Looked)
+    def _looked(self, message: UnitPane.Looked) -> None:
+        message.stop()
+        self.pane.looked(message.place)
+
+    @on(UnitPane.Closely)
+    def _closely(self, message: UnitPane.Closely) -> None:
+        message.stop()
+        if self.session is not None and self.session.unit is not None:
+            session, unit = self.session, self.session.unit
+            tried(self, lambda: session.act("picture", unit.id, {"place": message.place}))
+
+    @on(UnitPane.Boxed)
+    def _boxed(self, message: UnitPane.Boxed) -> None:
+        message.stop()
+        self.pane.items.focus()
+        self.pane.take_region(message.place, message.region)
+        self.renew()
+
+    @on(AnswerLine.Read)
+    def _read_on(self, message: AnswerLine.Read) -> None:
+        message.stop()
+        self.action_scroll(message.by)
+
+    def action_step(self, by: int) -> None:
+        """The next step of the run, or the one before."""
+        self.beside.move(by)
+        self.pane.looked(self.beside.place)  # at once: an answer may be the very next key
+
+    def action_guide(self) -> None:
+        """The guideline, and what each answer of the current item means; that it was read is kept."""
+        session, item = self.session, self.pane.item
+        if session is None or session.unit is None:
+            return
+        from screens.annotate.guide import GuideScreen
+
+        session.act("guide", session.unit.id)
+        asked = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(session.study.protocol, session.locale, asked))
+
+    def action_search(self) -> None:
+        """Opens the line for words that are looked for in the run."""
+        self.pane.entry.search()
+
+    def action_side(self) -> None:
+        """Of two runs the other one takes the steps' keys."""
+        self.beside.turn_side()
+        self.pane.looked(self.beside.place)
+
+    def action_question(self, by: int) -> None:
+        """The next step with a question."""
+        question = self.beside.question(by)
+        self.pane.looked(self.beside.place)
+        if not question:
+            self.pane.say("No question from here on.")
+
+    def action_view(self) -> None:
+        """Words, or the phone."""
+        self.beside.turn_view()
+
+    def action_after(self) -> None:
+        """The screen after the step, or before it."""
+        self.beside.turn_after()
+
+    def action_closely(self) -> None:
+        """The picture in full, or closed again."""
+        if not self.beside.look_closely():
+            self.pane.say("There is no picture here.")
+
+    def action_overlay(self) -> None:
+        """The screen's words over the phone, or its pixels alone."""
+        self.beside.turn_overlay()
+
+    def action_header(self) -> None:
+        """The instruction and what belongs to it, unfolded or in a line."""
+        self.beside.turn_header()
+
+    def has_more(self, by: int) -> bool:
+        """Whether a page on (1) or back (-1) shows more of what is asked or of what is read beside the sheet."""
+        if self.view == "open" and self.pane.reading(by) is not None:
+            return True
+        return any(
+            page.scroll_offset.y < page.max_scroll_y if by > 0 else page.scroll_offset.y > 0
+            for page in self.beside.reading(by)
+        )
+
+    def action_scroll(self, pages: int) -> None:
+        """What is asked, and then what is read beside the sheet, a page on or back."""
+        if self.view != "open" or (pages < 0 and self.beside.read_on) or not self.pane.read_on(pages):
+            self.beside.scroll(pages)

@@ -171,7 +171,7 @@ def title_words(study: Study, stage: str, count: RaterProgress, person: str, sea
     return f"{name}   {rest}"
 
 
-def told_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
+def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
     """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from screens.home.studies import StudyRow, StudyTable
+from textual import on, work
+from textual.message import Message
+
+from lab.core.errors import LabError
+from screens.home.studies import StudyRow, StudyTable, study_rows
+from screens.lab import Failed
+
+if TYPE_CHECKING:
+    from store.store import Store
 
 
 class DealtStudies(StudyTable):
@@ -12,19 +21,39 @@ class DealtStudies(StudyTable):
 
     empty = "Reading ..."
 
-    def __init__(self) -> None:
+    @dataclass
+    class Read(Message):
+        """The studies were read; `left` is the one that the rater left last, and `rows` are shown."""
+
+        rows: list[StudyRow]
+        left: str
+
+    def __init__(self, store: Store, person: str) -> None:
         super().__init__("study-shelf")
+        self._store = store
+        self._person = person
 
-    def stand_on(self, study: str) -> None:
-        """Puts the cursor on a study (its id and version) at once: Enter may come before the list is read again."""
-        self.go(self._places().get(study, self.cursor))
+    def read(self, left: str) -> None:
+        """Shows the studies as they stand now; the cursor is put on the one that was `left` (id and version) at once.
 
-    def show(self, rows: Sequence[StudyRow], person: str, left: str = "") -> None:
-        """Lists others; the cursor stays on its study, but goes from the one that was `left`, where that is done,
-        to one that is not."""
-        self.empty = f"Nothing is dealt to {person} in this file. `hitlab study status` says who has what."
+        Enter may come before they are read. Where that study is done, the cursor then goes to one that is not.
+        """
+        self.go(self._places().get(left, self.cursor))
+        self._read(left)
+
+    @work(thread=True, exclusive=True)
+    def _read(self, left: str) -> None:
+        try:
+            self.post_message(self.Read(study_rows(self._store, self._person, others=False), left))
+        except LabError as error:
+            self.post_message(Failed(error))
+
+    @on(Read)
+    def _show(self, message: Read) -> None:
+        left = message.left
+        self.empty = f"Nothing is dealt to {self._person} in this file. `hitlab study status` says who has what."
         before = next((study for study, at in self._places().items() if at == self.cursor), left)
-        self.set_rows(rows)
+        self.set_rows(message.rows)
         at = self._places().get(before, 0)
         todo = [at for at, row in enumerate(self.rows) if row.state.endswith(" left")]
         self.go(at if at in todo or not todo or before != left else todo[0])

@@ -115,10 +115,10 @@ async def _next_unit(app: Timed) -> None:
     old = session.assignment
     await app.quiet()
     app.key("enter")
-    while room(app).shown == "open" and session.assignment == old:
+    while room(app).view == "open" and session.assignment == old:
         await asyncio.sleep(0.005)
     await app.quiet()
-    if room(app).shown == "told":
+    if room(app).view == "told":
         app.key("enter")
     while session.assignment == old or not ready(app):
         await asyncio.sleep(0.005)

@@ -84,7 +84,7 @@ def session(app: LabApp) -> RatingSession:
 
 def ready(app: LabApp) -> bool:
     """Whether a unit's sheet takes keys, and what is beside it is read."""
-    if not (isinstance(app.screen, AnnotateScreen) and app.screen.shown == "open" and sheet(app).items.has_focus):
+    if not (isinstance(app.screen, AnnotateScreen) and app.screen.view == "open" and sheet(app).items.has_focus):
         return False
     sides = app.screen.query_one(UnitPane)._laid
     return all(side.view is not None and side.view.number == side.number for side in sides)

@@ -24,6 +24,7 @@ from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
 from screens.annotate.menu import Menu
+from screens.annotate.study_list import DealtStudies
 from screens.app import LabApp
 from screens.navigation import Opening
 from store.labels import Labels
@@ -173,10 +174,10 @@ async def test_a_rater_below_the_bar_is_told_and_held_until_released(run: Store,
         await until(pilot, lambda: "See step 2." in painted(app))
         await press(pilot, "enter")
         await until(pilot, lambda: "released" in painted(app) or "releases you" in painted(app))
-        assert room(app).shown == "over"
+        assert room(app).view == "over"
         did(run, study, "R1", "released")
         await press(pilot, "escape")
-        await until(pilot, lambda: room(app).shown == "shelf" and bool(room(app).shelf.rows))
+        await until(pilot, lambda: room(app).view == "shelf" and bool(room(app).shelf.rows))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app))
 
@@ -253,7 +254,7 @@ async def test_enter_goes_on_with_the_study_that_was_left_before_the_shelf_is_re
         await press(pilot, "down", "enter")
         await until(pilot, lambda: ready(app))
         room(app).shelf.go(0)  # where it stands is not what tells which study was left
-        monkeypatch.setattr(AnnotateScreen, "read_shelf", lambda screen: None)
+        monkeypatch.setattr(DealtStudies, "_read", lambda studies, left: None)
         await press(pilot, "escape", "enter")
         await until(pilot, lambda: ready(app))
         wanted = room(app)._wanted
@@ -355,9 +356,9 @@ async def test_idle_time_breaks_and_the_reminder(run: Store, until: Until) -> No
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         here = room(app)
-        here.clock = sheet(app).clock = clock
-        here.pace = Pace(clock)
-        sheet(app).take_pace(here.pace)
+        sheet(app).clock = clock
+        here.attendance.pace = Pace(clock)
+        sheet(app).take_pace(here.attendance.pace)
         await press(pilot, "down", "up")
         clock.at = 30.0
         app.app_focus = False

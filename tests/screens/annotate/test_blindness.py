@@ -227,9 +227,9 @@ async def test_gold_is_seen_only_after_handing_in(store: Store, until: Until, wa
             watched.look(app)
         assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == set()
         for _ in range(6):
-            if room(app).shown != "told":
+            if room(app).view != "told":
                 await press(pilot, "enter")
-        assert room(app).shown == "told"
+        assert room(app).view == "told"
         watched.look(app)
         assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == {"Zgoldreason", "Zsecond"}
 

@@ -68,7 +68,7 @@ async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, until: Until
         await press(pilot, *keys)
         await until(pilot, lambda: run.studies.progress(study, "R1").done == 1)
         assert len(keys) == 6 + 1
-        if room(app).shown == "told":
+        if room(app).view == "told":
             await press(pilot, "enter")
         await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
         given = list(run.labels.read(study, "u1"))
@@ -553,9 +553,9 @@ async def test_escape_goes_back_one_step_and_never_out_of_a_study_by_surprise(ru
         await until(pilot, lambda: sheet(app).items.has_focus and "What was asked" in painted(app))
         await press(pilot, "escape")
         await until(pilot, lambda: "What was asked" not in painted(app))
-        assert room(app).shown == "open"
+        assert room(app).view == "open"
         await press(pilot, "escape")
-        await until(pilot, lambda: room(app).shown == "shelf")
+        await until(pilot, lambda: room(app).view == "shelf")
 
 
 async def test_the_list_stands_still_and_turns_before_the_next_item_is_out_of_sight(run: Store, until: Until) -> None:
