@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Static
 
 from lab.core.plain_text import plain
@@ -12,6 +13,7 @@ from lab.core.screen_clock import Clock
 from lab.core.step import Decision, Reply
 from lab.core.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
 from lab.runs.descriptions import action_words
+from screens.widgets.card import GivingColumn
 
 _SILENCE = "Nothing was said yet. A question of the agent will stand here."
 
@@ -150,3 +152,17 @@ def _verdict(step: Step, decision: Decision) -> str:
 
 def _thought(thought: str) -> Text:
     return Text(f"thinks: {plain(thought)}", style="italic dim")
+
+
+class DialogueColumn(GivingColumn):
+    """The dialogue with whatever waits for the person beneath it."""
+
+    ALLOW_MAXIMIZE = True
+    GIVES = (
+        (("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
+        (("dialogue", 0), ("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
+    )
+
+    def __init__(self, *parts: Widget) -> None:
+        super().__init__(*parts, id="talk", classes="pane")
+        self.border_title = "Dialogue"

@@ -1,38 +1,46 @@
-"""A run while it happens: the phone, what is said, the open question, and the seat of whoever looks on."""
+"""Live: a run while it happens: the phone, what is said, the open question, and the seat of whoever looks on."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock, span
-from lab.core.seams import Frame, Trouble
+from lab.core.seams import Trouble
 from lab.core.step import Action, Observation, Proposed, Question
 from lab.core.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
 from lab.runs.breakpoints import REASON
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session
-from lab.studies.seats import may_replay
+from lab.studies.seats import may_replay, sees_outcomes
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of, window_of
+from screens.live.banner import Banner
 from screens.live.debug_panes import RewindPanel
 from screens.live.debugging import Debugging
+from screens.live.developer import DeveloperPane
+from screens.live.dialogue import Dialogue, DialogueColumn
 from screens.live.keys import KEYS
+from screens.live.phone import LivePhone
 from screens.live.reply import OpenQuestion
-from screens.live.room import LiveRoom
+from screens.live.result import ReadFirstCard, Result
+from screens.live.seat_pane import Seat
 from screens.live.session_messages import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.mirror.mirror import Mirror
+from screens.mirror.touch import Touch, touched
 from screens.sent.sent import SentScreen
 from screens.sent.source import LiveAlbum
-
-if TYPE_CHECKING:
-    from screens.picture_window import PictureWindow
+from screens.widgets.footer import Footer
 
 _TICK = 0.5
 """Seconds between two looks at the clock."""
@@ -40,8 +48,12 @@ _PATIENCE = 2.0
 """Seconds that leaving waits, at most, for the last writes."""
 
 
-class LiveScreen(LiveRoom):
+class LiveScreen(Screen[None]):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
+
+    AUTO_FOCUS = "#transcript"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
     HELP = """
     A run while it happens. The agent's question appears beside the phone: type the answer, **{reply.enter}** sends it.
@@ -52,10 +64,21 @@ class LiveScreen(LiveRoom):
 
     def __init__(self, session: Session, *, clock: Clock | None = None, reads: bool = False) -> None:
         """`reads` is whether the person reads their part first, and begins the run themself."""
-        super().__init__(session, clock or Clock())
-        self._reading = reads
+        super().__init__()
+        self.session = session
+        self.knows = sees_outcomes(session.spec.seat)
+        """Whether this seat may see outcomes."""
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
+        self._clock = clock or Clock()
+        self._reading = reads
+        self._banner = Banner()
+        self._phone = LivePhone(seen=session.spec.mirror)
+        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
+        self._dialogue = Dialogue(self._clock, knows=self.knows)
+        self._question = OpenQuestion(session.person, self._clock)
+        self._bench = DeveloperPane(session, self._clock) if self.knows else None
+        self._before, self._result = ReadFirstCard(), Result()
         self._watch = Watch(session, self)
         self._debugging = Debugging(self, session, self._bench, self._watch)
         self._began = self._asked_since = self._clock.seconds()
@@ -73,9 +96,32 @@ class LiveScreen(LiveRoom):
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
+    def compose(self) -> ComposeResult:
+        waiting = self._question, self._bench, self._before, self._result
+        yield self._banner
+        with Horizontal(id="panes"):
+            if self._phone.mirror is not None:
+                yield self._phone.mirror
+            with Container(id="beside"):
+                yield self._seat
+                yield DialogueColumn(self._dialogue, *(part for part in waiting if part is not None))
+        yield Footer()
+
     def on_mount(self) -> None:
+        self.set_class(self._phone.mirror is None, "-blind")
+        self._phone.touchable(False, typing=False)
+        self._unfold()
         self._tell()
         self.call_after_refresh(self._read if self._reading else self._begin)
+
+    def _unfold(self) -> None:
+        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
+        width, height = self.app.size
+        seat = self._seat
+        if width >= 160:
+            seat.unfold("task", "policy", "persona", "facts")
+        elif height >= 32:
+            seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
 
     def _read(self) -> None:
         """All of the person's part is open, and nothing goes on until they begin."""
@@ -93,15 +139,18 @@ class LiveScreen(LiveRoom):
             self._before.close()
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
-        self._watch.begin(partial(self._picture, window_of(self)) if self._mirror else None)
+        self._phone.follow(window_of(self))
+        self._watch.begin(self._phone.show if self._phone.mirror is not None else None)
         self.set_interval(_TICK, self._tell)
 
-    def _picture(self, window: PictureWindow | None, frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
-        assert self._mirror is not None
-        self._mirror.post_frame(frame)
-        if window is not None:
-            window.show_frame(frame)
+    def on_resize(self, event: events.Resize) -> None:
+        self._phone.fit(event.size)
+
+    def on_screen_resume(self) -> None:
+        """What came up while another room was looked at is seen only now."""
+        self.call_after_refresh(self._question.seen)
+        if self._bench is not None:
+            self.call_after_refresh(self._bench.seen)
 
     def on_descendant_focus(self) -> None:
         """The line above says where the keys are, and how they come to what waits."""
@@ -128,7 +177,7 @@ class LiveScreen(LiveRoom):
                 self._sent(event.index, event.proposed, event.before)
             case Acting():
                 self._acting = event.action
-                self._mark(event.action)
+                self._phone.mark(event.action)
             case Step():
                 self._acting, self._steps, self._seen = None, event.index + 1, event.before
                 self._debugging.add(event)
@@ -143,17 +192,19 @@ class LiveScreen(LiveRoom):
     def _end(self, event: Ended) -> None:
         self._ended = event
         self._close(self._question, self._bench)
-        if self._mirror is not None and self._mirror.empty:  # it was over before a picture came
-            seen = self._seen
-            image = self.session.picture(seen.image) if seen.image else None
-            self._mirror.show_still(image, seen.size, seen.tree)
-        self._rest()
+        seen = self._seen
+        self._phone.rest(seen, self.session.picture(seen.image) if seen.image else None)
         after = lab_of(self).after_run
         self._result.ended(event, knows=self.knows, spent=self._album.spent, after=after)
 
-    def _rest(self) -> None:
-        if self._mirror is not None:
-            self._mirror.rest()
+    def _close(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
+        """Takes panels away, and the keys from what is no longer there."""
+        for panel in panels:
+            if panel is None:
+                continue
+            if panel.has_focus_within:
+                self._dialogue.focus_transcript()
+            panel.close()
 
     def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:
         if self.knows and proposed.by is None:
@@ -164,7 +215,7 @@ class LiveScreen(LiveRoom):
     def _refused(self, message: Refused) -> None:
         if message.last:
             self._close(self._question, self._bench)
-            self._rest()
+            self._phone.rest()
             self._result.failed(message.error)
         else:
             error = message.error
@@ -219,7 +270,7 @@ class LiveScreen(LiveRoom):
                 self._dialogue.focus_transcript()
         if message.proposed is not None:
             self._sent(self._steps, message.proposed)
-        self._mark(message.proposed.action if message.proposed else None)
+        self._phone.mark(message.proposed.action if message.proposed else None)
         self._tell()
 
     @on(Turn)
@@ -268,6 +319,38 @@ class LiveScreen(LiveRoom):
         agent = self.session.agent.actor.shown
         page = SentScreen(self._album, self._album.count() - 1, agent=agent, otherwise=self._seat.brief_words())
         self.app.push_screen(page)
+
+    # -- touching the phone -------------------------------------------------------------------------------------
+
+    @on(DeveloperPane.Touchable)
+    def _touchable(self, message: DeveloperPane.Touchable) -> None:
+        self._phone.touchable(message.on, typing=message.typing)
+
+    @on(DeveloperPane.Left)
+    def _bench_left(self) -> None:
+        self._dialogue.focus_transcript()
+
+    @on(DeveloperPane.Aimed)
+    def _aimed(self, message: DeveloperPane.Aimed) -> None:
+        self._phone.mark(message.action)
+
+    @on(Mirror.Tapped)
+    @on(Mirror.Dragged)
+    @on(Mirror.Wheeled)
+    def _touched(self, message: Touch) -> None:
+        if self._bench is not None:
+            self._bench.touched(touched(message))
+
+    @on(Mirror.Typed)
+    def _typed(self, message: Mirror.Typed) -> None:
+        """Letters typed over the mirror begin the line that is typed into the phone."""
+        if self._bench is not None:
+            self._bench.type(message.text)
+
+    @on(Mirror.Key)
+    def _key(self, message: Mirror.Key) -> None:
+        if self._bench is not None:
+            self._bench.key(message.name)
 
     # -- keys that everyone has ------------------------------------------------------------------------------
 
@@ -378,9 +461,7 @@ class LiveScreen(LiveRoom):
         banner.left = self._state()
         banner.right = self._times(now)
         self._dialogue.say(self._doing())
-        self._tell_via(self.session.device.via)
-        if self._mirror is not None:
-            self._mirror.spoiled_by = self._trouble.state if self._trouble is not None else ""
+        self._phone.tell(via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else "")
         taps = self._bench is not None and self._bench.taps
         bound = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
         if bound != self._bound:  # the footer is built anew each time

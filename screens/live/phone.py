@@ -1,0 +1,81 @@
+"""The phone in Live: its picture and how that comes, and marks of what is done there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.markup import escape
+
+from lab.core.plain_text import plain
+from lab.core.seams import Frame
+from lab.core.step import Action, Observation
+from screens.mirror.fit import room
+from screens.mirror.mirror import Mirror
+from screens.mirror.touch import marks_of
+
+if TYPE_CHECKING:
+    from screens.picture_window import PictureWindow
+
+_SHAPE = 1080, 2400
+"""The shape that its pane is made for."""
+
+
+class LivePhone:
+    """The phone of a run as it is seen. `mirror` is None for those who do not see it; every verb then does nothing."""
+
+    def __init__(self, *, seen: bool) -> None:
+        self.mirror = Mirror(id="phone") if seen else None
+        self._window: PictureWindow | None = None
+        self._via: str | None = None
+
+    def fit(self, size: Size) -> None:
+        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
+        if self.mirror is not None:
+            width, height = size
+            border = 0 if height < 32 else 2
+            columns, self.mirror.zoom = room(_SHAPE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+            self.mirror.styles.width = columns + border
+
+    def follow(self, window: PictureWindow | None) -> None:
+        """What is shown here is shown on this page, too, where one is open."""
+        self._window = window
+
+    def show(self, frame: Frame) -> None:
+        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
+        if self.mirror is not None:
+            self.mirror.post_frame(frame)
+            if self._window is not None:
+                self._window.show_frame(frame)
+
+    def mark(self, action: Action | None) -> None:
+        """Marks where an action touches; None takes the marks away."""
+        if self.mirror is not None:
+            marks = marks_of(action)
+            self.mirror.mark(marks)
+            if self._window is not None:
+                self._window.mark(marks)
+
+    def tell(self, *, via: str, trouble: str) -> None:
+        """Says on the border how pictures come, where there are several ways, and in what trouble the phone is."""
+        if self.mirror is None:
+            return
+        self.mirror.spoiled_by = trouble
+        if via != self._via:
+            self._via = via
+            short = plain(via.partition(" (")[0], lines=False)
+            self.mirror.border_title = escape(f"Phone · {short}" if short else "Phone")
+            self.mirror.tooltip = Content(plain(via, lines=False)) if via else None
+
+    def touchable(self, on: bool, *, typing: bool) -> None:
+        """Whether touches go to the phone, and letters too."""
+        if self.mirror is not None:
+            self.mirror.interactive, self.mirror.typing = on, typing
+
+    def rest(self, seen: Observation | None = None, image: bytes | None = None) -> None:
+        """No picture comes any more; where none came at all, the screen stands that was `seen` last."""
+        if self.mirror is not None:
+            if seen is not None and self.mirror.empty:
+                self.mirror.show_still(image, seen.size, seen.tree)
+            self.mirror.rest()
