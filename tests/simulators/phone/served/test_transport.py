@@ -106,12 +106,13 @@ def test_the_host_waits_for_the_phone(host: Host) -> None:
 
 
 def test_a_closed_stream_ends_its_command(served: PhoneServer, host: Host) -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     theirs = host.open(1, "exec:sleep 60")
-    assert threading.active_count() > before
+    begun = set(threading.enumerate()) - before
+    assert begun
     host.send("CLSE", 1, theirs)
     assert host.expect("CLSE").arg0 == theirs
-    assert until(lambda: threading.active_count() == before)
+    assert until(lambda: not begun & set(threading.enumerate()))
 
 
 def test_a_number_that_is_nobodys_is_answered_with_an_end(host: Host) -> None:
