@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from textual.actions import ActionParseResult
     from textual.theme import Theme
 
+    from lab.ocr.reader import TextReader
     from screens.lab import Lab
     from screens.live.session_messages import Gated, Happened, Refused, Waits
     from screens.picture_window import PictureWindow
@@ -170,7 +171,10 @@ class LabApp(Navigation):
     badge: reactive[str] = reactive("")
     """What the run that is live waits for, and the key that goes there; at the end of every footer but its own."""
 
-    def __init__(self, store: Store, settings: Settings, opening: Opening = AT_HOME) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, opening: Opening = AT_HOME, *, reads_words: bool = False
+    ) -> None:
+        """`reads_words` is whether words are read from pictures whose phone said none."""
         if not hasattr(asyncio, "eager_task_factory"):
             # Spares an empty first screen. Where tasks begin at once (Python 3.12 and later), widgets would mount
             # before the first mode's screen is on its stack; there it is switched to in on_mount.
@@ -186,6 +190,8 @@ class LabApp(Navigation):
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
         """The page of pictures beside the terminal, where one is wanted."""
+        self._reads_words = reads_words
+        self._text_reader: TextReader | None = None
         if settings.theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
@@ -242,6 +248,21 @@ class LabApp(Navigation):
     def on_unmount(self) -> None:
         if self.window is not None:
             self.window.close()
+        if self._text_reader is not None:
+            self._text_reader.close()
+
+    @property
+    def text_reader(self) -> TextReader | None:
+        """Reads words from pictures; None where that is not wanted, or not installed, which is said once."""
+        if self._reads_words and self._text_reader is None:
+            from lab.ocr.reader import TextReader
+
+            try:
+                self._text_reader = TextReader()
+            except LabError as error:
+                self._reads_words = False
+                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
+        return self._text_reader
 
     # -- what every screen has -------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 FLOORS = {
     "lab.core": 1,
     "lab.llm": 2,
+    "lab.ocr": 2,
     "store": 3,
     "annotators": 3,
     "simulators": 3,
@@ -41,6 +42,7 @@ ONLY = {
     "sqlite_utils": ("store",),
     "adbutils": ("lab.devices", "simulators.phone"),
     "litellm": ("lab.llm",),
+    "rapidocr": ("lab.ocr",),
 }
 """Libraries that one place alone may import."""
 

@@ -94,7 +94,7 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
         from screens.mirror.terminal_graphics import prepare
 
         prepare(settings.graphics)
-    app = LabApp(store, settings, opening)
+    app = LabApp(store, settings, opening, reads_words=settings.ocr)
     give_pictures_back()
     spare_pauses()
     app.run()

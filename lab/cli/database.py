@@ -125,10 +125,12 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
 
     What was computed goes before and after: between the two nothing may keep it if this is killed.
     """
+    from lab.ocr.reader import forget as forget_read_text
     from lab.studies.agreement_cache import forget
     from store.erasure import NotWiped
 
     forget(path)
+    forget_read_text()
     try:
         return erase(), None
     except NotWiped as error:
@@ -136,6 +138,7 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
         return done, error
     finally:
         forget(path)
+        forget_read_text()
 
 
 def not_wiped(unwiped: LabError | None) -> int:

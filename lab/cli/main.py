@@ -56,6 +56,7 @@ COMMANDS = (
     ("merge", "bring copies of a file together into one", "merge"),
     ("traces", "list the runs in a database", "runs"),
     ("show", "print one run", "runs"),
+    ("read", "read the words in pictures whose phone said none", "read"),
     ("import", "bring in recorded runs", "files"),
     ("pack", "copy a database whole, safe while it is in use", "files"),
     ("export", "write whole runs into a folder", "files"),

@@ -28,6 +28,7 @@ from lab.cli.metrics import Measured
 from lab.cli.output import Refused, emit, print_json_lines, say
 from lab.cli.privacy import PrivacyDone, PrivacyLine, PrivacyShown
 from lab.cli.protocols import ProtocolLine, ProtocolShown
+from lab.cli.read import PicturesRead
 from lab.cli.report import ReportWritten
 from lab.cli.review import ReviewList, ReviewShown
 from lab.cli.runs import RunTable, Shown
@@ -77,6 +78,7 @@ def schemas() -> dict[str, Any]:
         "runs": RunTable,
         "compare": Comparison,
         "show": Shown,
+        "read": PicturesRead,
         "import": ImportResult,
         "metrics": Measured,
         "label-row": LabelRow,

@@ -49,6 +49,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The longer side, in pixels, of a real phone's video; 0 is the phone's own."""
     overlay: bool = True
     """Whether accessibility text is drawn over the mirror as real characters."""
+    ocr: bool = True
+    """Whether words are read from pictures whose phone said none; the extra `hitlab[ocr]` does it."""
     graphics: Literal["cells", "kitty", "sixel"] = "cells"
     """What draws a still picture in Replay when it is looked at closely: characters, or the terminal's own graphics."""
     window: bool = False

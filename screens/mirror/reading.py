@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lab.core.read_text import was_read
 from lab.core.ui_tree import Bounds, UiTree
 from screens.mirror.controls import DrawnControl, ScreenControl, controls, look, same
 from screens.mirror.glyphs import glyphs, width_of
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     Grid = NDArray[np.uint32]
 
+_READ_INK = 0xFF5C9A
+"""Violet (packed), with which the ink of a text is mixed that was read from the picture and not said by the phone."""
 _MISSES = 6
 """A text that is not in its box's pixels is looked for there again only every so many pictures."""
 
@@ -52,6 +55,7 @@ class TextFinder:
         """Switches and the like that are in the picture now."""
         self._stated: list[ScreenControl] = []
         self._tree: UiTree | None = None
+        self._was_read = False
         self._saying: TreeTexts = TreeTexts((), ())
         self._missed: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], LocatedText] = {}
@@ -74,7 +78,7 @@ class TextFinder:
         if tree != self._tree:
             if len(self._missed) > 2000:
                 self._missed.clear()
-            self._tree, self._saying = tree, saying(tree, picture.space)
+            self._tree, self._saying, self._was_read = tree, saying(tree, picture.space), was_read(tree)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
         located = [f for text in self._saying.said if (f := self._find(text, picture, changed)) is not None]
@@ -120,7 +124,14 @@ class TextFinder:
             return None
         pixels = pixels.copy()
         words = _words(text, ink, place, picture.scale)
+        if self._was_read:
+            words = words._replace(colour=_mixed(words.colour, _READ_INK))
         return LocatedText(text, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
+
+
+def _mixed(colour: int, other: int) -> int:
+    """Two packed colours, half and half."""
+    return ((colour & 0xFEFEFE) + (other & 0xFEFEFE)) >> 1
 
 
 def _key(text: TreeText) -> tuple[object, ...]:

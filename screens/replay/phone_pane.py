@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from lab.core.step import Point
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.read_text import says_nothing
+from lab.core.step import Observation, Point
 from lab.core.trace import Ended
+from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import action_words
 from lab.runs.recorded_run import PlaceView
-from screens.lab import window_of
+from screens.lab import lab_of, window_of
 from screens.mirror.fit import room
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
@@ -23,6 +30,9 @@ PHONE: Point = (1080, 2400)
 _BARE = 0.6
 """The part of its width that a phone without a picture gets; the words beside it get the rest."""
 _BORDER = 2
+_PAUSE = 0.15
+"""Seconds that a picture is looked at before its words are read: steps that are passed by are not."""
+_READING, _READ, _UNREAD = "reading its words ...", "words read from the picture", "its words could not be read"
 _BESIDE = 65
 """Columns that the other panes need before the phone may be wider than its shape asks."""
 
@@ -59,6 +69,10 @@ class StillPhone(Vertical):
         """Which screen is shown: the one before the step, after it, or the last."""
         self._shape = PHONE
         self._bare = False
+        self._words = ""
+        """What became of the words in the picture that is shown; empty where the phone itself said them."""
+        self._unread: dict[str, str] = {}
+        """Why pictures (by sha256) could not be read."""
 
     def compose(self) -> ComposeResult:
         yield self.mirror
@@ -92,7 +106,8 @@ class StillPhone(Vertical):
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         marks += self._more
-        self.mirror.show_still(view.image, shape, seen.tree)
+        words = self._words
+        self.mirror.show_still(view.image, shape, self._tree_of(seen, view.image))
         self.mirror.mark(marks)
         self._last = view, after
         if self.close_up is not None and self.close_up.display:
@@ -101,13 +116,46 @@ class StillPhone(Vertical):
         if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
         moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
-        if moment != self.moment:
+        if moment != self.moment or words != self._words:
             self.moment = moment
             self.entitle()
 
     def entitle(self) -> None:
         """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
         self.mirror.border_title = self.moment
+        self.mirror.border_subtitle = self._words
+
+    # -- words that no tree says -----------------------------------------------------------------------------
+
+    def _tree_of(self, seen: Observation, image: bytes | None) -> UiTree | None:
+        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are."""
+        self._words = ""
+        reader = lab_of(self).text_reader
+        if image is None or reader is None or not says_nothing(seen.tree):
+            return seen.tree
+        sha256 = hashlib.sha256(image).hexdigest()
+        text = reader.known(sha256)
+        if text is not None:
+            self._words = _READ if text.lines else ""
+            return text.tree
+        self._words = _UNREAD if sha256 in self._unread else _READING
+        if sha256 not in self._unread:
+            self._read(sha256, image)
+        return seen.tree
+
+    @work(exclusive=True, group="words")
+    async def _read(self, sha256: str, image: bytes) -> None:
+        """Reads the words of the picture that is shown, unless another one is by then."""
+        reader = lab_of(self).text_reader
+        await asyncio.sleep(_PAUSE)
+        if reader is None:
+            return
+        try:
+            await asyncio.to_thread(reader.read, sha256, image)
+        except LabError as error:
+            self._unread[sha256] = plain(error.said)
+        if self._last is not None:
+            self.show(self._last[0], after=self._last[1])
 
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""

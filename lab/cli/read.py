@@ -1,0 +1,122 @@
+"""The command that reads words from pictures before anybody looks at them: read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, say
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.rounding import count
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+
+class UnreadLine(msgspec.Struct, frozen=True):
+    """A picture whose words could not be read: its run, the first step (from 1) that shows it, and why."""
+
+    run: str
+    step: int
+    why: str
+
+
+class PicturesRead(msgspec.Struct, frozen=True):
+    """What `read` prints: of `runs`, the pictures on whose screen no tree says a word.
+
+    `known` were read before, `read` are read now, by `engine`.
+    """
+
+    engine: str
+    runs: int
+    pictures: int
+    known: int
+    read: int
+    unread: tuple[UnreadLine, ...]
+
+
+class ReadArguments(Arguments):
+    """What `read` takes."""
+
+    runs: list[str]
+    study: str | None
+    all: bool
+
+
+def add_read(parser: Parser) -> None:
+    parser.runs(read, ReadArguments)
+    parser.add_argument("runs", nargs="*", metavar="ID", help="runs' ids or their beginnings")
+    parser.add_argument("--study", metavar="STUDY", help="all runs of a study")
+    parser.add_argument("--all", action="store_true", help="all runs of the database")
+    parser.json()
+
+
+def read(args: ReadArguments) -> int:
+    """Words are read from the pictures of runs whose phone said none; screens then show them at once."""
+    from lab.ocr.reader import TextReader
+    from lab.runs.picture_text import read_pictures, wordless_pictures
+
+    if [bool(args.runs), args.study is not None, args.all].count(True) != 1:
+        raise LabError("read", "takes runs, --study or --all", "`hitlab traces` lists runs.", code=2)
+    settings = settings_for(args.db, sees_outcomes, "read")
+    reader = TextReader()
+    try:
+        with open_store(settings, create=False, readonly=True) as store:
+            runs = _runs(args, store)
+            pictures = wordless_pictures(store, runs)
+            new = [picture for picture in pictures if reader.known(picture.sha256) is None]
+            with _bar(len(new)) as done:
+                unread = read_pictures(store, new, reader, done)
+    finally:
+        reader.close()
+    lines = tuple(UnreadLine(one.run, one.step, one.why) for one in unread)
+    known = len(pictures) - len(new)
+    emit(
+        PicturesRead(reader.engine, len(runs), len(pictures), known, len(new) - len(lines), lines),
+        _tell,
+        json=args.json,
+    )
+    return 3 if lines else 0
+
+
+def _runs(args: ReadArguments, store: Store) -> list[str]:
+    if args.all:
+        return [one.id for one in store.runs.summaries()]
+    if args.study is None:
+        return list(dict.fromkeys(store.runs.find(run) for run in args.runs))
+    study = study_named(store, args.study)
+    units = store.studies.units(study)
+    return list(dict.fromkeys(run for unit in units for run in unit.runs if store.runs.holds(run)))
+
+
+def _tell(result: PicturesRead) -> None:
+    if not result.pictures:
+        say(f"{count(result.runs, 'run')}: no picture of a screen without words.")
+        return
+    say(
+        f"{count(result.read, 'picture')} of {count(result.runs, 'run')} read by {result.engine}, "
+        f"{result.known:,} known before, {len(result.unread):,} unread."
+    )
+    for line in result.unread:
+        say(plain(f"  {line.run}@{line.step}: {line.why}", lines=False))
+
+
+@contextmanager
+def _bar(pictures: int) -> Iterator[Callable[[], None]]:
+    """Progress on standard error, with the time that is left; gives what is to be called after each picture."""
+    if not sys.stderr.isatty() or not pictures:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=pictures)
+        yield lambda: progress.advance(task)

@@ -1,0 +1,90 @@
+"""The OCR engine: which one is installed, and how it reads a picture. Only `worker` loads it.
+
+It is RapidOCR with its PP-OCR models, which come inside its package: nothing is downloaded, no picture leaves the
+machine. It reads English and Chinese.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from lab.core.errors import LabError
+from lab.core.read_text import ReadLine
+from lab.core.ui_tree import Bounds
+
+EXTRA = "hitlab[ocr]"
+"""What is to be installed so that words are read from pictures."""
+_SUREST = 0.5
+"""Lines of which the engine is less sure are left out: they are mostly icons that look like letters."""
+_THREADS = 2
+
+
+@cache
+def engine_name() -> str:
+    """Name and version of the engine that is installed; empty where none is."""
+    try:
+        if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
+            return ""
+        return f"rapidocr {version('rapidocr')}"
+    except (ImportError, PackageNotFoundError, ValueError):
+        return ""
+
+
+def check_engine() -> str:
+    """The engine's name; a `LabError` that names the extra where none is installed."""
+    name = engine_name()
+    if not name:
+        raise LabError(
+            "words from pictures", f"are read by the extra {EXTRA}", f"pip install '{EXTRA}' installs it.", code=2
+        )
+    return name
+
+
+def load_engine() -> Callable[[bytes], list[ReadLine]]:
+    """Loads the models (about a second, several hundred MB) and gives the function that reads a PNG or JPEG."""
+    import logging
+
+    import numpy as np
+    from rapidocr import RapidOCR
+
+    from lab.core.safe_images import open_picture
+
+    logging.disable(logging.CRITICAL)
+    engine = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_cls": False,  # no line of a phone's screen stands on its head
+            "Global.text_score": _SUREST,
+            "EngineConfig.onnxruntime.intra_op_num_threads": _THREADS,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+
+    def read(data: bytes) -> list[ReadLine]:
+        with open_picture(data) as picture:
+            pixels = np.asarray(picture.convert("RGB"))[:, :, ::-1]
+        result: Any = engine(np.ascontiguousarray(pixels))
+        boxes, texts, scores = result.boxes, result.txts, result.scores
+        if boxes is None or texts is None or scores is None:
+            return []
+        height, width = pixels.shape[:2]
+        lines = [
+            ReadLine(text.strip(), _bounds(box, width, height), float(score))
+            for box, text, score in zip(boxes, texts, scores, strict=True)
+        ]
+        return [line for line in lines if line.text and line.box.area]
+
+    return read
+
+
+def _bounds(corners: object, width: int, height: int) -> Bounds:
+    """The upright box around four corners, within the picture."""
+    import numpy as np
+
+    points = np.asarray(corners, dtype=float)
+    (left, top), (right, bottom) = points.min(axis=0), points.max(axis=0)
+    return Bounds(max(0, round(left)), max(0, round(top)), min(width, round(right)), min(height, round(bottom)))

@@ -1,0 +1,72 @@
+"""Reads the words of whole runs from their pictures beforehand: those on screens whose phone said none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.read_text import says_nothing
+from lab.core.trace import Asked, Ended, Step
+
+if TYPE_CHECKING:
+    from lab.core.step import Observation
+    from lab.core.trace import AnyEvent
+    from lab.ocr.reader import TextReader
+    from store.store import Store
+
+
+class WordlessPicture(NamedTuple):
+    """A picture (by sha256) of a screen without words: the run, and the first step (from 1) that shows it."""
+
+    run: str
+    step: int
+    sha256: str
+
+
+class UnreadPicture(NamedTuple):
+    """A picture whose words could not be read, and why."""
+
+    run: str
+    step: int
+    why: str
+
+
+def wordless_pictures(store: Store, runs: Sequence[str]) -> list[WordlessPicture]:
+    """The pictures of these runs on whose screen no tree says a word; each picture once, in the runs' order."""
+    pictures: dict[str, WordlessPicture] = {}
+    for run in runs:
+        for step, seen in _screens(store.runs.events(run)):
+            if seen.image is not None and says_nothing(seen.tree):
+                pictures.setdefault(seen.image, WordlessPicture(run, step, seen.image))
+    return list(pictures.values())
+
+
+def read_pictures(
+    store: Store, pictures: Sequence[WordlessPicture], reader: TextReader, done: Callable[[], None]
+) -> list[UnreadPicture]:
+    """Reads these pictures, calls `done` after each, and gives those that could not be read."""
+    unread: list[UnreadPicture] = []
+    for picture in pictures:
+        if reader.known(picture.sha256) is None:
+            blob = store.runs.blob(picture.sha256)
+            try:
+                if blob is None:
+                    raise LabError("picture", "is not in this file.")
+                reader.read(picture.sha256, blob.data)
+            except LabError as error:
+                unread.append(UnreadPicture(picture.run, picture.step, error.message))
+        done()
+    return unread
+
+
+def _screens(events: Iterator[AnyEvent]) -> Iterator[tuple[int, Observation]]:
+    """Each screen of a run with its step, counted from 1; the last one is its end's."""
+    steps = 0
+    for event in events:
+        match event:
+            case Step() | Asked():
+                steps = event.index + 1
+                yield steps, event.before
+            case Ended() if event.final is not None:
+                yield steps, event.final
