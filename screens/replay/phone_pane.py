@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.read_text import says_nothing
+from lab.core.read_text import ReadText, says_nothing
 from lab.core.step import Observation, Point
 from lab.core.trace import Ended
 from lab.core.ui_tree import UiTree
@@ -24,6 +25,9 @@ from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
 from screens.mirror.terminal_graphics import Graphics, canvas, drawn
 from screens.replay.action_marks import marks_of
+
+if TYPE_CHECKING:
+    from lab.ocr.reader import TextReader
 
 PHONE: Point = (1080, 2400)
 """The shape of a phone whose size nobody recorded."""
@@ -42,6 +46,9 @@ class StillPhone(Vertical):
 
     `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width.
     """
+
+    class WordsRead(Message):
+        """The words in the picture that is shown were read, or could not be."""
 
     def __init__(
         self,
@@ -71,8 +78,12 @@ class StillPhone(Vertical):
         self._bare = False
         self._words = ""
         """What became of the words in the picture that is shown; empty where the phone itself said them."""
-        self._unread: dict[str, str] = {}
-        """Why pictures (by sha256) could not be read."""
+        self._unread: set[str] = set()
+        """Pictures (by sha256) that could not be read."""
+        self.words: ReadText | None = None
+        """What was read from the picture that is shown; None where the phone itself said it, and before."""
+        self.following: Callable[[int], PlaceView | None] | None = None
+        """Gives the place of a number, whose picture is read ahead; called on a thread of its own."""
 
     def compose(self) -> ComposeResult:
         yield self.mirror
@@ -130,32 +141,40 @@ class StillPhone(Vertical):
     def _tree_of(self, seen: Observation, image: bytes | None) -> UiTree | None:
         """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are."""
         self._words = ""
+        self.words = None
         reader = lab_of(self).text_reader
         if image is None or reader is None or not says_nothing(seen.tree):
             return seen.tree
         sha256 = hashlib.sha256(image).hexdigest()
-        text = reader.known(sha256)
-        if text is not None:
-            self._words = _READ if text.lines else ""
-            return text.tree
-        self._words = _UNREAD if sha256 in self._unread else _READING
-        if sha256 not in self._unread:
-            self._read(sha256, image)
-        return seen.tree
+        self.words = reader.known(sha256)
+        self._read(reader, sha256, image)
+        if self.words is None:
+            self._words = _UNREAD if sha256 in self._unread else _READING
+            return seen.tree
+        self._words = _READ if self.words.lines else ""
+        return self.words.tree
 
     @work(exclusive=True, group="words")
-    async def _read(self, sha256: str, image: bytes) -> None:
-        """Reads the words of the picture that is shown, unless another one is by then."""
-        reader = lab_of(self).text_reader
-        await asyncio.sleep(_PAUSE)
-        if reader is None:
-            return
+    async def _read(self, reader: TextReader, sha256: str, image: bytes) -> None:
+        """Reads the words of the picture that is shown, then those of the next, unless another is shown by then."""
+        if self.words is None and sha256 not in self._unread:
+            await asyncio.sleep(_PAUSE)
+            if not await self._tried(reader, sha256, image):
+                self._unread.add(sha256)
+            if self._last is not None:
+                self.show(self._last[0], after=self._last[1])
+            self.post_message(self.WordsRead())
+        elif self.following is not None and self._last is not None:
+            following = await asyncio.to_thread(self.following, self._last[0].number + 1)
+            if following is not None and following.image is not None and says_nothing(following.before.tree):
+                await self._tried(reader, hashlib.sha256(following.image).hexdigest(), following.image)
+
+    async def _tried(self, reader: TextReader, sha256: str, image: bytes) -> bool:
         try:
             await asyncio.to_thread(reader.read, sha256, image)
-        except LabError as error:
-            self._unread[sha256] = plain(error.said)
-        if self._last is not None:
-            self.show(self._last[0], after=self._last[1])
+        except LabError:
+            return False
+        return True
 
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""

@@ -154,12 +154,17 @@ class ReplayScreen(Screen[None]):
             self._write(self.footage.view)
             self._tell()
 
+    @on(StillPhone.WordsRead)
+    def _words_read(self) -> None:
+        if self._shown == "tree" and self.footage.view is not None:
+            self._write(self.footage.view)
+
     def _write(self, view: PlaceView) -> None:
         event, head = view.event, self.footage.head
         phone = self.footage.timeline.rows[view.number].phone
         if self._shown == "tree":
             assert self.footage.seen is not None
-            self._say(step_pane.tree_sheet(self.footage.seen))
+            self._say(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
         elif isinstance(event, Ended):
             assert head is not None
             self._say(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))

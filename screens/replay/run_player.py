@@ -123,6 +123,7 @@ class RunPlayer(Horizontal):
         self._projector = Projector(self)
         self._seek: int | None = None
         """The place that is gone to once it is listed."""
+        stage.following = self._place
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -206,6 +207,10 @@ class RunPlayer(Horizontal):
             bare = view.image is None and view.before.tree is None
             self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.post_message(self.Looked(self))
+
+    def _place(self, number: int) -> PlaceView | None:
+        reel = self.reel
+        return reel.view(number) if reel is not None and number < len(reel.lines) else None
 
     async def arrived(self) -> None:
         """Waits until the step that the cursor is on is the one that is shown: keys may come quicker than pictures."""

@@ -10,11 +10,12 @@ from textual.content import Content
 from lab.core.blinding import NOBODY
 from lab.core.demonstration import Demonstration
 from lab.core.plain_text import plain
+from lab.core.read_text import ReadText
 from lab.core.run_records import Verdict
 from lab.core.step import Action, Decision, Observation, Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Asked, Ended, Started, Step
-from lab.core.ui_tree import Node, UiTree
+from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.descriptions import (
     demonstration_words,
     outcome_words,
@@ -31,6 +32,9 @@ from lab.runs.descriptions import (
 )
 from lab.runs.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
+
+_SURE = 0.9
+"""How sure an engine is of a line that it read, from where on that is not said."""
 
 Part = tuple[str, str]
 
@@ -138,18 +142,35 @@ def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool)
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
 
 
-def tree_sheet(seen: Observation) -> Content:
-    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels."""
+def tree_sheet(seen: Observation, words: ReadText | None) -> Content:
+    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels.
+
+    `words` are those that were read from the picture: they stand by themselves, for no phone has said them.
+    """
+    read = _read_lines(words) if words is not None else []
     if seen.tree is None or (seen.tree_missing and not seen.tree.roots):
         why = f" The phone gave none: {plain(seen.tree_missing, lines=False)}" if seen.tree_missing else ""
-        return Content.assemble((f"This step has no UI tree.{why}", MUTED))
+        return Content.assemble((f"This step has no UI tree.{why}\n\n", MUTED), *read)
     parts: list[Part] = []
     stack = [(root, 0) for root in reversed(seen.tree.roots)]
     while stack:
         node, depth = stack.pop()
         parts += _node(node, depth)
         stack += [(child, depth + 1) for child in reversed(node.children)]
-    return Content.assemble(*parts)
+    return Content.assemble(*parts, *([("\n", ""), *read] if read else []))
+
+
+def _read_lines(words: ReadText) -> list[Part]:
+    """What was read from a picture, line by line, each with its box; a line of which the engine is unsure says so."""
+    lines: list[Part] = []
+    for line in words.lines:
+        unsure = "" if line.sure >= _SURE else f"{line.sure:.0%} sure "
+        lines += [(f"{plain(line.text, lines=False)} ", "bold"), (f"{unsure}{_box(line.box)}\n", MUTED)]
+    return _section(f"Read from the picture by {plain(words.engine, lines=False)}", lines or [("nothing\n", MUTED)])
+
+
+def _box(bounds: Bounds) -> str:
+    return "[{},{}][{},{}]".format(*bounds)
 
 
 def _node(node: Node, depth: int) -> list[Part]:
@@ -162,7 +183,7 @@ def _node(node: Node, depth: int) -> list[Part]:
         for flag in ("clickable", "checked", "focused", "scrollable", "selected", "password")
         if getattr(node, flag)
     ]
-    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, "[{},{}][{},{}]".format(*node.bounds)])
+    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, _box(node.bounds)])
     return [(f"{indent}{name} ", MUTED), (f'"{label}" ' if label else "", "bold"), (f"{tail}\n", MUTED)]
 
 
