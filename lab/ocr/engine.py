@@ -20,6 +20,8 @@ EXTRA = "hitlab[ocr]"
 """What is to be installed so that words are read from pictures."""
 _SUREST = 0.5
 """Lines of which the engine is less sure are left out: they are mostly icons that look like letters."""
+_SUREST_SIGN = 0.9
+"""The same for a line of one character: a lone sign is more often an icon than a word."""
 _THREADS = 2
 
 
@@ -76,9 +78,14 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
             ReadLine(text.strip(), _bounds(box, width, height), float(score))
             for box, text, score in zip(boxes, texts, scores, strict=True)
         ]
-        return [line for line in lines if line.text and line.box.area]
+        return [line for line in lines if line.box.area and line.sure >= _least(line.text)]
 
     return read
+
+
+def _least(text: str) -> float:
+    """How sure the engine must be of a line; of nothing it never is."""
+    return (2.0, _SUREST_SIGN, _SUREST)[min(len(text), 2)]
 
 
 def _bounds(corners: object, width: int, height: int) -> Bounds:

@@ -32,6 +32,8 @@ _PATIENCE = 60.0
 _SILENT = {"ORT_DISABLE_TELEMETRY": "1"}
 """Without this onnxruntime makes a device id in the cache folder and reports to its maker."""
 _SHA = re.compile(r"[0-9a-f]{64}")
+_VERSION = 1
+"""Counted up where the same engine's lines are chosen in another way: what was kept before is then read anew."""
 _REMEMBERED = 64
 """Pictures whose text is held in memory."""
 
@@ -62,7 +64,7 @@ class TextReader:
 
     def __init__(self, *, idle: float = IDLE) -> None:
         self.engine = check_engine()
-        self._folder = cache_folder() / re.sub(r"[^A-Za-z0-9.]+", "-", self.engine)
+        self._folder = cache_folder() / re.sub(r"[^A-Za-z0-9.]+", "-", f"{self.engine} {_VERSION}")
         self._idle = idle
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,0 +1,211 @@
+"""Reading words from pictures: by the real engine, in a process of its own, kept in the cache folder alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.core.errors import LabError
+from lab.core.read_text import READ, says_nothing, was_read
+from lab.core.ui_tree import Node, UiTree
+from lab.ocr import engine
+from lab.ocr.reader import TextReader, cache_folder, forget
+from simulators.phone.shots_phone import at
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home in which nothing was read yet."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        yield home
+
+
+@pytest.fixture(scope="module")
+def reader(home: Path) -> Iterator[TextReader]:
+    """One process for all tests that do not end it: loading its models takes seconds."""
+    reader = TextReader()
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known(reader: TextReader) -> None:
+    forget()
+    reader._known.clear()
+
+
+@pytest.fixture(scope="module")
+def screen() -> tuple[bytes, UiTree]:
+    """A screen of settings, and what it says."""
+    seen = at("settings", "home", {}).observe()
+    return seen.png, seen.tree
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_it_reads_what_the_screen_says_at_its_place(reader: TextReader, screen: tuple[bytes, UiTree]) -> None:
+    png, tree = screen
+    text = reader.read(sha(png), png)
+    assert text.engine == engine.engine_name() != ""
+    read = {line.text: line.box for line in text.lines}
+    both = read.keys() & {node.text for node in tree.nodes()}
+    assert len(both) >= 6, sorted(read)
+    for words in both:
+        assert any(node.bounds.holds(*read[words].center) for node in tree.find(text=words)), words
+    assert all(0.5 <= line.sure <= 1 for line in text.lines)
+
+
+def test_chinese_is_read_too(reader: TextReader) -> None:
+    png = _chinese()
+    text = "".join(line.text for line in reader.read(sha(png), png).lines)
+    assert sum("\u4e00" <= char <= "\u9fff" for char in text) > 20
+
+
+def _chinese() -> bytes:
+    from simulators.phone.shots import SCREENS
+
+    _, app, place, args = next(one for one in SCREENS if one[0] == "browser-chinese")
+    return at(app, place, args).observe().png
+
+
+def test_what_was_read_is_known_to_the_next_without_a_process(
+    reader: TextReader, screen: tuple[bytes, UiTree], home: Path
+) -> None:
+    png, _ = screen
+    text = reader.read(sha(png), png)
+    other = TextReader()
+    assert other.known(sha(png)) == text
+    assert other.read(sha(png), b"it is not looked at again") == text
+    assert other.pid is None
+    assert other.known(sha(b"another")) is None
+    forget()
+    assert TextReader().known(sha(png)) is None
+    assert not list(cache_folder().rglob("*"))
+    assert [path.name for path in (home / "cache").iterdir()] == ["hitlab"], "nobody else keeps anything there"
+
+
+def test_what_was_kept_is_for_its_owner_alone_and_damage_is_no_text(
+    reader: TextReader, screen: tuple[bytes, UiTree]
+) -> None:
+    png, _ = screen
+    reader.read(sha(png), png)
+    assert cache_folder().stat().st_mode & 0o077 == 0
+    (kept,) = cache_folder().rglob("*.json")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert TextReader().known(sha(png)) is None
+    assert TextReader().known("../../" + sha(png)) is None
+
+
+def test_it_ends_when_nobody_asks_and_begins_again(screen: tuple[bytes, UiTree]) -> None:
+    png, _ = screen
+    reader = TextReader(idle=0.2)
+    try:
+        reader.read(sha(png), png)
+        assert until(lambda: reader.pid is None)
+        assert reader.read("0" * 64, png).lines
+    finally:
+        reader.close()
+    assert reader.pid is None
+
+
+def test_no_word_of_it_leaves_the_machine(reader: TextReader, screen: tuple[bytes, UiTree], home: Path) -> None:
+    png, _ = screen
+    reader.read(sha(png), png)
+    descriptors = Path(f"/proc/{reader.pid}/fd")
+    if not descriptors.exists():
+        pytest.skip("which sockets a process has is read from /proc")
+    assert not [link for link in descriptors.iterdir() if os.readlink(link).startswith("socket:")]
+    assert [path.name for path in home.iterdir()] == ["cache"]
+
+
+def test_what_is_no_picture_is_a_sentence_and_the_next_is_read(
+    reader: TextReader, screen: tuple[bytes, UiTree]
+) -> None:
+    png, _ = screen
+    with pytest.raises(LabError, match="could not be read"):
+        reader.read(sha(b"no picture"), b"no picture")
+    with pytest.raises(LabError, match="could not be read"):
+        reader.read(sha(png[:2000]), png[:2000])
+    assert reader.known(sha(b"no picture")) is None
+    assert reader.read(sha(png), png).lines
+
+
+def test_a_process_that_was_killed_is_begun_again(reader: TextReader, screen: tuple[bytes, UiTree]) -> None:
+    png, _ = screen
+    with pytest.raises(LabError):
+        reader.read(sha(b"x"), b"x")
+    assert reader.pid is not None
+    os.kill(reader.pid, signal.SIGKILL)
+    assert reader.read(sha(png), png).lines
+
+
+def test_closed_it_reads_no_more(screen: tuple[bytes, UiTree]) -> None:
+    png, _ = screen
+    reader = TextReader()
+    reader.close()
+    with pytest.raises(LabError, match="closed"):
+        reader.read(sha(png), png)
+
+
+def test_without_an_engine_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    engine.engine_name.cache_clear()
+    try:
+        with pytest.raises(LabError, match=r"hitlab\[ocr\]") as refused:
+            TextReader()
+    finally:
+        engine.engine_name.cache_clear()
+    assert refused.value.code == 2
+    assert "pip install 'hitlab[ocr]'" in refused.value.sentence
+
+
+def test_a_folder_named_lab_where_the_lab_is_begun_is_not_run(
+    screen: tuple[bytes, UiTree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lab" / "ocr").mkdir(parents=True)
+    (tmp_path / "lab" / "ocr" / "worker.py").write_text("open('run', 'w')")
+    monkeypatch.chdir(tmp_path)
+    reader = TextReader()
+    try:
+        assert reader.read(sha(screen[0]), screen[0]).lines
+    finally:
+        reader.close()
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_app_loads_no_engine() -> None:
+    code = "import sys, lab.ocr.reader; print(*{'rapidocr', 'onnxruntime', 'cv2', 'numpy'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+def test_a_tree_of_read_text_is_told_from_the_phones_own(reader: TextReader, screen: tuple[bytes, UiTree]) -> None:
+    png, tree = screen
+    read = reader.read(sha(png), png).tree
+    assert was_read(read)
+    assert not was_read(tree)
+    assert not was_read(None)
+    assert {node.cls for node in read.nodes()} == {READ}
+    assert not says_nothing(read)
+    assert says_nothing(None)
+    assert says_nothing(UiTree())
+    assert says_nothing(UiTree((Node(read.roots[0].bounds, " "),)))

@@ -1,0 +1,136 @@
+"""Words that no phone said are read from its picture, marked as read, and only where somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from lab.core.settings import Settings
+from lab.ocr import engine
+from lab.ocr.reader import TextReader, forget
+from screens.app import LabApp
+from screens.mirror.painter import Painter
+from screens.mirror.shot import MirrorShot, MirrorView
+from screens.navigation import Opening
+from screens.replay.phone_pane import StillPhone
+from store.store import Store
+from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
+from tests.screens.runs import painted
+
+READ, UNREAD = "words read from the picture", "its words could not be read"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def app(store: Store) -> LabApp:
+    store.runs.add(pictured_run())
+    return LabApp(store, Settings(), Opening("replay", trace_id=RUN, step=1), reads_words=True)
+
+
+def phone(app: LabApp) -> StillPhone:
+    return app.screen.query_one(StillPhone)
+
+
+async def stands(pilot: Pilot[None], until: Any, words: str, step: int) -> str:
+    """What is painted once these words are, at this step."""
+    await until(pilot, lambda: f"Steps  {step}/" in painted(pilot.app) and words in painted(pilot.app))
+    return painted(pilot.app)
+
+
+async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(app: LabApp, until: Any) -> None:
+    forget()
+    async with app.run_test(size=(120, 40)) as pilot:
+        shown = await stands(pilot, until, READ, 1)
+        await until(pilot, lambda: "Display" in painted(app) and "Battery" in painted(app))
+        await pilot.press("u")
+        shown = await stands(pilot, until, "Read from the picture by rapidocr", 1)
+        assert "This step has no UI tree." in shown
+        await pilot.press("u", "down", "down")
+        await stands(pilot, until, "Alarm", 3)
+        await until(
+            pilot,
+            lambda: READ not in painted(app),
+        )
+        assert phone(app).words is None, "this phone said itself what is on its screen"
+        await pilot.press("down")
+        await stands(pilot, until, READ, 4)
+        reader = app.text_reader
+        assert reader is not None
+        assert reader.pid is not None
+    assert reader.pid is None, "the process ends with the app"
+
+
+def test_what_was_read_is_in_an_ink_of_its_own() -> None:
+    blob, tree = screen("settings")
+    reader = TextReader()
+    try:
+        read = reader.read(blob.sha256, blob.data).tree
+    finally:
+        reader.close()
+    inks = []
+    for one in (tree, read):
+        painter = Painter()
+        painter.paint(MirrorShot(None, (1080, 2400), one, stored=blob.data), MirrorView((45, 50)))
+        inks.append({text.said.text: text.words.colour for text in painter.reading.shown})
+    both = inks[0].keys() & inks[1].keys()
+    assert len(both) >= 6
+    assert all(inks[0][words] != inks[1][words] for words in both)
+
+
+async def test_where_it_is_not_wanted_nothing_is_read(store: Store, until: Any) -> None:
+    store.runs.add(pictured_run())
+    app = LabApp(store, Settings(), Opening("replay", trace_id=RUN, step=1))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await stands(pilot, until, "Before", 1)
+        assert app.text_reader is None
+        assert READ not in painted(app)
+
+
+async def test_without_the_extra_its_name_is_said_once(
+    app: LabApp, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    engine.engine_name.cache_clear()
+    try:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: bool(app._notifications))
+            await pilot.press("down")
+            await stands(pilot, until, "Before", 2)
+            (said,) = app._notifications
+            assert said.message == "are read by the extra hitlab[ocr]. pip install 'hitlab[ocr]' installs it."
+            assert READ not in painted(app)
+    finally:
+        engine.engine_name.cache_clear()
+
+
+async def test_a_picture_that_cannot_be_read_says_so_and_the_next_is_read(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    forget()
+    app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lab.ocr.reader._PATIENCE", 0.0)
+            await stands(pilot, until, UNREAD, 1)
+        await pilot.press("down")
+        await stands(pilot, until, READ, 2)
+
+
+async def test_the_next_picture_is_read_ahead(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    forget()
+    app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await stands(pilot, until, READ, 1)
+        reader = app.text_reader
+        assert reader is not None
+        await until(pilot, lambda: reader.known(screen("clock")[0].sha256) is not None)
+        assert "Steps  1/" in painted(app)
