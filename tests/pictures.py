@@ -15,18 +15,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import chdir
 from pathlib import Path
 
+from msgspec import structs
 from PIL import Image
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from lab.core.demonstration import to_demonstrate
-from lab.core.run_records import RelatedRun
+from lab.core.run_records import Imported, RelatedRun
 from lab.core.settings import Settings
 from lab.core.step import Action, Proposed
+from lab.core.trace import AnyEvent, Asked, Started, Step
 from lab.runs.fork import ForkChange, forked
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, brief_of
@@ -43,6 +45,7 @@ from screens.record.intent import Asking
 from screens.record.next_act import NextAct
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
+from screens.replay.phone_pane import StillPhone
 from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
@@ -106,6 +109,7 @@ def main() -> None:
             )
             svg = asyncio.run(_export(store, settings, opening, drive))
             _render(svg, out / f"{name}.png")
+        _beside([asyncio.run(_words(store, ids[-1], read=read)) for read in (False, True)], out / "read.png")
         pictured_studies.freeze(store, ids[-1])
         for name, (opening, drive) in pictured_studies.openings(store, _until, _settled).items():
             settings = Settings(seat="rater", person="R1", bell=False)
@@ -116,6 +120,45 @@ def main() -> None:
         _render(asyncio.run(_export(store, settings, opening, _settling)), out / "adjudicate.png")
         _render(asyncio.run(pictured_studies.played(store, SIZE, _until, _settled)), out / "played.png")
         _unplugged(store, Path(folder), out / "device.png")
+
+
+async def _words(store: Store, run: str, *, read: bool) -> str:
+    """A step of a run whose trees were left out, before and after the words in its pictures are read."""
+    id = f"{run[:8]}-pictures"
+    events: list[AnyEvent] = []
+    for event in store.runs.events(run):
+        match event:
+            case Started():
+                events.append(structs.replace(event, trace=id))
+            case Step() | Asked():
+                events.append(structs.replace(event, before=structs.replace(event.before, tree=None)))
+            case _:
+                events.append(event)
+    if not store.runs.holds(id):
+        store.runs.add(Imported(events, {}, []))
+
+    async def drive(pilot: Pilot[None]) -> None:
+        await _still(pilot)
+        if read:
+            await _until(pilot, lambda: pilot.app.screen.query_one(StillPhone).words is not None)
+            await _still(pilot)
+
+    return await _export(store, Settings(bell=False), Opening("replay", id, 3), drive, reads_words=read)
+
+
+def _beside(svgs: Sequence[str], out: Path) -> None:
+    """Screens side by side, less what is right of the phone."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = []
+        for number, svg in enumerate(svgs):
+            path = Path(folder) / f"{number}.png"
+            _render(svg, path)
+            with Image.open(path) as image:
+                parts.append(image.convert("RGB").crop((0, 0, image.width * 2 // 3, image.height)))
+    both = Image.new("RGB", (sum(part.width for part in parts), parts[0].height))
+    both.paste(parts[0], (0, 0))
+    both.paste(parts[1], (parts[0].width, 0))
+    both.quantize(256).save(out, optimize=True)
 
 
 def _unplugged(store: Store, folder: Path, out: Path) -> None:
@@ -225,8 +268,10 @@ def _spec(name: str, seat: str, gate: str = "pass") -> Spec:
     return Spec(task, persona, seat=seat, gate=gate)  # type: ignore[arg-type]
 
 
-async def _export(store: Store, settings: Settings, opening: Opening, drive: Drive) -> str:
-    app = LabApp(store, settings, opening)
+async def _export(
+    store: Store, settings: Settings, opening: Opening, drive: Drive, *, reads_words: bool = False
+) -> str:
+    app = LabApp(store, settings, opening, reads_words=reads_words)
     async with app.run_test(size=SIZE) as pilot:
         await drive(pilot)
         svg = app.export_screenshot(title="hitlab")

@@ -90,6 +90,7 @@ def examine(settings: Settings) -> list[Finding]:
         _settings(),
         *terminal,
         _fonts(),
+        _ocr(settings),
         *_database(settings),
         *_leftovers(settings),
         _adb(),
@@ -204,6 +205,17 @@ def _fonts() -> Finding:
     font = font_of("中")
     do = "" if font else "Install one (Noto Sans CJK, say) for the phone's pictures; the mirror needs none."
     return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
+
+
+def _ocr(settings: Settings) -> Finding:
+    """What reads words from pictures whose phone said none."""
+    from lab.ocr.engine import EXTRA, engine_name
+
+    if not settings.ocr:
+        return Finding("ocr", True, "not read: `ocr = false` is set", "")
+    name = engine_name()
+    do = "" if name else f"pip install '{EXTRA}' reads them; without it pictures are pixels."
+    return Finding("ocr", True, f"read by {name}" if name else "not read", do)
 
 
 def _database(settings: Settings) -> list[Finding]:

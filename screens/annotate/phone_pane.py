@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
+from msgspec import structs
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -99,7 +100,10 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         if self._last is None:
             return framed(None, self._shape)
         view, after = self._last
-        return framed(view.after if after else view.before, self._shape)
+        seen = view.after if after else view.before
+        if seen is not None and self.words is not None:
+            seen = structs.replace(seen, tree=self.words.tree)
+        return framed(seen, self._shape)
 
     def _frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame

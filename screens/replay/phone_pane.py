@@ -127,14 +127,15 @@ class StillPhone(Vertical):
         if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
         moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
-        if moment != self.moment or words != self._words:
+        if moment != self.moment:
             self.moment = moment
             self.entitle()
+        if words != self._words:
+            self.mirror.border_subtitle = self._words
 
     def entitle(self) -> None:
         """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
         self.mirror.border_title = self.moment
-        self.mirror.border_subtitle = self._words
 
     # -- words that no tree says -----------------------------------------------------------------------------
 
@@ -142,8 +143,7 @@ class StillPhone(Vertical):
         """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are."""
         self._words = ""
         self.words = None
-        reader = lab_of(self).text_reader
-        if image is None or reader is None or not says_nothing(seen.tree):
+        if image is None or not says_nothing(seen.tree) or (reader := lab_of(self).text_reader) is None:
             return seen.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.known(sha256)

@@ -73,6 +73,7 @@ TRIED: dict[str, list[str]] = {
     "merge": ["lab.db other.db", "other.db --db whole.db --json"],
     "pack": ["copy.db", "copy2.db --json"],
     "export": [f"{RUN} --out out --json", "--all --out out"],
+    "read": [f"{RUN}", "--all --json", "--study s --json"],
     "runs": ["", "--json", "score<1", "--group agent --json"],
     "compare": [f"{RUN} {OTHER}", f"{RUN} {OTHER} --json"],
     "metrics": ["", "--json", "--study s --json", "--study s --rater R1 --csv", f"{RUN} --explain"],

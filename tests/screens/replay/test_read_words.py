@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from lab.core.protocol import Protocol, Show
 from lab.core.settings import Settings
+from lab.core.study import Unit
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, forget
+from screens.annotate.phone_pane import PhonePane
 from screens.app import LabApp
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
@@ -18,6 +21,7 @@ from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
 from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
+from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
 from tests.screens.runs import painted
 
 READ, UNREAD = "words read from the picture", "its words could not be read"
@@ -134,3 +138,39 @@ async def test_the_next_picture_is_read_ahead(store: Store, until: Any) -> None:
         assert reader is not None
         await until(pilot, lambda: reader.known(screen("clock")[0].sha256) is not None)
         assert "Steps  1/" in painted(app)
+
+
+@pytest.mark.parametrize(("shows", "read"), [(("screens", "actions"), True), (("actions",), False)])
+async def test_a_rater_reads_a_picture_only_where_screens_are_shown(
+    store: Store, until: Any, shows: tuple[Show, ...], read: bool
+) -> None:
+    store.runs.add(pictured_run())
+    study = studied(store, Protocol("p", "P", "run", (STARS,), shows=shows), [Unit("u1", (RUN,))])
+    app = rating(store, study)
+    app._reads_words = True
+    async with app.run_test(size=(120, 40)) as pilot:
+        if read:
+            await until(pilot, lambda: READ in painted(app) and "Battery" in painted(app))
+            await pilot.press("r")
+            still = app.screen.query_one(StillPhone)
+            assert still.words is not None
+            assert isinstance(still, PhonePane)
+            await until(pilot, lambda: still.frame is not None)
+            assert still.frame is not None
+            assert still.frame.box in {line.box for line in still.words.lines}, "a line that was read can be framed"
+        else:
+            await until(pilot, lambda: "How personal?" in painted(app))
+            await pilot.press("right")
+            await until(pilot, lambda: ready(app))
+            assert "Battery" not in painted(app)
+            assert app._text_reader is None
+
+
+async def test_two_runs_beside_each_other_are_both_read(store: Store, until: Any) -> None:
+    store.runs.add_all([two_pictures(), two_pictures("pictured-3")])
+    app = LabApp(store, Settings(), Opening("compare"), reads_words=True)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await until(pilot, lambda: app.is_running and app.current_mode == "compare")
+        app.open_compare("pictured-2", "pictured-3")
+        await until(pilot, lambda: painted(app).count(READ) == 2)
+        await until(pilot, lambda: painted(app).count("Battery") == 2)
