@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Imported, Tombstone, Verdict
-from lab.core.run_redaction import Redactor, RunRedactions, boxes_of, plan, spread
+from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, plan, spread
 from lab.core.task import Actor
 from lab.core.text_redaction import TextRedaction
 from lab.core.trace import AnyEvent, Ended, Started
@@ -58,6 +58,8 @@ class Redacted(NamedTuple):
     """Files with the pictures as they were: they were linked, and stand where they did."""
     studies: StudiesCovered = StudiesCovered()
     left: Left = Left()
+    read: int = 0
+    """Pictures whose words were read from them: what was misread is not covered."""
 
 
 class _Run(NamedTuple):
@@ -77,18 +79,20 @@ def redact(
     boxes: Mapping[int, Sequence[Bounds]],
     words: Sequence[str],
     everywhere: bool = False,
+    read: ReadTree | None = None,
 ) -> Redacted:
     """Covers boxes (by step from 0) and words for good: in a run, in all that share its beginning or repeat it, and
     where designs and studies quote it.
 
-    Other runs that hold one of the painted pictures are covered too with `everywhere`; without it they are a
+    `read` gives the lines in a picture (by sha256) whose phone said none, where they can be read. Other runs that hold
+    one of the painted pictures are covered too with `everywhere`; without it they are a
     `LabError` that names them, and nothing is done.
     """
     if not boxes and not words:
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
     family = related(store.database.read, trace_id)
     by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
-    runs, planned = _widened(store, family, by_picture, words, everywhere=everywhere)
+    runs, planned = _widened(store, family, by_picture, words, read, everywhere=everywhere)
     new = _pictures(store, runs, planned)
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
@@ -114,6 +118,7 @@ def redact(
             reviews=sum(len(run.reviews) for run in runs.values()),
             destroyed=destroyed,
             unseen=planned.unseen,
+            read=planned.read,
             outside=tuple(eraser.outside),
             studies=studies,
         )
@@ -155,14 +160,20 @@ def _counts(done: Redacted) -> dict[str, int]:
 
 
 def _widened(
-    store: Store, family: list[str], boxes: Mapping[str, tuple[Bounds, ...]], words: Sequence[str], *, everywhere: bool
+    store: Store,
+    family: list[str],
+    boxes: Mapping[str, tuple[Bounds, ...]],
+    words: Sequence[str],
+    read: ReadTree | None,
+    *,
+    everywhere: bool,
 ) -> tuple[dict[str, _Run], RunRedactions]:
     """The runs to cover and what in them: a family, and with `everywhere` whoever holds the same pictures."""
     runs: dict[str, _Run] = {}
     todo = list(family)
     while True:
         runs |= {id: _run(store, id) for id in todo}
-        planned = plan((run.events for run in runs.values()), boxes, words)
+        planned = plan((run.events for run in runs.values()), boxes, words, read)
         for run in runs.values():
             planned = spread(run.events, planned, Likeness(store.runs.blob))
         others = {id for sha256 in planned.paints for id in store.runs.users(sha256)} - set(runs)

@@ -23,6 +23,7 @@ from lab.core.ui_tree import Bounds
 from lab.studies.proofreading_queue import privacy_queue
 
 if TYPE_CHECKING:
+    from lab.ocr.reader import TextReader
     from store.run_redaction import Redacted
     from store.store import Store
 
@@ -69,6 +70,7 @@ class PrivacyDone(msgspec.Struct, frozen=True):
     blobs: int
     bytes: int
     unseen: int
+    read: int = 0
     items: int = 0
     answers: int = 0
     acts: int = 0
@@ -168,14 +170,21 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
     redacted: Redacted | None = None
     unwiped: LabError | None = None
     if boxes or args.texts:
+        from lab.runs.picture_text import tree_reader
         from store.run_redaction import redact
 
         words = args.texts or ()
+        reader = _reader() if words else None
 
         def cover() -> Redacted:
-            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere)
+            read = tree_reader(store, reader) if reader is not None else None
+            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere, read=read)
 
-        covered, unwiped = erased_or_unwiped(store.path, cover)
+        try:
+            covered, unwiped = erased_or_unwiped(store.path, cover)
+        finally:
+            if reader is not None:
+                reader.close()
         redacted, run = covered, covered.replaced[run]
         for path in covered.outside:
             warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
@@ -184,10 +193,18 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
     return done_of(run, redacted, cleared=args.clear, unwiped=unwiped), unwiped
 
 
+def _reader() -> TextReader | None:
+    """What reads words in pictures without a tree, where it is wanted and installed."""
+    from lab.ocr.engine import engine_name
+    from lab.ocr.reader import TextReader
+
+    return TextReader() if load().ocr and engine_name() else None
+
+
 def done_of(run: str, done: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
     """What was done, as it is told."""
     counts: dict[str, Any] = dict.fromkeys(
-        ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen"), 0
+        ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen", "read"), 0
     )
     counts |= dict.fromkeys(("rows", "blobs", "bytes"), 0)
     if done is None:
@@ -309,6 +326,8 @@ def tell_done(done: PrivacyDone) -> None:
             say(f"covered too: {what} {count}")
         if done.unseen:
             say(f"pictures without a tree {done.unseen}: words in them are covered only where you drew a box")
+        if done.read:
+            say(f"pictures whose words were read {done.read}: look at them, for what was misread is not covered")
         for line in left_words(done):
             say(line)
         say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")

@@ -13,12 +13,15 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.proofreading import Review, action_of, plain_value
+from lab.core.read_text import says_nothing
 from lab.core.step import Action, Observation, Prompt, Proposed
 from lab.core.task import Actor
 from lab.core.text_redaction import MASK, TextRedaction
 from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 
+ReadTree = Callable[[str], UiTree | None]
+"""Gives of a picture (by sha256) the lines that were read from it, as a tree; None where it cannot be read."""
 EVERYTHING = Bounds(0, 0, 1 << 30, 1 << 30)
 """A box over the whole of a picture of any size."""
 _SHARE = 0.1
@@ -36,6 +39,8 @@ class RunRedactions(NamedTuple):
     words: tuple[str, ...]
     unseen: int
     """Pictures without a tree, in which words can only be covered by a box."""
+    read: int = 0
+    """Pictures whose words were read from them: what was misread is not covered."""
 
 
 def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) -> dict[str, tuple[Bounds, ...]]:
@@ -58,29 +63,44 @@ def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) 
 
 
 def plan(
-    runs: Iterable[Sequence[AnyEvent]], boxes: Mapping[str, tuple[Bounds, ...]], words: Sequence[str]
+    runs: Iterable[Sequence[AnyEvent]],
+    boxes: Mapping[str, tuple[Bounds, ...]],
+    words: Sequence[str],
+    read: ReadTree | None = None,
 ) -> RunRedactions:
     """Which parts of which pictures are painted: the boxes, and each node in which the words stand.
+
+    Of a picture whose screen says no word, `read` gives the lines that stand in it, where they can be read.
 
     A picture made for a model is painted whole from the first painted step on: it may show any part of any screen.
     """
     cloak = TextRedaction(words)
     paints: dict[str, tuple[Bounds, ...]] = dict(boxes)
-    unseen: set[str] = set()
+    unseen, lines = set[str](), dict[str, UiTree]()
     runs = list(runs)
     for event in (event for events in runs for event in events):
         for seen in observations(event):
             if seen.image is None:
                 continue
-            if seen.tree is None and words:
+            tree = seen.tree
+            if words and says_nothing(tree) and seen.image not in lines and read is not None:
+                lines |= {seen.image: found} if (found := read(seen.image)) is not None else {}
+            if tree is None and words and seen.image not in lines:
                 unseen.add(seen.image)
-            also = cloak.with_words(texts_under(seen.tree, boxes.get(seen.image, ())))
-            more = tuple(dict.fromkeys(node.bounds for node in holding(seen.tree, also)))
+            also = cloak.with_words(texts_under(tree, boxes.get(seen.image, ())))
+            more = tuple(dict.fromkeys(node.bounds for node in holding(tree, also)))
+            more += tuple(_around(node.bounds) for node in holding(lines.get(seen.image), cloak))
             if more:
                 paints[seen.image] = (*paints.get(seen.image, ()), *more)
     for events in runs:
         paints |= dict.fromkeys(_made_for_models(events, paints), (EVERYTHING,))
-    return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)))
+    return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
+
+
+def _around(line: Bounds) -> Bounds:
+    """A line that was read, and a little around it: its box may cut its letters."""
+    more = max(4, line.height // 5)
+    return Bounds(max(0, line.left - more), max(0, line.top - more), line.right + more, line.bottom + more)
 
 
 def spread(

@@ -95,6 +95,11 @@ class TextReader:
                 self._keep(sha256, text)
         return text
 
+    def forget(self) -> None:
+        """Forgets all that was read, and removes it from the cache folder."""
+        self._known.clear()
+        forget()
+
     def close(self) -> None:
         """Ends the process; a picture that is being read is given up."""
         self._closed = True

@@ -10,8 +10,10 @@ from lab.core.read_text import says_nothing
 from lab.core.trace import Asked, Ended, Step
 
 if TYPE_CHECKING:
+    from lab.core.run_redaction import ReadTree
     from lab.core.step import Observation
     from lab.core.trace import AnyEvent
+    from lab.core.ui_tree import UiTree
     from lab.ocr.reader import TextReader
     from store.store import Store
 
@@ -58,6 +60,19 @@ def read_pictures(
                 unread.append(UnreadPicture(picture.run, picture.step, error.message))
         done()
     return unread
+
+
+def tree_reader(store: Store, reader: TextReader) -> ReadTree:
+    """Gives of a picture (by sha256) the lines that stand in it, as a tree; None where it cannot be read."""
+
+    def read(sha256: str) -> UiTree | None:
+        blob = store.runs.blob(sha256)
+        try:
+            return reader.read(sha256, blob.data).tree if blob is not None else None
+        except LabError:
+            return None
+
+    return read
 
 
 def _screens(events: Iterator[AnyEvent]) -> Iterator[tuple[int, Observation]]:

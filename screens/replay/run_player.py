@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 
+from msgspec import structs
 from textual import on
 from textual.containers import Horizontal
 from textual.content import Content
@@ -260,6 +261,12 @@ class RunPlayer(Horizontal):
         if self.view is None:
             return None
         return self.view.after if self.after and self.view.after is not None else self.view.before
+
+    @property
+    def legible(self) -> Observation | None:
+        """What stands on the phone; where it said no word, with the lines that were read from its picture."""
+        seen, words = self.seen, self.stage.words
+        return seen if seen is None or words is None else structs.replace(seen, tree=words.tree)
 
     @property
     def link(self) -> str:

@@ -20,9 +20,10 @@ from screens.author.fields import FormField
 from screens.author.form import ItemForm
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import Failed, tried
+from screens.lab import Failed, lab_of, tried
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
+from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer
 from screens.review.finds import FindList
 from screens.review.keys import PRIVACY_KEYS
@@ -31,6 +32,7 @@ from screens.theme import HEADING, MUTED, WARNING
 from screens.widgets.lines import LineList
 
 if TYPE_CHECKING:
+    from lab.ocr.reader import TextReader
     from store.run_redaction import Redacted
 
 
@@ -83,7 +85,7 @@ class PrivacyScreen(DemoRoom):
         covering, view = self.covering, self.footage.view
         if covering is None or self.run_id is None:
             return
-        finds = covering.finds(view.number, view.event, self.footage.seen) if view is not None else []
+        finds = covering.finds(view.number, view.event, self.footage.legible) if view is not None else []
         self.finds.set_rows(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
@@ -115,7 +117,7 @@ class PrivacyScreen(DemoRoom):
         covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
-        there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.seen))]
+        there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.legible))]
         boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in there]
         here = find.box if find is not None and find.box not in there else None
         marks = [*boxes, *([PhoneMark("evidence", here[:2], here[2:])] if here is not None else [])]
@@ -156,6 +158,10 @@ class PrivacyScreen(DemoRoom):
         self.footage.move(by)
 
     # -- what is to be covered -------------------------------------------------------------------------------
+
+    @on(StillPhone.WordsRead)
+    def _words_read(self) -> None:
+        self.renew()
 
     def _changed(self) -> None:
         self.sure, self._report = False, None
@@ -205,7 +211,8 @@ class PrivacyScreen(DemoRoom):
     @on(Mirror.Tapped)
     def _tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
-        tree = self.footage.seen.tree if self.footage.seen is not None else None
+        seen = self.footage.legible
+        tree = seen.tree if seen is not None else None
         under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
         if under:
             self._box(under[0].bounds)
@@ -227,19 +234,29 @@ class PrivacyScreen(DemoRoom):
         self.renew()
         assert self.covering is not None
         assert self.run_id is not None
-        self._redact(self.run_id, self.covering)
+        self._redact(self.run_id, self.covering, lab_of(self).text_reader if self.covering.words else None)
 
     @work(thread=True, group="redact")
-    def _redact(self, run: str, covering: RedactionPlan) -> None:
+    def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> None:
+        from lab.ocr.reader import forget
+        from lab.runs.picture_text import tree_reader
         from store.run_redaction import redact
 
         try:
             done = redact(
-                self.store, run, self.person, boxes=covering.boxes, words=covering.words, everywhere=covering.everywhere
+                self.store,
+                run,
+                self.person,
+                boxes=covering.boxes,
+                words=covering.words,
+                everywhere=covering.everywhere,
+                read=tree_reader(self.store, reader) if reader is not None else None,
             )
         except LabError as error:
             self.post_message(Failed(error))
             return
+        finally:
+            (reader.forget if reader is not None else forget)()
         self.post_message(self.Done(done.replaced[run], done))
 
     @on(Failed)
@@ -323,6 +340,7 @@ def _told(done: Redacted) -> Content:
         *([f"The words still stand in {count(len(done.left.runs), 'other run')}."] if done.left.runs else []),
         *([f"They still stand in a frozen plan: {', '.join(done.left.plans)}."] if done.left.plans else []),
         *([f"Look yourself at {count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
+        *([f"Look at {count(done.read, 'picture')} whose words were read: the misread stand."] if done.read else []),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
     ]
     return Content("\n\n".join(lines))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import msgspec
 import pytest
+from PIL import Image
 
 from lab.cli.main import main
 from lab.cli.schemas import schemas
 from lab.core.study import Unit
+from lab.core.trace import Step
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, cache_folder
 from store.store import Store
-from tests.pictured_runs import RUN, pictured_run, screen
+from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
 from tests.studies import study
 
 
@@ -98,3 +101,43 @@ def test_what_was_read_goes_with_what_is_erased(db: str, capsys: pytest.CaptureF
         for name in names:
             path = Path(folder, name)
             assert path.suffix.startswith(".db") or b"Battery" not in path.read_bytes(), path
+
+
+def test_private_words_in_a_picture_without_a_tree_are_painted_over(
+    db: str, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(db).unlink()
+    with Store.open(Path(db)) as store:
+        store.runs.add(two_pictures())
+    redact = ["privacy", "pictured-2", "--text", "Heron Walk", "--as", "D1", "--db", db, "--json"]
+    blob, _ = screen("settings")
+    reader = TextReader()
+    line = next(one for one in reader.read(blob.sha256, blob.data).lines if "Heron Walk" in one.text)
+    assert main(redact) == 0
+    done = json.loads(capsysbinary.readouterr().out)
+    assert (done["read"], done["unseen"], done["pictures"]) == (2, 0, 1)
+    assert not list(cache_folder().rglob("*")), "what was read holds what was covered"
+    with Store.open(Path(db)) as store:
+        event = next(event for event in store.runs.events(done["trace"]) if isinstance(event, Step))
+        covered = store.runs.blob(event.before.image or "")
+    assert covered is not None
+    assert covered.sha256 != blob.sha256
+    try:
+        said = " ".join(one.text for one in reader.read(covered.sha256, covered.data).lines)
+    finally:
+        reader.close()
+    assert "Heron" not in said
+    assert "Bluetooth" in said
+    with Image.open(BytesIO(covered.data)) as after, Image.open(BytesIO(blob.data)) as before:
+        assert after.convert("RGB").crop(line.box).getcolors(1) is not None
+        below = (0, line.box.bottom + 60, 1080, 2400)
+        assert after.convert("RGB").crop(below).tobytes() == before.convert("RGB").crop(below).tobytes()
+
+
+def test_where_words_are_not_read_privacy_says_which_pictures_are_left(
+    db: str, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HITLAB_OCR", "false")
+    assert main(["privacy", RUN, "--text", "Heron Walk", "--as", "D1", "--db", db, "--json"]) == 0
+    done = json.loads(capsysbinary.readouterr().out)
+    assert (done["read"], done["unseen"]) == (0, 2)

@@ -15,10 +15,12 @@ from lab.ocr import engine
 from lab.ocr.reader import TextReader, forget
 from screens.annotate.phone_pane import PhonePane
 from screens.app import LabApp
+from screens.mirror.mirror import Mirror
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
+from screens.review.privacy import PrivacyScreen
 from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
 from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
@@ -174,3 +176,18 @@ async def test_two_runs_beside_each_other_are_both_read(store: Store, until: Any
         app.open_compare("pictured-2", "pictured-3")
         await until(pilot, lambda: painted(app).count(READ) == 2)
         await until(pilot, lambda: painted(app).count("Battery") == 2)
+
+
+async def test_what_was_read_can_be_covered_in_privacy(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    app = LabApp(store, Settings(person="D1"), Opening("privacy", "pictured-2"), reads_words=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, PrivacyScreen) and app.screen.footage.stage.words is not None)
+        assert isinstance(app.screen, PrivacyScreen)
+        finds = app.screen.finds
+        await until(pilot, lambda: any(row.text == "Heron Walk 5G" for row in finds.rows))
+        box = next(row.box for row in finds.rows if row.text == "Heron Walk 5G")
+        assert box is not None
+        app.screen._tapped(Mirror.Tapped(app.screen.footage.stage.mirror, box.center, long=False))
+        assert app.screen.covering is not None
+        assert app.screen.covering.boxes == {0: [box]}
