@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -17,6 +17,7 @@ from lab.cli.output import emit, say
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.protocol import Protocol
+from lab.core.rounding import count
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.studies.seats import sees_outcomes
@@ -132,6 +133,7 @@ class StudyNewArguments(Arguments):
     earlier: str | None
     consent: str | None
     locale: str | None
+    even_so: bool
 
 
 def add_study_new(parser: Parser) -> None:
@@ -183,6 +185,9 @@ def add_study_new(parser: Parser) -> None:
         "--consent", metavar="FILE", help="what people agree to before they begin (text, or YAML by locale)"
     )
     parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
+    parser.add_argument(
+        "--even-so", action="store_true", help="also where runs have neither pictures nor words of their screens"
+    )
     parser.json()
 
 
@@ -208,12 +213,26 @@ def new(args: StudyNewArguments) -> int:
         sample_list, skipped = samples(store, plan)
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
         made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
+        if not args.even_so:
+            _check_seen(one.blank for one, (_, _, line) in zip(sample_list, made, strict=True) if line.new)
         for study, units, line in made:
             if line.new:
                 store.studies.freeze(study, units)
         result = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
     emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
     return 0
+
+
+def _check_seen(blanks: Iterable[int]) -> None:
+    """Raises `LabError` where raters would rate runs of which they see no screen."""
+    blank = sum(blanks)
+    if blank:
+        raise LabError(
+            "study new",
+            f"{count(blank, 'run')} {'has' if blank == 1 else 'have'} neither pictures nor words of any screen: raters "
+            "would see actions alone. Nothing was frozen.",
+            "Name other --runs, or freeze it --even-so.",
+        )
 
 
 def _plan(args: StudyNewArguments) -> Plan:

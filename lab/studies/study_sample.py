@@ -36,6 +36,8 @@ class StudySample(NamedTuple):
     protocol: Protocol
     units: list[Unit]
     told: list[str]
+    blank: int = 0
+    """Runs whose screens are to be shown, and of which no screen was kept, neither as a picture nor as words."""
 
 
 def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]:
@@ -52,7 +54,9 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
         made = _Units(store, plan, protocol, skipped)
         units = made.of(some, of)
         if units:
-            by_kind[kind] = StudySample(plan.name, protocol, units, made.told(some, units))
+            by_kind[kind] = StudySample(
+                plan.name, protocol, units, made.told(some, units), made.blank(made.asked(some, units))
+            )
     if not by_kind:
         hint = "`hitlab runs` lists what is there."
         if not plan.profiles and any("profile" in one.why for one in skipped):
@@ -150,16 +154,27 @@ class _Units:
 
     def told(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
         """What people are told of where these units come from."""
-        asked = {run for unit in units for run in unit.runs}
-        designed = sum(case.id in asked and subject_of(case.task) in self.designs for case in cases)
+        asked = self.asked(cases, units)
+        designed = sum(subject_of(case.task) in self.designs for case in asked)
         sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
-        sentences += self._unknown([case for case in cases if case.id in asked])
-        sentences += self._unseen([case for case in cases if case.id in asked])
+        sentences += self._unknown(asked)
+        sentences += self._unseen(asked)
         plays = [unit.play for unit in units if unit.play is not None]
         if plays:
             ways = "; ".join(dict.fromkeys(play.condition for play in plays))
             sentences.append(f"{len({play.task.id for play in plays}):,} tasks, each played by: {ways}")
         return sentences
+
+    def asked(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[MeasuredRun]:
+        """The runs that units are of."""
+        runs = {run for unit in units for run in unit.runs}
+        return [case for case in cases if case.id in runs]
+
+    def blank(self, cases: Sequence[MeasuredRun]) -> int:
+        """How many runs have no screen to be seen, where screens are shown."""
+        if "screens" not in {*self.protocol.shows, *self.plan.shows}:
+            return 0
+        return sum(bool(case.steps) and not any(step.recorded for step in case.steps) for case in cases)
 
     def _unknown(self, cases: Sequence[MeasuredRun]) -> list[str]:
         """That a study shows people, and nothing says who those are whom its runs name."""
@@ -178,7 +193,7 @@ class _Units:
         if "screens" not in {*self.protocol.shows, *self.plan.shows}:
             return []
         lacking = {case.id: sum(not step.recorded for step in case.steps) for case in cases}
-        blank = sum(bool(case.steps) and lacking[case.id] == len(case.steps) for case in cases)
+        blank = self.blank(cases)
         partly = sum(0 < lacking[case.id] < len(case.steps) for case in cases)
         unseen = []
         if blank:

@@ -303,8 +303,22 @@ def test_runs_whose_screens_were_not_recorded_are_counted_where_screens_are_show
 ) -> None:
     with Store.open(db) as store:
         store.runs.add(run("blank", "usual_lunch", blank=blank))
-    told = call("new", "success", "--runs", "a1", "blank", "--raters", "a,b")[1]["studies"][0]["told"]
+    words = ("new", "success", "--runs", "a1", "blank", "--raters", "a,b")
+    told = call(*words, *(["--even-so"] if blank == 3 else []))[1]["studies"][0]["told"]
     assert told == ([note] if note else [])
+
+
+def test_runs_of_which_nobody_would_see_a_screen_are_frozen_only_where_that_is_said(call: Call, db: Path) -> None:
+    with Store.open(db) as store:
+        store.runs.add(run("blank", "usual_lunch", blank=3))
+    words = ("new", "success", "--runs", "a1", "blank", "--raters", "a,b")
+    code, refused = call(*words)
+    assert code == 1
+    assert "1 run has neither pictures nor words of any screen" in refused["message"]
+    assert "--even-so" in refused["hint"]
+    assert call("status")[1] == [] or not call("status")[1]["studies"]
+    assert call(*words, "--even-so")[0] == 0
+    assert call(*words)[0] == 0, "what is frozen as exactly this is not asked for again"
 
 
 def test_the_texts_that_are_to_be_judged_stand_in_the_plan_that_a_judge_reads(call: Call, tmp_path: Path) -> None:

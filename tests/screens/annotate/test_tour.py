@@ -91,7 +91,7 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
     db = worked(folder)
     raters = ["--raters", ",".join(RATERS), "--overlap", "3", "--db", str(db)]
     hitlab("study", "new", "tdg", "--name", "graphs", "--runs", "all", *raters)
-    hitlab("study", "new", "memgui-failures", "--runs", "all", *raters)
+    hitlab("study", "new", "memgui-failures", "--runs", "all", "--even-so", *raters)
     hitlab("study", "deal", "graphs", "--db", str(db))
     hitlab("study", "deal", "memgui-failures", "--db", str(db))
     assert "left" in hitlab("study", "lock", "graphs", "--db", str(db), code=1)
