@@ -219,11 +219,12 @@ def settings() -> Settings:
 
 @pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
-    """Waits for a condition while the app works; fails after many turns."""
+    """Waits for a condition while the app works; fails after many turns, and a minute at least."""
 
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
-        for _ in range(2000):
+        turns, end = 0, time.monotonic() + 60
+        while (turns := turns + 1) <= 2000 or time.monotonic() < end:
             await asyncio.sleep(0.01)
             await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def call(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Hitlab:
     run = hitlab(folder / "lab.db", capsys, monkeypatch)
-    assert run("study", "new", "success", "--runs", "all", "--raters", "R1,R2", "--name", "s")[0] == 0
+    assert run("study", "new", "success", "--even-so", "--runs", "all", "--raters", "R1,R2", "--name", "s")[0] == 0
     assert run("study", "deal", "s")[0] == 0
     return run
 
