@@ -222,7 +222,7 @@ class LabApp(Navigation):
 
     def _keep_theme(self, theme: Theme) -> None:
         """The theme that was chosen is the one to begin with next time."""
-        if theme.name == self.settings.theme:
+        if theme.name == self.settings.theme or self.is_web:  # in a browser it is the server's settings file
             return
         self.settings = msgspec.structs.replace(self.settings, theme=theme.name)
         try:
@@ -233,10 +233,15 @@ class LabApp(Navigation):
             self.notify("HITLAB_THEME is set: next time its theme is shown again.", severity="warning", markup=False)
 
     def _open_window(self) -> None:
+        from screens.browser_driver import BrowserDriver
         from screens.picture_window import PictureWindow
 
         self.window = PictureWindow()
-        self.action_window()
+        driver = self._driver
+        if self.is_web and isinstance(driver, BrowserDriver):
+            driver.show_pictures(self.window.address)
+        else:
+            self.action_window()
 
     def action_window(self) -> None:
         """Says where the page of pictures is, and copies its address."""
@@ -299,7 +304,7 @@ class LabApp(Navigation):
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
-        if self.window is not None:
+        if self.window is not None and not self.is_web:
             yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 

@@ -46,6 +46,8 @@ class Lab(Protocol):
     settings: Settings
     session: Session | None
     """The run under way, or the last one; None before the first."""
+    only: Study | None
+    """The study that is all there is in this app; None where there is more."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]

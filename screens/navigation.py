@@ -44,6 +44,8 @@ class Opening(NamedTuple):
     """The demonstration that is recorded, once its intent and place are said."""
     study: Study | None = None
     """The study that is rated in, or played, by the person of this seat."""
+    only: bool = False
+    """Whether there is nothing but that study in this app: no list of others, no Home."""
 
 
 AT_HOME = Opening("home")
@@ -206,6 +208,8 @@ class Navigation(TypeAhead):
     """The run under way, or the last one; None before the first."""
     rates: bool
     """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
+    only: Study | None
+    """The study that is all there is in this app; None where there is more."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
@@ -226,6 +230,7 @@ class Navigation(TypeAhead):
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
+        self.only = opening.study if opening.only else None
         for name, room in ROOMS.items():
             if self.has_room(name):
                 self.add_mode(name, partial(self._made, room))
@@ -248,7 +253,9 @@ class Navigation(TypeAhead):
         return screen
 
     def has_room(self, name: str) -> bool:
-        """Whether a room exists for this seat."""
+        """Whether a room exists for this seat; where one study is all there is, a rater has its room alone."""
+        if self.only is not None and self._asked_for == "annotate":
+            return name == "annotate"
         for room, there in ROOMS.items():
             if room == name and there.may(self.settings.seat):
                 also = room in OF_PROOFREADING and room == self._asked_for
@@ -324,8 +331,9 @@ class Navigation(TypeAhead):
         return stack[0] if stack else None
 
     def open_home(self) -> None:
-        """Shows Home; a run that is live goes on."""
-        self.switch_mode("home")
+        """Shows Home, where there is one; a run that is live goes on."""
+        if self.has_room("home"):
+            self.switch_mode("home")
 
     def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
         """Builds a session off the UI thread and shows it; only one run is live in an app."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later
-from lab.core.label import Act, Label
+from lab.core.label import Act, ActKind, Label
 from lab.core.label_rules import SheetState, check_next, check_open
 from lab.core.rating_sheet import Sheet
 from lab.core.study import VERSION, Assignment, Study, Unit
@@ -97,9 +97,10 @@ class Labels:
                 raise LabError(what, "has shown what is right; it is not rated again.")
             insert_last(db, act)
 
-    def record_act(self, act: Act) -> None:
-        """Keeps what a person did at a study, durable on return."""
+    def record_act(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
+        """Keeps what a person did at a study, durable on return; `check` may refuse it in the same transaction."""
         with self._database.writing() as db:
+            check()
             if self.withdrew(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
             if act.act == "locked":
@@ -149,6 +150,12 @@ class Labels:
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
         rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
         return [_act(body) for (body,) in rows]
+
+    def acts_of(self, study: Study, kinds: Collection[ActKind]) -> list[Act]:
+        """A study's acts of these kinds, in the order they came into this file."""
+        marks = ", ".join("?" * len(kinds))
+        sql = f"SELECT body FROM act WHERE study = ? AND version = ? AND act IN ({marks}) ORDER BY n"
+        return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
 
     def newer(self, study: Study, label: int) -> int:
         """How many labels of a study came into this file after row `label`."""

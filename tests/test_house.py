@@ -31,6 +31,7 @@ FLOORS = {
     "lab.devices": 3,
     "lab.runs": 4,
     "lab.studies": 5,
+    "lab.serve": 6,
     "screens": 6,
     "lab.cli": 7,
 }

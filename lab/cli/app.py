@@ -7,9 +7,11 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace as changed
+
 from lab.cli.output import say
 from lab.core.errors import LabError
-from lab.core.settings import EMBEDDED, Settings, database, load
+from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def has_terminal() -> bool:
-    """Whether somebody can see a screen here and type."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether somebody can see a screen here and type: at a terminal, or in a browser (see `lab.serve`)."""
+    return in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def show_home(db: str | None, window: bool | None) -> int:
@@ -90,6 +92,8 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
+    if in_browser():
+        settings = changed(settings, graphics="cells", window=True)
     if settings.graphics != "cells":
         from screens.mirror.terminal_graphics import prepare
 

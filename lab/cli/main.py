@@ -46,6 +46,7 @@ COMMANDS = (
     ("author", "draft, verify and freeze a task's design", "author"),
     ("protocols", "what raters can be asked; or check a file", "protocols"),
     ("study", "plan, deal and follow studies", ""),
+    ("serve", "serve studies to browsers, each person by a link", "serve"),
     ("label", "write answers from JSON lines, by the rules of the screen", "label"),
     ("labels", "print the answers of a study", "labels"),
     ("withdraw", "a person withdraws: all that is theirs is erased", "withdraw"),
@@ -91,6 +92,7 @@ STUDY = (
     ("restore", "bring an archived study back", "study_deal"),
     ("replace", "a rater leaves: what is left is dealt to another", "study_deal"),
     ("release", "let a rater go on who was held after the pilot", "study_deal"),
+    ("links", "a link for each person, by which a browser opens their room", "study_links"),
     ("kit", "a file with what one rater may see, to rate elsewhere", "study_kits"),
     ("take", "take a kit's work back in, all of it or nothing", "study_kits"),
 )

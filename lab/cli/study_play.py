@@ -27,12 +27,14 @@ class StudyOpenArguments(Arguments):
 
     study: str
     person: str | None
+    only: bool
 
 
 def add_study_open(parser: Parser) -> None:
     parser.runs(open, StudyOpenArguments)
     parser.study()
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    parser.add_argument("--only", action="store_true", help="this study and nothing else: no list of others, no Home")
 
 
 def open(args: StudyOpenArguments) -> int:
@@ -47,7 +49,7 @@ def open(args: StudyOpenArguments) -> int:
         from screens.navigation import Opening
 
         seat = changed(settings, seat="participant" if plays else "rater")
-        opening = Opening("play" if plays else "annotate", study=study)
+        opening = Opening("play" if plays else "annotate", study=study, only=args.only)
         return show_room(store, seat, opening, f"study {study.id}", "`hitlab label` takes answers without a screen.")
 
 

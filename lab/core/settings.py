@@ -85,6 +85,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
 
 
+BROWSER_DRIVER = "screens.browser_driver:BrowserDriver"
+"""What paints the app where a server shows it in a browser (`TEXTUAL_DRIVER`); see `lab.serve`."""
+
+
+def in_browser(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether the app of this process is painted for a browser."""
+    return env.get("TEXTUAL_DRIVER") == BROWSER_DRIVER
+
+
 def folder(kind: Literal["data", "config", "cache"], env: Mapping[str, str] = os.environ) -> Path:
     """The XDG folder of that kind for hitlab; not created here."""
     variable, default = {

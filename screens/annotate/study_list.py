@@ -10,7 +10,7 @@ from textual.message import Message
 
 from lab.core.errors import LabError
 from screens.home.studies import StudyRow, StudyTable, study_rows
-from screens.lab import Failed
+from screens.lab import Failed, lab_of
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -44,7 +44,11 @@ class DealtStudies(StudyTable):
     @work(thread=True, exclusive=True)
     def _read(self, left: str) -> None:
         try:
-            self.post_message(self.Read(study_rows(self._store, self._person, others=False), left))
+            rows = study_rows(self._store, self._person, others=False)
+            only = lab_of(self).only
+            if only is not None:
+                rows = [row for row in rows if (row.line.id, row.line.version) == (only.id, only.version)]
+            self.post_message(self.Read(rows, left))
         except LabError as error:
             self.post_message(Failed(error))
 

@@ -1,0 +1,96 @@
+"""The command that serves studies to browsers: each person by a link of their own, in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import say, warn
+from lab.cli.study_links import check_open, checked_url, linked_people, make_missing
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PORT = 8765
+
+
+class ServeArguments(Arguments):
+    """What `serve` takes."""
+
+    study: list[str]
+    host: str
+    port: int
+    url: str | None
+    most: int
+
+
+def add_serve(parser: Parser) -> None:
+    parser.runs(serve, ServeArguments)
+    parser.add_argument("--study", action="append", metavar="STUDY", required=True, help="a study; may be said again")
+    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
+    parser.add_argument("--port", type=int, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
+    parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
+    parser.add_argument("--most", type=int, default=200, metavar="N", help="most windows at once (default: 200)")
+
+
+def serve(args: ServeArguments) -> int:
+    """Serves until Ctrl+C; makes a link for everybody who has none, and prints it."""
+    settings = settings_for(args.db, sees_outcomes, "serve")
+    _check(args)
+    with open_store(settings, create=False) as store:
+        studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
+        for study in studies:
+            check_open(store, study)
+        asyncio.run(_serve(store, studies, args, settings.person))
+    return 0
+
+
+def _check(args: ServeArguments) -> None:
+    """Raises `LabError` where the server could not be reached as it is said, or by everybody."""
+    if not 0 <= args.port < 65536:
+        raise LabError("--port", f"{args.port} is no port.", code=2)
+    if args.most < 1:
+        raise LabError("--most", f"{args.most} windows are none.", code=2)
+    if args.url is not None:
+        checked_url(args.url)
+    elif args.host not in _LOOPBACK:
+        hint = "Say it with --url, as https://lab.example.org; a proxy before it does TLS."
+        raise LabError("--host", f"{args.host}: which address do people type?", hint, code=2)
+
+
+async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, by: str) -> None:
+    from lab.serve.server import LabServer, ServerPlace
+
+    url = checked_url(args.url) if args.url else ""
+    server = LabServer(store, studies, ServerPlace(args.host, args.port, url), most=args.most)
+    await server.start()
+    try:
+        address = server.place.address
+        if address.startswith("http:") and args.host not in _LOOPBACK:
+            warn("What people type and see crosses the network as it is: put a proxy with TLS before this server.")
+        for study in studies:
+            _tell(store, study, address, by)
+        say("Ctrl+C ends it; what was answered is kept.")
+        ended = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        await ended.wait()
+    finally:
+        await server.stop()
+
+
+def _tell(store: Store, study: Study, address: str, by: str) -> None:
+    """Says where a study is served, and the links that were made for it now."""
+    people = linked_people(store, study)
+    made = make_missing(store, study, people, address, by=by)
+    say(f"{study.name} is served at {address} to {len(people)} people")
+    for code, link in made.items():
+        say(f"  {code}  {link}")
+    if there := len(people) - len(made):
+        say(f"  {there} have a link already; `hitlab study links {study.id} --again CODE` makes another")

@@ -1,0 +1,185 @@
+"""The command that makes links for a study's people, shows how they are used, and revokes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, print_table, say
+from lab.cli.study_status import people_of
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.study import Study
+from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+from store.store import Store
+
+LOCAL = "http://127.0.0.1:8765"
+"""Where `hitlab serve` listens, if nothing else is said."""
+
+
+class PersonLink(msgspec.Struct, frozen=True):
+    """One person's newest link: `address` only where it was made now, for the file keeps no secret.
+
+    `state` is open, expired or revoked; `entered` when a browser took it up, empty while none has.
+    """
+
+    rater: str
+    state: str
+    made: str
+    until: str
+    entered: str
+    browsers: int
+    address: str = ""
+
+
+class StudyLinks(msgspec.Struct, frozen=True):
+    """What `study links` prints."""
+
+    study: str
+    version: int
+    links: tuple[PersonLink, ...]
+
+
+class StudyLinksArguments(Arguments):
+    """What `study links` takes."""
+
+    study: str
+    again: str | None
+    revoke: str | None
+    until: str | None
+    shared: bool
+    url: str | None
+
+
+def add_study_links(parser: Parser) -> None:
+    parser.runs(links, StudyLinksArguments)
+    parser.study()
+    parser.add_argument("--again", metavar="R1,R2", help="a new link for these people; their old ones are revoked")
+    parser.add_argument("--revoke", metavar="R1,R2", help="these people's links open nothing any more; make none")
+    parser.add_argument("--until", metavar="WHEN", help="new links expire then: 14d, 12h or 2026-12-31")
+    parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
+    parser.add_argument("--url", metavar="URL", help=f"the address that people reach (default: {LOCAL})")
+    parser.json()
+
+
+def links(args: StudyLinksArguments) -> int:
+    """Makes a link for everybody who has none, and says how everybody's is used."""
+    settings = settings_for(args.db, sees_outcomes, "study links")
+    url = checked_url(args.url or LOCAL)
+    until = expiry(args.until) if args.until else ""
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        people = linked_people(store, study)
+        again = _named(args.again, people, "--again")
+        revoked = _named(args.revoke, people, "--revoke")
+        check_open(store, study)
+        _revoke(store, study, [*again, *revoked], settings.person)
+        wanted = [] if revoked and not again else again or people
+        made = make_missing(store, study, wanted, url, by=settings.person, until=until, shared=args.shared)
+        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, made)))
+    emit(result, lambda _: _tell(result, study.name), json=args.json)
+    return 0
+
+
+def check_open(store: Store, study: Study) -> None:
+    """Raises `LabError` where nobody can be led into a study."""
+    if store.studies.locked(study):
+        raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
+    if store.studies.archived(study):
+        raise LabError(f"study {study.name}", "is archived.", f"`hitlab study restore {study.id}` brings it back.")
+    if not store.studies.assignments(study):
+        raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
+
+
+def checked_url(url: str) -> str:
+    """An address without its last slash; `LabError` for what is none."""
+    scheme, slashes, rest = url.rstrip("/").partition("://")
+    name, _, path = rest.partition("/")
+    if scheme not in ("http", "https") or not slashes or not name or path or "@" in name or "?" in name or "#" in name:
+        raise LabError("--url", f"{url!r} is no address.", "Say https://NAME, or http://NAME:PORT.", code=2)
+    return f"{scheme}://{rest}"
+
+
+def linked_people(store: Store, study: Study) -> list[str]:
+    """Everybody who may be given a link: neither left nor withdrawn."""
+    people = people_of(store, study)
+    return [code for code in people if not store.studies.left(study, code) and not store.labels.withdrew(code)]
+
+
+def make_missing(
+    store: Store, study: Study, people: Sequence[str], url: str, *, by: str, until: str = "", shared: bool = False
+) -> dict[str, str]:
+    """Makes a link for each of these who has none that is open; gives the addresses of those that were made."""
+    there = newest(links_of(store, study), now())
+    addresses: dict[str, str] = {}
+    for code in people:
+        if code not in there:
+            made = make_link(store, study, code, by=by, until=until, shared=shared)
+            addresses[code] = f"{url}/r/{made.token}"
+    return addresses
+
+
+def _named(words: str | None, people: Sequence[str], option: str) -> list[str]:
+    """The people of a comma-separated list; `LabError` for one who is none of the study's."""
+    codes = [code.strip() for code in (words or "").split(",") if code.strip()]
+    for code in codes:
+        if code not in people:
+            raise LabError(option, f"{code} is none of the study's people.", f"They are {', '.join(people)}.", code=2)
+    return codes
+
+
+def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:
+    at = now()
+    for link in links_of(store, study):
+        if link.rater in people and link.state(at) == "open":
+            revoke_link(store, link, by=by)
+
+
+def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
+    """Each person's last link, in the order of the study's people."""
+    last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
+    at = now()
+    return [
+        PersonLink(
+            code, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), made.get(code, "")
+        )
+        for code in linked_people(store, study)
+        if (link := last.get(code)) is not None
+    ]
+
+
+def _tell(result: StudyLinks, name: str) -> None:
+    print_table(
+        ["person", "link", "opened", "expires"],
+        [
+            [
+                one.rater,
+                one.address or _state(one),
+                _minute(one.entered),
+                _minute(one.until),
+            ]
+            for one in result.links
+        ],
+    )
+    if any(one.address for one in result.links):
+        say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
+    elif result.links:
+        say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
+    else:
+        say(f"Nobody in {name} has a link.")
+
+
+def _minute(at: str) -> str:
+    """A UTC time to the minute."""
+    return at[:16].replace("T", " ")
+
+
+def _state(one: PersonLink) -> str:
+    if one.state != "open":
+        return one.state
+    return "opened" if one.entered else "made, not opened yet"

@@ -1,0 +1,93 @@
+"""What every request passes: the names this server has, what a browser may do with its pages, silent connections."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import secrets
+import weakref
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_SILENT = 10.0
+"""Seconds within which a connection must have asked for something."""
+_FILES = 65_536
+_NONCE = "nonce"
+
+
+def nonce_of(request: web.Request) -> str:
+    """What marks the scripts and styles of this answer as ours."""
+    return str(request[_NONCE])
+
+
+def own_names(address: str, port: int) -> frozenset[str]:
+    """The `Host` names by which a server on loopback, or behind `address`, may be asked for."""
+    public = urlsplit(address).netloc.lower()
+    local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+    return frozenset({public} | local)
+
+
+class Guard:
+    """Refuses other names and other origins, and says in each answer what a browser may load."""
+
+    def __init__(self, *, secure: bool) -> None:
+        self.names: frozenset[str] = frozenset()
+        """The `Host` names that are ours; known once the port is."""
+        self._secure = secure
+        self._heard: weakref.WeakSet[RequestHandler] = weakref.WeakSet()
+
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """A name that is not ours (DNS rebinding), or a page of another origin that writes or opens a socket: 403."""
+        self._heard.add(request.protocol)
+        request[_NONCE] = secrets.token_urlsafe(12)
+        if request.host.lower() not in self.names or not self._same_origin(request):
+            raise web.HTTPForbidden(text="This address is none of this lab's.")
+        return await handler(request)
+
+    def _same_origin(self, request: web.Request) -> bool:
+        origin = request.headers.get("Origin")
+        asks = request.method not in ("GET", "HEAD") or "upgrade" in request.headers.get("Connection", "").lower()
+        if origin is None:
+            return not asks
+        return not asks or urlsplit(origin).netloc.lower() == request.host.lower()
+
+    async def sign(self, request: web.Request, response: web.StreamResponse) -> None:
+        """The headers of every answer; a page that says more of itself keeps its own policy."""
+        headers = response.headers
+        headers["Server"] = "hitlab"
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Referrer-Policy"] = "no-referrer"
+        headers.setdefault("Cache-Control", "no-store")
+        if "Content-Security-Policy" not in headers:
+            nonce = request.get(_NONCE, "")
+            sockets = f"{'wss' if self._secure else 'ws'}://{request.host}"
+            headers["Content-Security-Policy"] = (
+                f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+                f"img-src 'self' data: blob:; connect-src 'self' {sockets}; frame-src 'self'; form-action 'self'; "
+                "base-uri 'none'; frame-ancestors 'none'"
+            )
+
+    def close_silent(self, handler: RequestHandler) -> None:
+        """Ends a connection on which nothing was asked for in time: it would hold a place for nothing."""
+
+        def look(reference: weakref.ref[RequestHandler]) -> None:
+            handler = reference()
+            if handler is not None and handler not in self._heard and handler.transport is not None:
+                handler.transport.abort()
+
+        asyncio.get_running_loop().call_later(_SILENT, look, weakref.ref(handler))
+
+
+def allow_many_files() -> None:
+    """Lets this process hold as many connections as the system allows it."""
+    with suppress(ValueError, OSError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+        if soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

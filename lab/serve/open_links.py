@@ -1,0 +1,106 @@
+"""The links that a server opens rooms by: read from the file, remembered for a second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.studies.links import Link, LinkRefused, check_link, enter_link, hashed, knows, links_of
+from store.store import Store
+
+_FRESH = 1.0
+"""Seconds for which what was read of links is not read again: a revoked one closes within a few seconds."""
+
+T = TypeVar("T")
+
+
+class StudyLink(NamedTuple):
+    """A link and the study that it leads into."""
+
+    link: Link
+    study: Study
+
+
+class OpenLinks:
+    """Finds links by what a browser shows. The file is read on one thread of its own, never on the server's loop."""
+
+    def __init__(self, store: Store, studies: Sequence[Study]) -> None:
+        self._store = store
+        self.studies = tuple(studies)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="links")
+        self._read_at = float("-inf")
+        self._by_secret: dict[str, StudyLink] = {}
+        self._by_id: dict[str, StudyLink] = {}
+
+    async def by_token(self, token: str) -> StudyLink:
+        """The link of this secret, whatever its state; `LinkRefused` where there is none."""
+        return await self._on_thread(lambda: self._found(self._by_secret, hashed(token)))
+
+    async def by_browser(self, id: str, browser: str) -> StudyLink:
+        """The link of this id, open and taken up by this browser; `LinkRefused` otherwise."""
+
+        def find() -> StudyLink:
+            found = self._found(self._by_id, id)
+            if not knows(found.link, browser):
+                raise LinkRefused("unknown", "is none of this browser.")
+            check_link(self._store, found.study, found.link)
+            return found
+
+        return await self._on_thread(find)
+
+    async def check(self, found: StudyLink) -> None:
+        """Raises `LinkRefused` where a link opens nothing."""
+        await self._on_thread(lambda: check_link(self._store, found.study, found.link))
+
+    async def enter(self, found: StudyLink) -> str:
+        """This browser takes the link up; gives the secret by which it is known."""
+
+        def enter() -> str:
+            browser = enter_link(self._store, found.study, found.link)
+            self._read_at = float("-inf")
+            return browser
+
+        return await self._on_thread(enter)
+
+    async def refused(self, links: Sequence[StudyLink]) -> dict[str, LinkRefused]:
+        """Of links by which rooms are open, those that open nothing any more, by their ids, and why."""
+
+        def look() -> dict[str, LinkRefused]:
+            refused: dict[str, LinkRefused] = {}
+            for one in links:
+                try:
+                    check_link(self._store, one.study, self._found(self._by_id, one.link.id).link)
+                except LinkRefused as error:
+                    refused[one.link.id] = error
+                except LabError:
+                    continue  # the file could not be read now: nobody is sent away for that
+            return refused
+
+        return await self._on_thread(look)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _found(self, among: dict[str, StudyLink], key: str) -> StudyLink:
+        if time.monotonic() - self._read_at > _FRESH:
+            self._read()
+        found = among.get(key)
+        if found is None:
+            raise LinkRefused("unknown", "is none that was made here.")
+        return found
+
+    def _read(self) -> None:
+        links = [StudyLink(link, study) for study in self.studies for link in links_of(self._store, study)]
+        self._by_secret.clear()
+        self._by_id.clear()
+        self._by_secret.update({one.link.secret: one for one in links})
+        self._by_id.update({one.link.id: one for one in links})
+        self._read_at = time.monotonic()

@@ -1,0 +1,122 @@
+"""One browser window on one person's room: what it types goes to the app, what the app paints comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from aiohttp import WSMsgType, web
+
+from lab.serve.open_links import StudyLink
+from lab.serve.room_process import RoomProcess
+
+LEFT, REVOKED, ELSEWHERE, FULL, EXPIRED, CLOSED = 4001, 4002, 4003, 4004, 4005, 4006
+"""Why a window's connection is closed, as the page knows it."""
+MOST_MESSAGE = 65_536
+"""Bytes of one message of a browser; a longer one ends the connection."""
+_KEYS_A_SECOND, _KEYS_AT_ONCE = 60.0, 240.0
+"""What a window may send: ten times as much as a person types; more waits, so that no flood takes others' time."""
+_MOVE = re.compile(r"(?:\x1b\[<(?:32|33|34|35);\d+;\d+[Mm])+")
+"""A mouse that moves: where too much comes these are dropped, for the next says it, too."""
+_SIZES = ((20, 500), (8, 200))
+"""Least and most columns and rows of a browser's terminal."""
+
+
+class Allowance:
+    """How much may come: `rate` a second, and as much as `burst` at once."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._rate, self._burst = rate, burst
+        self._left, self._at = burst, time.monotonic()
+
+    def wait(self) -> float:
+        """Takes one, and gives for how many seconds it has to wait."""
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        self._left -= 1
+        return max(0.0, -self._left / self._rate)
+
+
+class Room:
+    """One open window; `run` lasts until it is closed, or the app is left."""
+
+    def __init__(self, found: StudyLink, window: str, process: RoomProcess, socket: web.WebSocketResponse) -> None:
+        self.link = found
+        self.window = window
+        self.pictures = ""
+        """Where the app's page of pictures is, once it said so."""
+        self._process = process
+        self._socket = socket
+        self._allowance = Allowance(_KEYS_A_SECOND, _KEYS_AT_ONCE)
+
+    async def run(self, columns: int, rows: int) -> None:
+        """Starts the app and carries both ways; the app is gone when this ends."""
+        await self._process.start(*clamped(columns, rows))
+        painting = asyncio.create_task(self._paint())
+        try:
+            await self._listen()
+        finally:
+            painting.cancel()
+            with suppress(asyncio.CancelledError):
+                await painting
+            await asyncio.shield(self._process.stop())
+
+    async def close(self, code: int) -> None:
+        """Closes the window's connection; `run` then ends."""
+        await self._socket.close(code=code)
+
+    async def _paint(self) -> None:
+        """What the app writes, to the browser; at its end the browser is told that it was left."""
+        try:
+            async for packet in self._process.packets():
+                if packet.kind == b"D":
+                    await self._socket.send_bytes(packet.payload)
+                elif packet.kind == b"M":
+                    await self._told(packet.payload)
+            await self._socket.close(code=LEFT)
+        except ConnectionError:
+            return  # the browser is gone; `_listen` ends
+
+    async def _told(self, payload: bytes) -> None:
+        about: dict[str, Any] = msgspec.json.decode(payload)
+        if about.get("type") == "pictures":
+            self.pictures = str(about["address"])
+            await self._socket.send_str('["pictures"]')
+
+    async def _listen(self) -> None:
+        async for message in self._socket:
+            if message.type is not WSMsgType.TEXT:
+                await self._socket.close(code=1003)
+                return
+            try:
+                kind, *rest = msgspec.json.decode(message.data, type=list[Any])
+                await self._heard(kind, *rest)
+            except (msgspec.DecodeError, ValueError, TypeError, KeyError):
+                await self._socket.close(code=1007)
+                return
+
+    async def _heard(self, kind: str, about: Any = None) -> None:
+        """One message of the page: what was typed, its size, its focus."""
+        wait = self._allowance.wait()
+        if wait and isinstance(about, str) and kind == "stdin" and _MOVE.fullmatch(about):
+            return
+        await asyncio.sleep(wait)
+        if kind == "stdin":
+            await self._process.type(str(about))
+        elif kind == "resize":
+            await self._process.resize(*clamped(int(about["width"]), int(about["height"])))
+        elif kind in ("focus", "blur"):
+            await self._process.tell({"type": kind})
+        elif kind == "ping":
+            await self._socket.send_json(["pong", str(about)[:32]])
+
+
+def clamped(columns: int, rows: int) -> tuple[int, int]:
+    """A terminal's size within what an app can be asked to paint."""
+    (least, most), (lowest, highest) = _SIZES
+    return max(least, min(most, columns)), max(lowest, min(highest, rows))

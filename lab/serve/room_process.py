@@ -1,0 +1,126 @@
+"""One person's app in a process of its own, spoken to in the packets of Textual's web driver.
+
+A packet is a kind (`D` what a terminal reads or writes, `M` JSON about it, `P` packed bytes), four bytes of length,
+big-endian, and the payload. Source: `textual.drivers.web_driver`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from lab.core.settings import BROWSER_DRIVER
+
+_READY = b"__GANGLION__\n"
+"""The line after which packets begin."""
+_MOST_PACKET = 16_000_000
+_LEAVES = 10.0
+"""Seconds that an app has to leave by itself, once it was asked to."""
+
+Kind = Literal[b"D", b"M", b"P"]
+
+
+class Packet(NamedTuple):
+    """What an app wrote: bytes for the terminal, or JSON about it."""
+
+    kind: bytes
+    payload: bytes
+
+
+class RoomProcess:
+    """A process that runs one app; ends with `stop`, and by itself when this process is gone."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self._command = command
+        self._environment = dict(environment or {})
+        self._process: Process | None = None
+
+    async def start(self, columns: int, rows: int) -> None:
+        """Starts the app in a terminal of this size; `OSError` where no process can be had."""
+        size = {"COLUMNS": str(columns), "LINES": str(rows), "ROWS": str(rows)}
+        look = {"TEXTUAL_COLOR_SYSTEM": "truecolor", "TEXTUAL_FPS": "30", "TEXTUAL_DRIVER": BROWSER_DRIVER}
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env=os.environ | look | size | self._environment,
+            start_new_session=True,  # Ctrl+C at the server asks the server, which asks the apps
+        )
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    async def packets(self) -> AsyncIterator[Packet]:
+        """What the app writes, until it ends or writes what is no packet."""
+        assert self._process is not None
+        output = self._process.stdout
+        assert output is not None
+        try:
+            while (line := await output.readline()) != _READY:
+                if not line:
+                    return
+            while True:
+                head = await output.readexactly(5)
+                size = int.from_bytes(head[1:], "big")
+                if size > _MOST_PACKET:
+                    return
+                yield Packet(head[:1], await output.readexactly(size))
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            return
+
+    async def type(self, text: str) -> None:
+        """Sends what was typed, or what a mouse did, as a terminal would."""
+        await self._send(b"D", text.encode("utf-8", "replace"))
+
+    async def resize(self, columns: int, rows: int) -> None:
+        await self.tell({"type": "resize", "width": columns, "height": rows})
+
+    async def tell(self, about: dict[str, object]) -> None:
+        """Sends JSON about the terminal: its size, its focus."""
+        await self._send(b"M", msgspec.json.encode(about))
+
+    async def _send(self, kind: Kind, payload: bytes) -> None:
+        """An app that ended reads no more; what was meant for it is dropped."""
+        assert self._process is not None
+        stdin = self._process.stdin
+        assert stdin is not None
+        with contextlib.suppress(ConnectionError, RuntimeError):
+            stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
+            await stdin.drain()
+
+    async def stop(self) -> int:
+        """Asks the app to leave, then ends it; gives its exit code."""
+        process = self._process
+        assert process is not None
+        if process.returncode is None:
+            await self.tell({"type": "quit"})
+            if process.stdin is not None:
+                process.stdin.close()
+            drained = asyncio.create_task(self._drain())
+            for number in (None, signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError):
+                    if number is not None:
+                        process.send_signal(number)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), _LEAVES)
+                    break
+            drained.cancel()
+        return process.returncode if process.returncode is not None else -1
+
+    async def _drain(self) -> None:
+        """Reads on what nobody shows any more: an app whose output stands still could not leave."""
+        assert self._process is not None
+        output = self._process.stdout
+        assert output is not None
+        while await output.read(65_536):
+            pass

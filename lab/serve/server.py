@@ -1,0 +1,290 @@
+"""The server: links lead to rooms, a room to a process of its own, beside the picture of the phone it shows."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import aiohttp
+from aiohttp import web
+
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.serve import room as rooms
+from lab.serve.guard import Guard, allow_many_files, nonce_of, own_names
+from lab.serve.open_links import OpenLinks, StudyLink
+from lab.serve.pages import Language, Why, greeting_page, language_of, refusal_page, room_page
+from lab.serve.room import Room
+from lab.serve.room_process import RoomProcess
+from lab.studies.links import LinkRefused, knows
+from store.store import Store
+
+EXTRA = "hitlab[serve]"
+WINDOWS_A_LINK = 3
+"""Windows that one person may have open; a further one closes the oldest."""
+_LOOKS = 2.0
+"""Seconds between two looks at whether the links of open rooms still open them."""
+_COOKIE_AGE = 400 * 24 * 3600
+_ID = re.compile(r"[0-9a-f-]{36}")
+_CLOSES: dict[Why, int] = {
+    "unknown": rooms.REVOKED, "revoked": rooms.REVOKED, "expired": rooms.EXPIRED, "closed": rooms.CLOSED,
+    "used": rooms.ELSEWHERE, "full": rooms.FULL,
+}  # fmt: skip
+
+
+class ServerPlace(NamedTuple):
+    """Where a server listens, and the address that people type, which a proxy may stand behind."""
+
+    host: str
+    port: int
+    url: str = ""
+
+    @property
+    def address(self) -> str:
+        return self.url or f"http://{self.host}:{self.port}"
+
+
+class LabServer:
+    """Serves studies to those who have links; `most` windows at once."""
+
+    def __init__(self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200) -> None:
+        self.links = OpenLinks(store, studies)
+        self.place = place
+        self.rooms: dict[str, Room] = {}
+        """Open windows by their ids, the oldest first."""
+        self._store = store
+        self._most = most
+        self._static = static_folder()
+        self._secure = place.address.startswith("https:")
+        self._runner: web.AppRunner | None = None
+        self._listening: asyncio.Server | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._pictures: aiohttp.ClientSession | None = None
+
+    async def start(self) -> None:
+        """Listens from now on; `LabError` where the port is taken. Port 0 becomes one that is free."""
+        allow_many_files()
+        loop = asyncio.get_running_loop()
+        guard = Guard(secure=self._secure)
+        app = web.Application(middlewares=[guard.middleware], client_max_size=rooms.MOST_MESSAGE)
+        app.on_response_prepare.append(guard.sign)
+        app.add_routes(self._routes())
+        self._runner = runner = web.AppRunner(app, access_log=None, keepalive_timeout=15, handle_signals=False)
+        await runner.setup()
+
+        def connected() -> asyncio.BaseProtocol:
+            assert runner.server is not None
+            handler = runner.server()
+            guard.close_silent(handler)
+            return handler
+
+        try:
+            self._listening = await loop.create_server(connected, self.place.host, self.place.port, backlog=512)
+        except OSError as error:
+            await runner.cleanup()
+            raise LabError("serve", f"{self.place.host}:{self.place.port} cannot be had ({error.strerror}).") from error
+        port = self._listening.sockets[0].getsockname()[1]
+        self.place = self.place._replace(port=port)
+        guard.names = own_names(self.place.address, port)
+        self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60))
+        self._looking = asyncio.create_task(self._look())
+
+    async def stop(self) -> None:
+        """Closes every room, each of which keeps what was answered, and listens no more."""
+        if self._listening is not None:
+            self._listening.close()
+        if self._looking is not None:
+            self._looking.cancel()
+        await asyncio.gather(*(room.close(1012) for room in [*self.rooms.values()]), return_exceptions=True)
+        if self._pictures is not None:
+            await self._pictures.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self.links.close()
+
+    def _routes(self) -> list[web.AbstractRouteDef]:
+        return [
+            web.get("/r/{token}", self._greet),
+            web.post("/r/{token}", self._begin),
+            web.get("/l/{link}/", self._show_room),
+            web.get("/l/{link}/socket/{window}", self._open_room),
+            web.get("/l/{link}/phone/{window}/{rest:|now|picture}", self._picture),
+            web.post("/l/{link}/phone/{window}/{rest:region}", self._picture),
+            web.static("/static", self._static),
+            web.get("/{rest:.*}", self._nothing),
+        ]
+
+    # -- links -----------------------------------------------------------------------------------------------
+
+    async def _greet(self, request: web.Request) -> web.StreamResponse:
+        """What a link leads to: the room for the browser that has it, the greeting for one that may take it up."""
+        language = _language(request)
+        try:
+            found = await self.links.by_token(request.match_info["token"])
+            if knows(found.link, _browser(request, found.link.id)):
+                raise web.HTTPSeeOther(f"/l/{found.link.id}/")
+            await self.links.check(found)
+        except LinkRefused as error:
+            return _refusal(error, language, request)
+        if found.link.browsers and not found.link.shared:
+            return _refusal(LinkRefused("used", ""), language, request)
+        return _html(greeting_page(found.study.title, found.link.rater, language, nonce_of(request)))
+
+    async def _begin(self, request: web.Request) -> web.StreamResponse:
+        """The button of the greeting: this browser takes the link up."""
+        try:
+            found = await self.links.by_token(request.match_info["token"])
+            response = web.HTTPSeeOther(f"/l/{found.link.id}/")
+            if not knows(found.link, _browser(request, found.link.id)):
+                browser = await self.links.enter(found)
+                response.set_cookie(
+                    _cookie(found.link.id),
+                    browser,
+                    max_age=_COOKIE_AGE,
+                    httponly=True,
+                    samesite="Lax",
+                    secure=self._secure,
+                )
+        except LinkRefused as error:
+            return _refusal(error, _language(request), request)
+        return response
+
+    async def _found(self, request: web.Request) -> StudyLink:
+        """The link of the path, for the browser that took it up; `LinkRefused` for all others."""
+        id = request.match_info["link"]
+        if not _ID.fullmatch(id):
+            raise LinkRefused("unknown", "is none.")
+        return await self.links.by_browser(id, _browser(request, id))
+
+    async def _nothing(self, request: web.Request) -> web.StreamResponse:
+        return _refusal(LinkRefused("unknown", ""), _language(request), request)
+
+    # -- rooms -----------------------------------------------------------------------------------------------
+
+    async def _show_room(self, request: web.Request) -> web.StreamResponse:
+        try:
+            found = await self._found(request)
+        except LinkRefused as error:
+            return _refusal(error, _language(request), request)
+        here, window = f"/l/{found.link.id}", secrets.token_hex(8)
+        page = room_page(
+            found.study.title,
+            f"{here}/socket/{window}",
+            f"{here}/phone/{window}/",
+            _language(request),
+            nonce_of(request),
+        )
+        return _html(page)
+
+    async def _open_room(self, request: web.Request) -> web.StreamResponse:
+        """A window's socket: the app runs for as long as it is open."""
+        try:
+            found = await self._found(request)
+        except LinkRefused as error:
+            raise web.HTTPForbidden(text=error.message) from None
+        socket = web.WebSocketResponse(heartbeat=20, max_msg_size=rooms.MOST_MESSAGE)
+        await socket.prepare(request)
+        window = request.match_info["window"]
+        if window in self.rooms or len(self.rooms) >= self._most:
+            await socket.close(code=rooms.FULL)
+            return socket
+        room = Room(found, window, RoomProcess(self._command(found)), socket)
+        self.rooms[window] = room
+        try:
+            await self._close_oldest(found.link.id)
+            await room.run(_number(request, "width", 80), _number(request, "height", 24))
+        except OSError:
+            await socket.close(code=rooms.FULL)  # no process can be had now; the page tries again
+        finally:
+            self.rooms.pop(window, None)
+        return socket
+
+    def _command(self, found: StudyLink) -> list[str]:
+        study, link = found.study, found.link
+        return [
+            *(sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path)),
+            *("study", "open", f"{study.id}@{study.version}", "--as", link.rater, "--only"),
+        ]
+
+    async def _close_oldest(self, link: str) -> None:
+        theirs = [room for room in self.rooms.values() if room.link.link.id == link]
+        for room in theirs[:-WINDOWS_A_LINK]:
+            await room.close(rooms.ELSEWHERE)
+
+    async def _look(self) -> None:
+        """Closes rooms whose links open nothing any more."""
+        while True:
+            await asyncio.sleep(_LOOKS)
+            links = {room.link.link.id: room.link for room in self.rooms.values()}
+            refused = await self.links.refused([*links.values()]) if links else {}
+            for room in [*self.rooms.values()]:
+                if (error := refused.get(room.link.link.id)) is not None:
+                    await room.close(_CLOSES[error.why])
+
+    # -- pictures --------------------------------------------------------------------------------------------
+
+    async def _picture(self, request: web.Request) -> web.StreamResponse:
+        """The page of pictures that the window's own app has, in the frame beside its terminal."""
+        try:
+            found = await self._found(request)
+        except LinkRefused as error:
+            raise web.HTTPForbidden(text=error.message) from None
+        room = self.rooms.get(request.match_info["window"])
+        if room is None or room.link.link.id != found.link.id or not room.pictures:
+            raise web.HTTPNotFound(text="No picture is here.")
+        assert self._pictures is not None
+        address = room.pictures + request.match_info["rest"]
+        data = await request.read() if request.method == "POST" else None
+        try:
+            asked = self._pictures.request(request.method, address, params=request.query, data=data)
+            async with asked as answer:
+                body = await answer.read()
+                policy = answer.headers.get("Content-Security-Policy", "")
+                headers = {
+                    "Content-Type": answer.headers.get("Content-Type", "text/plain"),
+                    "Content-Security-Policy": policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
+                }
+                return web.Response(status=answer.status, body=body, headers=headers)
+        except (aiohttp.ClientError, TimeoutError):
+            raise web.HTTPNotFound(text="No picture is here.") from None
+
+
+def static_folder() -> Path:
+    """The terminal that a browser loads (xterm.js), out of textual-serve; `LabError` where that is not installed."""
+    try:
+        folder = Path(str(files("textual_serve"))) / "static"
+    except ModuleNotFoundError:
+        raise LabError("serve", f"needs the extra {EXTRA}", f"pip install '{EXTRA}' installs it.", code=2) from None
+    return folder
+
+
+def _html(page: str, status: int = 200) -> web.Response:
+    return web.Response(text=page, content_type="text/html", status=status)
+
+
+def _refusal(error: LinkRefused, language: Language, request: web.Request) -> web.Response:
+    return _html(refusal_page(error.why, language, nonce_of(request)), 404 if error.why == "unknown" else 403)
+
+
+def _language(request: web.Request) -> Language:
+    return language_of(request.headers.get("Accept-Language", ""))
+
+
+def _cookie(link: str) -> str:
+    return f"hitlab-{link}"
+
+
+def _browser(request: web.Request, link: str) -> str:
+    """What this browser was given when it took the link up."""
+    return request.cookies.get(_cookie(link), "")
+
+
+def _number(request: web.Request, name: str, otherwise: int) -> int:
+    text = request.query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else otherwise

@@ -1,0 +1,189 @@
+"""Links that open one person's room in a browser: made, opened by one browser, revoked.
+
+A link's secret is shown once, when it is made; the file keeps its SHA-256. What happens to a link is kept as acts of
+its study: `invited`, `entered` (a browser took it up), `revoked`. A person who withdraws takes their links with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.study import Study
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+LINK_ACTS: tuple[ActKind, ...] = ("invited", "entered", "revoked")
+"""The acts that say what happened to links."""
+_SECRET_BYTES = 32
+"""256 random bits: nobody guesses one."""
+LinkState = Literal["open", "expired", "revoked", "closed"]
+
+
+class Link(msgspec.Struct, frozen=True):
+    """One person's way into one study. `until` is when it expires (UTC), empty where it never does.
+
+    `browsers` are the SHA-256 of what each browser that took it up was given; a link is for one, unless `shared`.
+    """
+
+    id: str
+    study: str
+    version: int
+    rater: str
+    secret: str
+    made_at: str
+    until: str = ""
+    shared: bool = False
+    browsers: tuple[str, ...] = ()
+    entered_at: str = ""
+    revoked_at: str = ""
+
+    def state(self, at: str) -> LinkState:
+        """Whether it opens a room at that time; `closed` is left to who knows the study."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.until and at >= self.until else "open"
+
+
+class NewLink(NamedTuple):
+    """A link with its secret, which is nowhere else."""
+
+    link: Link
+    token: str
+
+
+class LinkRefused(LabError):
+    """Why a link opens nothing; `why` is what a page is chosen by."""
+
+    def __init__(self, why: Literal["unknown", "expired", "revoked", "used", "closed"], message: str) -> None:
+        super().__init__("link", message)
+        self.why = why
+
+
+def hashed(secret: str) -> str:
+    """What is kept of a secret; of 256 random bits a plain hash is enough."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def links_of(store: Store, study: Study) -> list[Link]:
+    """Every link of a study, in the order they were made."""
+    links: dict[str, Link] = {}
+    for act in store.labels.acts_of(study, LINK_ACTS):
+        detail = act.detail
+        id = str(detail.get("link", ""))
+        if act.act == "invited":
+            links[id] = Link(
+                id,
+                act.study,
+                act.version,
+                act.rater.id,
+                str(detail.get("sha", "")),
+                act.at,
+                str(detail.get("until", "")),
+                bool(detail.get("shared", False)),
+            )
+        elif (link := links.get(id)) is not None and link.rater == act.rater.id:
+            links[id] = _after(link, act)
+    return list(links.values())
+
+
+def _after(link: Link, act: Act) -> Link:
+    if act.act == "revoked":
+        return msgspec.structs.replace(link, revoked_at=act.at)
+    browsers = (*link.browsers, str(act.detail.get("browser", "")))
+    return msgspec.structs.replace(link, browsers=browsers, entered_at=link.entered_at or act.at)
+
+
+def make_link(store: Store, study: Study, rater: str, *, by: str, until: str = "", shared: bool = False) -> NewLink:
+    """A new link for a person, durable on return."""
+    link = Link(uuid7(), study.id, study.version, rater, "", now(), until, shared)
+    token = secrets.token_urlsafe(_SECRET_BYTES)
+    link = msgspec.structs.replace(link, secret=hashed(token))
+    detail: dict[str, object] = {"link": link.id, "sha": link.secret, "by": by}
+    detail |= ({"until": until} if until else {}) | ({"shared": True} if shared else {})
+    _record(store, link, "invited", detail)
+    return NewLink(link, token)
+
+
+def revoke_link(store: Store, link: Link, *, by: str) -> None:
+    """From now on a link opens nothing, and what it opened is closed."""
+    _record(store, link, "revoked", {"link": link.id, "by": by})
+
+
+def enter_link(store: Store, study: Study, link: Link) -> str:
+    """A browser takes a link up; gives the secret by which it is known from now on, and keeps its SHA-256.
+
+    Raises `LinkRefused` where another browser took it up before, in whichever order two of them come.
+    """
+    browser = secrets.token_urlsafe(_SECRET_BYTES)
+    act = _act(link, "entered", {"link": link.id, "browser": hashed(browser)})
+
+    def check() -> None:
+        fresh = next((one for one in links_of(store, study) if one.id == link.id), None)
+        if fresh is None:
+            raise LinkRefused("unknown", "is none that was made here.")
+        check_link(store, study, fresh)
+        if fresh.browsers and not fresh.shared:
+            raise LinkRefused("used", "was taken up in another browser.")
+
+    store.labels.record_act(act, check)
+    return browser
+
+
+def knows(link: Link, browser: str) -> bool:
+    """Whether a browser's secret is one that took the link up."""
+    return bool(browser) and hashed(browser) in link.browsers
+
+
+def check_link(store: Store, study: Study, link: Link) -> None:
+    """Raises `LinkRefused` where a link opens nothing now."""
+    state = link.state(now())
+    if state == "revoked":
+        raise LinkRefused("revoked", "was revoked.")
+    if state == "expired":
+        raise LinkRefused("expired", "has expired.")
+    rater = link.rater
+    closed = store.studies.locked(study) or store.studies.archived(study)
+    if closed or store.studies.left(study, rater) or store.labels.withdrew(rater):
+        raise LinkRefused("closed", "leads into a study that is closed to you.")
+
+
+def expiry(words: str, at: datetime | None = None) -> str:
+    """When a link expires, from `14d`, `12h` or a date (the end of that day, UTC); `LabError` for other words."""
+    at = at or datetime.now(UTC)
+    number, unit = words[:-1], words[-1:]
+    try:
+        if unit in ("d", "h") and number.isascii() and number.isdigit():
+            until = at + (timedelta(days=int(number)) if unit == "d" else timedelta(hours=int(number)))
+        else:
+            until = datetime.fromisoformat(words)
+            until = until + timedelta(days=1) if len(words) == len("2026-01-31") else until
+            until = until.replace(tzinfo=until.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise LabError("--until", f"{words!r} is no time.", "Say 14d, 12h or 2026-12-31.", code=2) from None
+    if until <= at:
+        raise LabError("--until", f"{words} is over already.", code=2)
+    return until.isoformat(timespec="microseconds")
+
+
+def newest(links: Iterable[Link], at: str) -> dict[str, Link]:
+    """The last link of each person that opens something."""
+    return {link.rater: link for link in links if link.state(at) == "open"}
+
+
+def _record(store: Store, link: Link, kind: ActKind, detail: dict[str, object]) -> None:
+    store.labels.record_act(_act(link, kind, detail))
+
+
+def _act(link: Link, kind: ActKind, detail: dict[str, object]) -> Act:
+    return Act(uuid7(), link.study, link.version, Actor("human", link.rater), kind, now(), detail=detail)

@@ -1,0 +1,20 @@
+"""How the app is painted for a browser: Textual's web driver, which also ends where nobody reads it any more."""
+
+from __future__ import annotations
+
+from textual import messages
+from textual.drivers.web_driver import WebDriver
+
+
+class BrowserDriver(WebDriver):
+    """Paints into a pipe; what it is asked for comes from one. See `lab.serve.room_process`."""
+
+    def run_input_thread(self) -> None:
+        """Reads what is typed; where the pipe ends, the server is gone, and the app leaves as by its key."""
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            self._app.call_from_thread(self._app.post_message, messages.ExitApp())
+
+    def show_pictures(self, address: str) -> None:
+        """Tells the server where this app's page of pictures is."""
+        self.write_meta({"type": "pictures", "address": address})
