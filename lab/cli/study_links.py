@@ -154,19 +154,15 @@ def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
 
 
 def _tell(result: StudyLinks, name: str) -> None:
+    """A table of how links are used; those made now are whole lines below it, to be copied."""
     print_table(
         ["person", "link", "opened", "expires"],
-        [
-            [
-                one.rater,
-                one.address or _state(one),
-                _minute(one.entered),
-                _minute(one.until),
-            ]
-            for one in result.links
-        ],
+        [[one.rater, _state(one), _minute(one.entered), _minute(one.until)] for one in result.links],
     )
-    if any(one.address for one in result.links):
+    made = [one for one in result.links if one.address]
+    for one in made:
+        say(f"{one.rater}  {one.address}")
+    if made:
         say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
     elif result.links:
         say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
@@ -182,4 +178,6 @@ def _minute(at: str) -> str:
 def _state(one: PersonLink) -> str:
     if one.state != "open":
         return one.state
-    return "opened" if one.entered else "made, not opened yet"
+    if one.address:
+        return "new"
+    return "opened" if one.entered else "not opened yet"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import resource
 import secrets
-import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -17,12 +17,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _SILENT = 10.0
 """Seconds within which a connection must have asked for something."""
 _FILES = 65_536
-_NONCE = "nonce"
+_NONCE: ContextVar[str] = ContextVar("nonce", default="")
+"""What marks scripts and styles of the answer under way as ours; a request has a context of its own."""
 
 
-def nonce_of(request: web.Request) -> str:
-    """What marks the scripts and styles of this answer as ours."""
-    return str(request[_NONCE])
+def nonce() -> str:
+    """What marks the scripts and styles of the answer under way as ours."""
+    return _NONCE.get()
 
 
 def own_names(address: str, port: int) -> frozenset[str]:
@@ -39,13 +40,14 @@ class Guard:
         self.names: frozenset[str] = frozenset()
         """The `Host` names that are ours; known once the port is."""
         self._secure = secure
-        self._heard: weakref.WeakSet[RequestHandler] = weakref.WeakSet()
+        self._silent: set[RequestHandler] = set()
+        """Connections on which nothing was asked for yet."""
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """A name that is not ours (DNS rebinding), or a page of another origin that writes or opens a socket: 403."""
-        self._heard.add(request.protocol)
-        request[_NONCE] = secrets.token_urlsafe(12)
+        self._silent.discard(request.protocol)
+        _NONCE.set(secrets.token_urlsafe(12))
         if request.host.lower() not in self.names or not self._same_origin(request):
             raise web.HTTPForbidden(text="This address is none of this lab's.")
         return await handler(request)
@@ -62,13 +64,12 @@ class Guard:
         headers = response.headers
         headers["Server"] = "hitlab"
         headers["X-Content-Type-Options"] = "nosniff"
-        headers["Referrer-Policy"] = "no-referrer"
+        headers["Referrer-Policy"] = "same-origin"  # with none at all, a form says that its origin is null
         headers.setdefault("Cache-Control", "no-store")
         if "Content-Security-Policy" not in headers:
-            nonce = request.get(_NONCE, "")
             sockets = f"{'wss' if self._secure else 'ws'}://{request.host}"
             headers["Content-Security-Policy"] = (
-                f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+                f"default-src 'none'; script-src 'nonce-{nonce()}'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
                 f"img-src 'self' data: blob:; connect-src 'self' {sockets}; frame-src 'self'; form-action 'self'; "
                 "base-uri 'none'; frame-ancestors 'none'"
             )
@@ -76,12 +77,14 @@ class Guard:
     def close_silent(self, handler: RequestHandler) -> None:
         """Ends a connection on which nothing was asked for in time: it would hold a place for nothing."""
 
-        def look(reference: weakref.ref[RequestHandler]) -> None:
-            handler = reference()
-            if handler is not None and handler not in self._heard and handler.transport is not None:
-                handler.transport.abort()
+        def look() -> None:
+            if handler in self._silent:
+                self._silent.remove(handler)
+                if handler.transport is not None:
+                    handler.transport.abort()
 
-        asyncio.get_running_loop().call_later(_SILENT, look, weakref.ref(handler))
+        self._silent.add(handler)
+        asyncio.get_running_loop().call_later(_SILENT, look)
 
 
 def allow_many_files() -> None:

@@ -122,6 +122,7 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
 _FRAME = Template("""<!doctype html>
 <html lang="$language"><head><meta charset="utf-8"><title>hitlab</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
 <style nonce="$nonce">
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: #16181d; color: #e6e8ee;
   font: 17px/1.6 system-ui, sans-serif; }
@@ -134,6 +135,7 @@ button:focus { outline: 3px solid #9dbdff; }
 _ROOM = Template("""<!doctype html>
 <html lang="$language"><head><meta charset="utf-8"><title>$title - hitlab</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/css/xterm.css">
 <style nonce="$nonce">
 @font-face { font-family: "Roboto Mono"; src: url("/static/fonts/RobotoMono-VariableFont_wght.ttf"); }
@@ -216,7 +218,18 @@ at("toggle").onclick = () => {
   document.querySelector(".xterm-helper-textarea").focus();
 };
 at("again").onclick = goOn;
+function begin() {  // textual.js begins where the page has loaded; here it is later: a terminal is measured by its font
+  const start = window.onload;
+  window.onload = null;
+  start();
+}
+document.fonts.load("16px 'Roboto Mono'").finally(() => {
+  const terminal = document.createElement("script");
+  terminal.src = "/static/js/textual.js";
+  terminal.nonce = "$nonce";
+  terminal.onload = begin;
+  document.body.append(terminal);
+});
 </script>
-<script src="/static/js/textual.js" nonce="$nonce"></script>
 </body></html>
 """)

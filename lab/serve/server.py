@@ -17,7 +17,7 @@ from aiohttp import web
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.serve import room as rooms
-from lab.serve.guard import Guard, allow_many_files, nonce_of, own_names
+from lab.serve.guard import Guard, allow_many_files, nonce, own_names
 from lab.serve.open_links import OpenLinks, StudyLink
 from lab.serve.pages import Language, Why, greeting_page, language_of, refusal_page, room_page
 from lab.serve.room import Room
@@ -131,19 +131,19 @@ class LabServer:
                 raise web.HTTPSeeOther(f"/l/{found.link.id}/")
             await self.links.check(found)
         except LinkRefused as error:
-            return _refusal(error, language, request)
+            return _refusal(error, language)
         if found.link.browsers and not found.link.shared:
-            return _refusal(LinkRefused("used", ""), language, request)
-        return _html(greeting_page(found.study.title, found.link.rater, language, nonce_of(request)))
+            return _refusal(LinkRefused("used", ""), language)
+        return _html(greeting_page(found.study.title, found.link.rater, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """The button of the greeting: this browser takes the link up."""
         try:
             found = await self.links.by_token(request.match_info["token"])
-            response = web.HTTPSeeOther(f"/l/{found.link.id}/")
+            there = web.HTTPSeeOther(f"/l/{found.link.id}/")
             if not knows(found.link, _browser(request, found.link.id)):
                 browser = await self.links.enter(found)
-                response.set_cookie(
+                there.set_cookie(
                     _cookie(found.link.id),
                     browser,
                     max_age=_COOKIE_AGE,
@@ -152,8 +152,8 @@ class LabServer:
                     secure=self._secure,
                 )
         except LinkRefused as error:
-            return _refusal(error, _language(request), request)
-        return response
+            return _refusal(error, _language(request))
+        raise there
 
     async def _found(self, request: web.Request) -> StudyLink:
         """The link of the path, for the browser that took it up; `LinkRefused` for all others."""
@@ -163,7 +163,7 @@ class LabServer:
         return await self.links.by_browser(id, _browser(request, id))
 
     async def _nothing(self, request: web.Request) -> web.StreamResponse:
-        return _refusal(LinkRefused("unknown", ""), _language(request), request)
+        return _refusal(LinkRefused("unknown", ""), _language(request))
 
     # -- rooms -----------------------------------------------------------------------------------------------
 
@@ -171,14 +171,14 @@ class LabServer:
         try:
             found = await self._found(request)
         except LinkRefused as error:
-            return _refusal(error, _language(request), request)
+            return _refusal(error, _language(request))
         here, window = f"/l/{found.link.id}", secrets.token_hex(8)
         page = room_page(
             found.study.title,
             f"{here}/socket/{window}",
             f"{here}/phone/{window}/",
             _language(request),
-            nonce_of(request),
+            nonce(),
         )
         return _html(page)
 
@@ -268,8 +268,8 @@ def _html(page: str, status: int = 200) -> web.Response:
     return web.Response(text=page, content_type="text/html", status=status)
 
 
-def _refusal(error: LinkRefused, language: Language, request: web.Request) -> web.Response:
-    return _html(refusal_page(error.why, language, nonce_of(request)), 404 if error.why == "unknown" else 403)
+def _refusal(error: LinkRefused, language: Language) -> web.Response:
+    return _html(refusal_page(error.why, language, nonce()), 404 if error.why == "unknown" else 403)
 
 
 def _language(request: web.Request) -> Language:

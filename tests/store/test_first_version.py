@@ -262,7 +262,8 @@ def test_a_played_study_goes_on_where_a_script_and_a_person_stood(hitlab: Hitlab
 
 
 def test_a_study_is_planned_anew_over_its_runs(hitlab: Hitlab) -> None:
-    words = ("study", "new", "success", "--name", "done", "--even-so", "--runs", "all", "--raters", "Q1,Q4", "--overlap", "2")
+    whose = ("--raters", "Q1,Q4", "--overlap", "2")
+    words = ("study", "new", "success", "--name", "done", "--even-so", "--runs", "all", *whose)
     assert hitlab(*words).code == 0
     assert hitlab("study", "deal", "done").code == 0
     versions = hitlab("study", "status", "done", "--json").json

@@ -88,7 +88,12 @@ def test_what_was_computed_of_their_answers_goes_also_where_a_reader_holds_the_f
     db: Path, call: Hitlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert call("study", "new", "success", "--even-so", "--runs", "run-said", "run-1", "--raters", "R1,R2", "--name", "s")[0] == 0
+    assert (
+        call("study", "new", "success", "--even-so", "--runs", "run-said", "run-1", "--raters", "R1,R2", "--name", "s")[
+            0
+        ]
+        == 0
+    )
     assert call("study", "deal", "s")[0] == 0
     plan = json.loads(call("study", "show", "s", "--json")[1])
     yes = plan["plan"]["protocol"]["fields"][0]["options"][0]["id"]

@@ -46,7 +46,21 @@ def call(db: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     """Three rated three runs: R3 is alone on the first, all agree on the second, R3 makes the majority on the third."""
     run = hitlab(db, capsys, monkeypatch)
     assert (
-        run("study", "new", "success", "--even-so", "--runs", "all", "--raters", "R1,R2,R3", "--overlap", "3", "--name", "s")[0] == 0
+        run(
+            "study",
+            "new",
+            "success",
+            "--even-so",
+            "--runs",
+            "all",
+            "--raters",
+            "R1,R2,R3",
+            "--overlap",
+            "3",
+            "--name",
+            "s",
+        )[0]
+        == 0
     )
     assert run("study", "deal", "s")[0] == 0
     yes, no = [one["id"] for one in shown(run, "s")["plan"]["protocol"]["fields"][0]["options"]][:2]

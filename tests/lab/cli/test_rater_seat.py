@@ -54,6 +54,8 @@ TRIED: dict[str, list[str]] = {
     "study release": ["s R1", "s R1 --json"],
     "study archive": ["s", "s --json"],
     "study restore": ["s", "s --json"],
+    "study links": ["s", "s --again R1 --json", "s --revoke R1"],
+    "serve": ["--study s", "--study none"],
     "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
     "labels": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",

@@ -1,0 +1,308 @@
+"""The server over real sockets: each person by their link into an app of their own, and nobody by any other way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from lab.core.study import Study
+from lab.serve import guard
+from lab.serve.room import ELSEWHERE, FULL, LEFT, REVOKED, Allowance
+from lab.serve.server import WINDOWS_A_LINK, LabServer, ServerPlace
+from lab.studies.links import links_of, make_link, revoke_link
+from store.store import Store
+from tests.studies import frozen, unit
+
+ANY = ServerPlace("127.0.0.1", 0)
+HINT = "Did the"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HITLAB_PERSON", "boss")
+    with Store.open(tmp_path / "lab.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def study(store: Store) -> Study:
+    return frozen(store, [unit(f"u{number}", runs=()) for number in range(3)])
+
+
+class Browser:
+    """A browser: its own cookies, and windows on rooms."""
+
+    def __init__(self, server: LabServer) -> None:
+        self.address = server.place.address
+        self.session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+
+    async def get(self, path: str, **more: Any) -> tuple[int, str]:
+        async with self.session.get(self.address + path, **more) as answer:
+            return answer.status, await answer.text()
+
+    async def begin(self, token: str) -> tuple[int, str]:
+        """Presses the button of the greeting; gives where it leads, and the page there."""
+        headers = {"Origin": self.address}
+        async with self.session.post(f"{self.address}/r/{token}", headers=headers) as answer:
+            return answer.status, str(answer.url.path) if answer.status == 200 else await answer.text()
+
+    @asynccontextmanager
+    async def window(self, room: str, **headers: str) -> AsyncIterator[Window]:
+        """A window on a room: its page, then its socket."""
+        _, page = await self.get(room)
+        found = re.search(r'websocket-url="([^"]+)"', page)
+        assert found, page
+        given = {"Origin": self.address, **headers}
+        url = f"{self.address}{found[1]}?width=100&height=30"
+        async with self.session.ws_connect(url, headers=given) as opened:
+            yield Window(opened, found[1].rsplit("/", 1)[1])
+
+
+class Window:
+    """One socket, and all that was painted through it."""
+
+    def __init__(self, opened: aiohttp.ClientWebSocketResponse, id: str) -> None:
+        self.socket, self.id = opened, id
+        self.painted = ""
+        self.told: list[str] = []
+
+    async def until(self, words: str) -> None:
+        """Waits for words that are painted; each of a line is one run of characters."""
+        while words not in self.painted:
+            assert await self._next(), f"closed with {self.socket.close_code}; painted: {self.painted[-2000:]}"
+
+    async def ended(self) -> int | None:
+        """Waits until the server closed it; gives the code."""
+        while await self._next():
+            pass
+        return self.socket.close_code
+
+    async def _next(self) -> bool:
+        try:
+            message = await asyncio.wait_for(self.socket.receive(), 60)
+        except TimeoutError:
+            raise AssertionError(f"nothing more comes; painted: {self.painted[-3000:]}") from None
+        if message.type is aiohttp.WSMsgType.BINARY:
+            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", message.data.decode())
+            self.painted += text
+        elif message.type is aiohttp.WSMsgType.TEXT:
+            self.told.append(message.data)
+        else:
+            return False
+        return True
+
+    async def keys(self, text: str) -> None:
+        await self.socket.send_json(["stdin", text])
+
+
+@asynccontextmanager
+async def served(store: Store, study: Study, **more: Any) -> AsyncIterator[tuple[LabServer, Callable[[], Browser]]]:
+    """A server on a free port, and as many browsers as are asked for."""
+    server = LabServer(store, [study], ANY, **more)
+    browsers: list[Browser] = []
+
+    def browser() -> Browser:
+        browsers.append(Browser(server))
+        return browsers[-1]
+
+    await server.start()
+    try:
+        yield server, browser
+    finally:
+        for one in browsers:
+            await one.session.close()
+        await server.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+
+
+def answers(store: Store, study: Study) -> list[Any]:
+    return [label.value for label in store.labels.read(study)]
+
+
+async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: Store, study: Study) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        status, page = await one.get(f"/r/{token}")
+        assert status == 200
+        assert "A trial" in page
+        assert "R1" in page
+        assert not links_of(store, study)[0].browsers, "a preview takes nothing up"
+        status, room = await one.begin(token)
+        assert (status, room) == (200, f"/l/{links_of(store, study)[0].id}/")
+        async with one.window(room) as window:
+            await window.until("1 of 3")
+            await window.until("Was it completed?")
+            await window.keys("1")
+            await until(lambda: answers(store, study) == ["completed"])
+            (process,) = [room._process.pid for room in server.rooms.values()]
+        await until(lambda: not server.rooms)  # the connection was cut; the app is gone
+        await until(lambda: not alive(process))
+        assert (await one.get(f"/r/{token}"))[0] == 200, "the same link leads on, in the same browser"
+        async with one.window(room) as window:
+            await window.until("Was it completed?")
+            await window.keys("2")
+            await until(lambda: answers(store, study) == ["completed", "not_completed"])
+            await window.keys("\x11")  # ctrl+q
+            assert await window.ended() == LEFT
+    assert [(label.rater.id, label.target) for label in store.labels.read(study)] == [("R1", "open"), ("R1", "pay")]
+
+
+def alive(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return True
+    return False
+
+
+async def test_nobody_else_comes_in(store: Store, study: Study) -> None:
+    first, second = (make_link(store, study, code, by="boss") for code in ("R1", "R2"))
+    async with served(store, study) as (server, browser):
+        one, two = browser(), browser()
+        _, mine = await one.begin(first.token)
+        _, theirs = await two.begin(second.token)
+        for path in (theirs, mine.replace(first.link.id, "0" * 36), "/l/x/", f"/l/{second.link.id}/socket/a"):
+            assert (await one.get(path))[0] in (403, 404)
+        stranger = browser()
+        for token in (first.token, "guess", "..", "%2e%2e", first.link.secret, first.link.id, ""):
+            status, page = await stranger.get(f"/r/{token}")
+            assert status in (403, 404)
+            assert "A trial" not in page
+        status, page = await stranger.begin(first.token)
+        assert status == 403
+        assert "another browser" in page
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            async with stranger.session.ws_connect(
+                f"{server.place.address}/l/{first.link.id}/socket/a", headers={"Origin": stranger.address}
+            ):
+                pass
+        assert not server.rooms
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static/js/../../__init__.py",
+        "/static//etc/passwd", "/l/../r/x", "/etc/passwd", "/static/",
+    ],
+)  # fmt: skip
+async def test_no_path_leads_out_of_what_is_served(store: Store, study: Study, path: str) -> None:
+    async with served(store, study) as (server, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.place.port)
+        request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.place.port}\r\nConnection: close\r\n\r\n"
+        writer.write(request.encode())
+        answer = (await reader.read()).decode()
+        writer.close()
+    assert re.match(r"HTTP/1\.1 40[34]", answer)
+    assert "root:" not in answer
+    assert "Server: hitlab" in answer
+
+
+async def test_pages_of_other_origins_and_names_are_refused(store: Store, study: Study) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        other = {"Origin": "https://evil.example"}
+        assert (await one.get(f"/r/{token}", headers={"Host": "evil.example"}))[0] == 403
+        async with one.session.post(f"{one.address}/r/{token}", headers=other) as answer:
+            assert answer.status == 403
+        async with one.session.post(f"{one.address}/r/{token}") as answer:
+            assert answer.status == 403, "no page of ours posts without saying where it is from"
+        _, room = await one.begin(token)
+        for origin in ("https://evil.example", f"http://localhost.evil.example:{server.place.port}", "null"):
+            with pytest.raises(aiohttp.WSServerHandshakeError):
+                async with one.window(room, Origin=origin):
+                    pass
+        assert not server.rooms
+        async with one.session.get(one.address + room) as answer:
+            assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+            assert answer.headers["Cache-Control"] == "no-store"
+        cookies = [*one.session.cookie_jar]
+        assert [(cookie["httponly"], cookie["samesite"]) for cookie in cookies] == [(True, "Lax")]
+
+
+async def test_a_revoked_link_closes_its_room(store: Store, study: Study) -> None:
+    made = make_link(store, study, "R1", by="boss")
+    async with served(store, study) as (_, browser):
+        one = browser()
+        _, room = await one.begin(made.token)
+        async with one.window(room) as window:
+            await window.until("1 of 3")
+            revoke_link(store, made.link, by="boss")
+            assert await window.ended() == REVOKED
+        status, page = await one.get(room)
+        assert status == 403
+        assert "revoked" in page
+
+
+async def test_windows_are_counted(store: Store, study: Study) -> None:
+    mine, theirs = (make_link(store, study, code, by="boss").token for code in ("R1", "R2"))
+    async with served(store, study, most=WINDOWS_A_LINK + 1) as (server, browser):
+        one, two = browser(), browser()
+        _, room = await one.begin(mine)
+        _, other = await two.begin(theirs)
+        async with one.window(room) as first, one.window(room), one.window(room):
+            await until(lambda: len(server.rooms) == WINDOWS_A_LINK)
+            async with one.window(room):
+                assert await first.ended() == ELSEWHERE
+                await until(lambda: len(server.rooms) == WINDOWS_A_LINK)
+                async with two.window(other), two.window(other) as last:
+                    assert await last.ended() == FULL
+
+
+@pytest.mark.parametrize(
+    "message", ["", "{}", "[]", "[1]", '["resize"]', '["resize", {"width": "x", "height": 3}]', "x" * 70_000]
+)
+async def test_what_is_no_message_ends_that_connection_alone(store: Store, study: Study, message: str) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        _, room = await one.begin(token)
+        async with one.window(room) as window:
+            await window.socket.send_str(message)
+            if message == "[1]":  # a kind that nobody knows is passed by
+                await window.until("1 of 3")
+            else:
+                assert await window.ended() in (1007, 1009)
+        await until(lambda: not server.rooms)
+        assert (await one.get(room))[0] == 200
+
+
+async def test_silent_connections_hold_no_place(store: Store, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_SILENT", 0.5)
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        idle = [socket.create_connection(("127.0.0.1", server.place.port)) for _ in range(300)]
+        idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        one = browser()
+        assert (await one.get(f"/r/{token}"))[0] == 200, "others are heard besides"
+        for connection in idle:
+            connection.settimeout(30)
+            with suppress(ConnectionResetError):
+                assert await asyncio.to_thread(connection.recv, 1) == b""
+            connection.close()
+        assert (await one.get(f"/r/{token}"))[0] == 200
+
+
+def test_a_flood_waits_and_a_person_does_not() -> None:
+    flood = Allowance(50.0, 100.0)
+    waits = [flood.wait() for _ in range(200)]
+    assert waits[:100] == [0.0] * 100
+    assert 1.5 < waits[-1] <= 2.0
