@@ -13,7 +13,7 @@ class BrowserDriver(WebDriver):
         """Reads what is typed; where the pipe ends, the server is gone, and the app leaves as by its key."""
         super().run_input_thread()
         if not self.exit_event.is_set():
-            self._app.call_from_thread(self._app.post_message, messages.ExitApp())
+            self._app.post_message(messages.ExitApp())
 
     def show_pictures(self, address: str) -> None:
         """Tells the server where this app's page of pictures is."""

@@ -54,6 +54,11 @@ class Room:
         self._socket = socket
         self._allowance = Allowance(_KEYS_A_SECOND, _KEYS_AT_ONCE)
 
+    @property
+    def pid(self) -> int:
+        """The app's process."""
+        return self._process.pid
+
     async def run(self, columns: int, rows: int) -> None:
         """Starts the app and carries both ways; the app is gone when this ends."""
         await self._process.start(*clamped(columns, rows))

@@ -98,14 +98,19 @@ class RoomProcess:
             stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
             await stdin.drain()
 
+    def hang_up(self) -> None:
+        """Sends nothing more; the app takes it that the server is gone, and leaves."""
+        assert self._process is not None
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
     async def stop(self) -> int:
         """Asks the app to leave, then ends it; gives its exit code."""
         process = self._process
         assert process is not None
         if process.returncode is None:
             await self.tell({"type": "quit"})
-            if process.stdin is not None:
-                process.stdin.close()
+            self.hang_up()
             drained = asyncio.create_task(self._drain())
             for number in (None, signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):

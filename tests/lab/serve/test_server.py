@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -18,9 +19,11 @@ import pytest
 from lab.core.study import Study
 from lab.serve import guard
 from lab.serve.room import ELSEWHERE, FULL, LEFT, REVOKED, Allowance
+from lab.serve.room_process import RoomProcess
 from lab.serve.server import WINDOWS_A_LINK, LabServer, ServerPlace
 from lab.studies.links import links_of, make_link, revoke_link
 from store.store import Store
+from tests.lab.serve.browser import Browser
 from tests.studies import frozen, unit
 
 ANY = ServerPlace("127.0.0.1", 0)
@@ -38,72 +41,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 @pytest.fixture
 def study(store: Store) -> Study:
     return frozen(store, [unit(f"u{number}", runs=()) for number in range(3)])
-
-
-class Browser:
-    """A browser: its own cookies, and windows on rooms."""
-
-    def __init__(self, server: LabServer) -> None:
-        self.address = server.place.address
-        self.session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
-
-    async def get(self, path: str, **more: Any) -> tuple[int, str]:
-        async with self.session.get(self.address + path, **more) as answer:
-            return answer.status, await answer.text()
-
-    async def begin(self, token: str) -> tuple[int, str]:
-        """Presses the button of the greeting; gives where it leads, and the page there."""
-        headers = {"Origin": self.address}
-        async with self.session.post(f"{self.address}/r/{token}", headers=headers) as answer:
-            return answer.status, str(answer.url.path) if answer.status == 200 else await answer.text()
-
-    @asynccontextmanager
-    async def window(self, room: str, **headers: str) -> AsyncIterator[Window]:
-        """A window on a room: its page, then its socket."""
-        _, page = await self.get(room)
-        found = re.search(r'websocket-url="([^"]+)"', page)
-        assert found, page
-        given = {"Origin": self.address, **headers}
-        url = f"{self.address}{found[1]}?width=100&height=30"
-        async with self.session.ws_connect(url, headers=given) as opened:
-            yield Window(opened, found[1].rsplit("/", 1)[1])
-
-
-class Window:
-    """One socket, and all that was painted through it."""
-
-    def __init__(self, opened: aiohttp.ClientWebSocketResponse, id: str) -> None:
-        self.socket, self.id = opened, id
-        self.painted = ""
-        self.told: list[str] = []
-
-    async def until(self, words: str) -> None:
-        """Waits for words that are painted; each of a line is one run of characters."""
-        while words not in self.painted:
-            assert await self._next(), f"closed with {self.socket.close_code}; painted: {self.painted[-2000:]}"
-
-    async def ended(self) -> int | None:
-        """Waits until the server closed it; gives the code."""
-        while await self._next():
-            pass
-        return self.socket.close_code
-
-    async def _next(self) -> bool:
-        try:
-            message = await asyncio.wait_for(self.socket.receive(), 60)
-        except TimeoutError:
-            raise AssertionError(f"nothing more comes; painted: {self.painted[-3000:]}") from None
-        if message.type is aiohttp.WSMsgType.BINARY:
-            text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", message.data.decode())
-            self.painted += text
-        elif message.type is aiohttp.WSMsgType.TEXT:
-            self.told.append(message.data)
-        else:
-            return False
-        return True
-
-    async def keys(self, text: str) -> None:
-        await self.socket.send_json(["stdin", text])
 
 
 @asynccontextmanager
@@ -152,7 +89,7 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
             await window.until("Was it completed?")
             await window.keys("1")
             await until(lambda: answers(store, study) == ["completed"])
-            (process,) = [room._process.pid for room in server.rooms.values()]
+            (process,) = [room.pid for room in server.rooms.values()]
         await until(lambda: not server.rooms)  # the connection was cut; the app is gone
         await until(lambda: not alive(process))
         assert (await one.get(f"/r/{token}"))[0] == 200, "the same link leads on, in the same browser"
@@ -306,3 +243,17 @@ def test_a_flood_waits_and_a_person_does_not() -> None:
     waits = [flood.wait() for _ in range(200)]
     assert waits[:100] == [0.0] * 100
     assert 1.5 < waits[-1] <= 2.0
+
+
+async def test_an_app_whose_server_is_gone_leaves(store: Store, study: Study) -> None:
+    command = [sys.executable, "-P", "-m", "lab.cli", "--db", str(store.path), "study", "open", "trial", "--as", "R1"]
+    process = RoomProcess(command)
+    await process.start(100, 30)
+    heard = painted = ""
+    async for packet in process.packets():
+        painted += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", packet.payload.decode("utf-8", "replace"))
+        if "Was it completed?" in painted and not heard:
+            heard = "nothing more"
+            process.hang_up()
+    assert heard, painted
+    assert await process.stop() == 0
