@@ -82,12 +82,13 @@ class Room:
                 if packet.kind == b"D":
                     await self._socket.send_bytes(packet.payload)
                 elif packet.kind == b"M":
-                    await self._told(packet.payload)
+                    await self._take_meta(packet.payload)
             await self._socket.close(code=LEFT)
         except ConnectionError:
             return  # the browser is gone; `_listen` ends
 
-    async def _told(self, payload: bytes) -> None:
+    async def _take_meta(self, payload: bytes) -> None:
+        """JSON of the app about itself: where its page of pictures is."""
         about: dict[str, Any] = msgspec.json.decode(payload)
         if about.get("type") == "pictures":
             self.pictures = str(about["address"])
@@ -100,12 +101,12 @@ class Room:
                 return
             try:
                 kind, *rest = msgspec.json.decode(message.data, type=list[Any])
-                await self._heard(kind, *rest)
+                await self._take_message(kind, *rest)
             except (msgspec.DecodeError, ValueError, TypeError, KeyError):
                 await self._socket.close(code=1007)
                 return
 
-    async def _heard(self, kind: str, about: Any = None) -> None:
+    async def _take_message(self, kind: str, about: Any = None) -> None:
         """One message of the page: what was typed, its size, its focus."""
         wait = self._allowance.wait()
         if wait and isinstance(about, str) and kind == "stdin" and _MOVE.fullmatch(about):

@@ -16,6 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.serve import guard
 from lab.serve.room import ELSEWHERE, FULL, LEFT, REVOKED, Allowance
@@ -257,3 +258,9 @@ async def test_an_app_whose_server_is_gone_leaves(store: Store, study: Study) ->
             process.hang_up()
     assert heard, painted
     assert await process.stop() == 0
+
+
+def test_without_the_extra_it_is_named(store: Store, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "textual_serve", None)
+    with pytest.raises(LabError, match=re.escape("hitlab[serve]")):
+        LabServer(store, [study], ANY)
