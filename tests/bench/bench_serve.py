@@ -63,7 +63,7 @@ def _memory(pid: int) -> float:
 
 async def _run(raters: int, minutes: float, every: float) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
-        study = _study(store, raters, int(minutes * 60 / every) + 10)
+        study = _study(store, raters, int((minutes * 60 + raters) / every) + 10)
         tokens = [make_link(store, study, code, by="bench").token for code in study.raters]
         server = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
         await server.start()
