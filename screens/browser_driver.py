@@ -7,7 +7,7 @@ from textual.drivers.web_driver import WebDriver
 
 
 class BrowserDriver(WebDriver):
-    """Paints into a pipe; what it is asked for comes from one. See `lab.serve.room_process`."""
+    """Paints into a pipe; what it is asked for comes from one. See `lab.serve.app_process`."""
 
     def run_input_thread(self) -> None:
         """Reads what is typed; where the pipe ends, the server is gone, and the app leaves as by its key."""

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
-from lab.cli.study_links import check_open, checked_url, linked_people, make_missing
+from lab.cli.study_links import checked_url, linked_people, make_missing
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
+from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -46,7 +46,8 @@ def serve(args: ServeArguments) -> int:
     with open_store(settings, create=False) as store:
         studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
         for study in studies:
-            check_open(store, study)
+            check_goes_on(store, study)
+            linked_people(store, study)
         asyncio.run(_serve(store, studies, args, settings.person))
     return 0
 
@@ -80,7 +81,7 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
-        await ended.wait()
+        await server.serve(ended)
     finally:
         await server.stop()
 

@@ -15,7 +15,7 @@ from lab.core.ids_and_clock import now
 from lab.core.study import Study
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
+from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 LOCAL = "http://127.0.0.1:8765"
@@ -74,26 +74,16 @@ def links(args: StudyLinksArguments) -> int:
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
+        check_goes_on(store, study)
         people = linked_people(store, study)
         again = _named(args.again, people, "--again")
         revoked = _named(args.revoke, people, "--revoke")
-        check_open(store, study)
         _revoke(store, study, [*again, *revoked], settings.person)
         wanted = [] if revoked and not again else again or people
         made = make_missing(store, study, wanted, url, by=settings.person, until=until, shared=args.shared)
         result = StudyLinks(study.id, study.version, tuple(_rows(store, study, made)))
     emit(result, lambda _: _tell(result, study.name), json=args.json)
     return 0
-
-
-def check_open(store: Store, study: Study) -> None:
-    """Raises `LabError` where nobody can be led into a study."""
-    if store.studies.locked(study):
-        raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
-    if store.studies.archived(study):
-        raise LabError(f"study {study.name}", "is archived.", f"`hitlab study restore {study.id}` brings it back.")
-    if not store.studies.assignments(study):
-        raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
 
 
 def checked_url(url: str) -> str:
@@ -106,9 +96,20 @@ def checked_url(url: str) -> str:
 
 
 def linked_people(store: Store, study: Study) -> list[str]:
-    """Everybody who may be given a link: neither left nor withdrawn."""
-    people = people_of(store, study)
-    return [code for code in people if not store.studies.left(study, code) and not store.labels.withdrew(code)]
+    """Everybody who may be given a link: to whom something is dealt in this file, and who neither left nor withdrew.
+
+    Raises `LabError` where that is nobody.
+    """
+    people = [
+        code
+        for code in people_of(store, study)
+        if store.studies.progress(study, code).dealt
+        and not store.studies.left(study, code)
+        and not store.labels.withdrew(code)
+    ]
+    if not people:
+        raise LabError(f"study {study.name}", "is dealt to nobody.", f"`hitlab study deal {study.id}` deals it.")
+    return people
 
 
 def make_missing(

@@ -18,7 +18,7 @@ from lab.core.trace import Trace
 from lab.runs.spec import user_name
 from lab.studies.played_runs import SCRIPT, claim, claimed, headless, session_of, tie
 from lab.studies.seats import check_seat, sees_outcomes
-from lab.studies.study_places import study_named
+from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 
@@ -58,10 +58,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
     what = f"study {study.name}"
     if store.labels.withdrew(code):
         raise LabError(what, f"{code} has withdrawn.")
-    if store.studies.locked(study):
-        raise LabError(what, "is locked; nothing in it changes any more.")
-    if store.studies.archived(study):
-        raise LabError(what, "is archived.", f"`hitlab study restore {study.id}` brings it back.")
+    check_goes_on(store, study)
     if store.studies.left(study, code):
         raise LabError(what, f"{code} has left it; another goes on in their place.")
     if store.studies.progress(study, code).dealt:

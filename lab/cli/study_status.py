@@ -13,7 +13,7 @@ from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, items_of
-from lab.core.label import STUDY_ACTS
+from lab.core.label import STUDY_ACTS, ActKind
 from lab.core.rating_sheet import clashing
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.studies.seats import sees_outcomes
@@ -107,9 +107,12 @@ def status_of(store: Store, study: Study) -> StudyStatus:
     )
 
 
+_REPLACED: tuple[ActKind, ...] = ("replaced",)
+
+
 def people_of(store: Store, study: Study) -> list[str]:
     """Everybody's code: the plan's, then those who took another's place."""
-    more = sorted({act.rater.id for act in store.labels.acts(study) if act.act == "replaced"} - set(study.raters))
+    more = sorted({act.rater.id for act in store.labels.acts_of(study, _REPLACED)} - set(study.raters))
     return [*study.raters, *more]
 
 

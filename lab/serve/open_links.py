@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from lab.core.errors import LabError
 from lab.core.study import Study
-from lab.studies.links import Link, LinkRefused, check_link, enter_link, hashed, knows, links_of
+from lab.studies.links import Link, LinkRefused, check_free, check_link, enter_link, hashed, knows, links_of
 from store.store import Store
 
 _FRESH = 1.0
@@ -53,9 +53,9 @@ class OpenLinks:
 
         return await self._on_thread(find)
 
-    async def check(self, found: StudyLink) -> None:
-        """Raises `LinkRefused` where a link opens nothing."""
-        await self._on_thread(lambda: check_link(self._store, found.study, found.link))
+    async def check_free(self, found: StudyLink) -> None:
+        """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
+        await self._on_thread(lambda: check_free(self._store, found.study, found.link))
 
     async def enter(self, found: StudyLink) -> str:
         """This browser takes the link up; gives the secret by which it is known."""
@@ -101,6 +101,6 @@ class OpenLinks:
         links = [StudyLink(link, study) for study in self.studies for link in links_of(self._store, study)]
         self._by_secret.clear()
         self._by_id.clear()
-        self._by_secret.update({one.link.secret: one for one in links})
+        self._by_secret.update({one.link.secret_sha: one for one in links})
         self._by_id.update({one.link.id: one for one in links})
         self._read_at = time.monotonic()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 from string import Template
 from typing import Literal, NamedTuple
 
 Language = Literal["en", "zh"]
 Why = Literal["unknown", "expired", "revoked", "used", "closed", "full"]
+CLOSE_CODES = {"left": 4001, "revoked": 4002, "elsewhere": 4003, "full": 4004, "expired": 4005, "closed": 4006}
+"""Why the server closed a window's connection: the code of the WebSocket, and what the page then says."""
 
 
 class _Words(NamedTuple):
@@ -103,6 +106,7 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
     return _ROOM.substitute(
         language=language,
         nonce=nonce,
+        codes=json.dumps(CLOSE_CODES),
         title=escape(title),
         socket=escape(socket),
         pictures=escape(pictures),
@@ -163,7 +167,7 @@ button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; bac
  data-revoked="$revoked" data-expired="$expired" data-closed="$closed"></template>
 <script nonce="$nonce">
 const at = id => document.getElementById(id), said = at("said").dataset, LEAST = 80;
-const ENDED = { 4001: "left", 4002: "revoked", 4003: "elsewhere", 4004: "full", 4005: "expired", 4006: "closed" };
+const CODES = $codes, ENDED = Object.fromEntries(Object.entries(CODES).map(([why, code]) => [code, why]));
 const TRIED = "hitlab-tried", tried = Number(sessionStorage.getItem(TRIED) || 0);
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 at("terminal").dataset.sessionWebsocketUrl = scheme + "//" + location.host + at("terminal").dataset.sessionWebsocketUrl;

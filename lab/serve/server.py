@@ -16,12 +16,12 @@ from aiohttp import web
 
 from lab.core.errors import LabError
 from lab.core.study import Study
-from lab.serve import room as rooms
+from lab.serve import browser_window
+from lab.serve.app_process import AppProcess
+from lab.serve.browser_window import BrowserWindow
 from lab.serve.guard import Guard, allow_many_files, nonce, own_names
 from lab.serve.open_links import OpenLinks, StudyLink
-from lab.serve.pages import Language, Why, greeting_page, language_of, refusal_page, room_page
-from lab.serve.room import Room
-from lab.serve.room_process import RoomProcess
+from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page, room_page
 from lab.studies.links import LinkRefused, knows
 from store.store import Store
 
@@ -32,10 +32,6 @@ _LOOKS = 2.0
 """Seconds between two looks at whether the links of open rooms still open them."""
 _COOKIE_AGE = 400 * 24 * 3600
 _ID = re.compile(r"[0-9a-f-]{36}")
-_CLOSES: dict[Why, int] = {
-    "unknown": rooms.REVOKED, "revoked": rooms.REVOKED, "expired": rooms.EXPIRED, "closed": rooms.CLOSED,
-    "used": rooms.ELSEWHERE, "full": rooms.FULL,
-}  # fmt: skip
 
 
 class ServerPlace(NamedTuple):
@@ -47,7 +43,8 @@ class ServerPlace(NamedTuple):
 
     @property
     def address(self) -> str:
-        return self.url or f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.url or f"http://{host}:{self.port}"
 
 
 class LabServer:
@@ -56,7 +53,7 @@ class LabServer:
     def __init__(self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200) -> None:
         self.links = OpenLinks(store, studies)
         self.place = place
-        self.rooms: dict[str, Room] = {}
+        self.windows: dict[str, BrowserWindow] = {}
         """Open windows by their ids, the oldest first."""
         self._store = store
         self._most = most
@@ -72,7 +69,7 @@ class LabServer:
         allow_many_files()
         loop = asyncio.get_running_loop()
         guard = Guard(secure=self._secure)
-        app = web.Application(middlewares=[guard.middleware], client_max_size=rooms.MOST_MESSAGE)
+        app = web.Application(middlewares=[guard.middleware], client_max_size=browser_window.MOST_MESSAGE)
         app.on_response_prepare.append(guard.sign)
         app.add_routes(self._routes())
         self._runner = runner = web.AppRunner(app, access_log=None, keepalive_timeout=15, handle_signals=False)
@@ -95,13 +92,22 @@ class LabServer:
         self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60))
         self._looking = asyncio.create_task(self._look())
 
+    async def serve(self, ended: asyncio.Event) -> None:
+        """Serves until `ended`; raises what ended the look after links, for then nobody could be shut out."""
+        assert self._looking is not None
+        waits = asyncio.create_task(ended.wait())
+        await asyncio.wait({waits, self._looking}, return_when=asyncio.FIRST_COMPLETED)
+        waits.cancel()
+        if self._looking.done():
+            self._looking.result()
+
     async def stop(self) -> None:
         """Closes every room, each of which keeps what was answered, and listens no more."""
         if self._listening is not None:
             self._listening.close()
         if self._looking is not None:
             self._looking.cancel()
-        await asyncio.gather(*(room.close(1012) for room in [*self.rooms.values()]), return_exceptions=True)
+        await asyncio.gather(*(room.close(1012) for room in [*self.windows.values()]), return_exceptions=True)
         if self._pictures is not None:
             await self._pictures.close()
         if self._runner is not None:
@@ -115,7 +121,6 @@ class LabServer:
             web.get("/l/{link}/", self._show_room),
             web.get("/l/{link}/socket/{window}", self._open_room),
             web.get("/l/{link}/phone/{window}/{rest:|now|picture}", self._picture),
-            web.post("/l/{link}/phone/{window}/{rest:region}", self._picture),
             web.static("/static", self._static),
             web.get("/{rest:.*}", self._nothing),
         ]
@@ -129,11 +134,9 @@ class LabServer:
             found = await self.links.by_token(request.match_info["token"])
             if knows(found.link, _browser(request, found.link.id)):
                 raise web.HTTPSeeOther(f"/l/{found.link.id}/")
-            await self.links.check(found)
+            await self.links.check_free(found)
         except LinkRefused as error:
             return _refusal(error, language)
-        if found.link.browsers and not found.link.shared:
-            return _refusal(LinkRefused("used", ""), language)
         return _html(greeting_page(found.study.title, found.link.rater, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
@@ -172,11 +175,11 @@ class LabServer:
             found = await self._found(request)
         except LinkRefused as error:
             return _refusal(error, _language(request))
-        here, window = f"/l/{found.link.id}", secrets.token_hex(8)
+        here, id = f"/l/{found.link.id}", secrets.token_hex(8)
         page = room_page(
             found.study.title,
-            f"{here}/socket/{window}",
-            f"{here}/phone/{window}/",
+            f"{here}/socket/{id}",
+            f"{here}/phone/{id}/",
             _language(request),
             nonce(),
         )
@@ -188,21 +191,20 @@ class LabServer:
             found = await self._found(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
-        socket = web.WebSocketResponse(heartbeat=20, max_msg_size=rooms.MOST_MESSAGE)
+        socket = web.WebSocketResponse(heartbeat=20, max_msg_size=browser_window.MOST_MESSAGE)
         await socket.prepare(request)
-        window = request.match_info["window"]
-        if window in self.rooms or len(self.rooms) >= self._most:
-            await socket.close(code=rooms.FULL)
+        id = request.match_info["window"]
+        if id in self.windows or len(self.windows) >= self._most:
+            await socket.close(code=CLOSE_CODES["full"])
             return socket
-        room = Room(found, window, RoomProcess(self._command(found)), socket)
-        self.rooms[window] = room
+        self.windows[id] = window = BrowserWindow(found, AppProcess(self._command(found)), socket)
         try:
             await self._close_oldest(found.link.id)
-            await room.run(_number(request, "width", 80), _number(request, "height", 24))
+            await window.run(_number(request, "width", 80), _number(request, "height", 24))
         except OSError:
-            await socket.close(code=rooms.FULL)  # no process can be had now; the page tries again
+            await socket.close(code=CLOSE_CODES["full"])  # no process can be had now; the page tries again
         finally:
-            self.rooms.pop(window, None)
+            self.windows.pop(id, None)
         return socket
 
     def _command(self, found: StudyLink) -> list[str]:
@@ -213,19 +215,19 @@ class LabServer:
         ]
 
     async def _close_oldest(self, link: str) -> None:
-        theirs = [room for room in self.rooms.values() if room.link.link.id == link]
-        for room in theirs[:-WINDOWS_A_LINK]:
-            await room.close(rooms.ELSEWHERE)
+        theirs = [one for one in self.windows.values() if one.link.link.id == link]
+        for one in theirs[:-WINDOWS_A_LINK]:
+            await one.close(CLOSE_CODES["elsewhere"])
 
     async def _look(self) -> None:
         """Closes rooms whose links open nothing any more."""
         while True:
             await asyncio.sleep(_LOOKS)
-            links = {room.link.link.id: room.link for room in self.rooms.values()}
+            links = {one.link.link.id: one.link for one in self.windows.values()}
             refused = await self.links.refused([*links.values()]) if links else {}
-            for room in [*self.rooms.values()]:
-                if (error := refused.get(room.link.link.id)) is not None:
-                    await room.close(_CLOSES[error.why])
+            for one in [*self.windows.values()]:
+                if (error := refused.get(one.link.link.id)) is not None:
+                    await one.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
 
     # -- pictures --------------------------------------------------------------------------------------------
 
@@ -235,15 +237,13 @@ class LabServer:
             found = await self._found(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
-        room = self.rooms.get(request.match_info["window"])
-        if room is None or room.link.link.id != found.link.id or not room.pictures:
+        window = self.windows.get(request.match_info["window"])
+        if window is None or window.link.link.id != found.link.id or not window.pictures:
             raise web.HTTPNotFound(text="No picture is here.")
         assert self._pictures is not None
-        address = room.pictures + request.match_info["rest"]
-        data = await request.read() if request.method == "POST" else None
+        address = window.pictures + request.match_info["rest"]
         try:
-            asked = self._pictures.request(request.method, address, params=request.query, data=data)
-            async with asked as answer:
+            async with self._pictures.get(address, params=request.query) as answer:
                 body = await answer.read()
                 policy = answer.headers.get("Content-Security-Policy", "")
                 headers = {

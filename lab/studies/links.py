@@ -27,20 +27,21 @@ LINK_ACTS: tuple[ActKind, ...] = ("invited", "entered", "revoked")
 """The acts that say what happened to links."""
 _SECRET_BYTES = 32
 """256 random bits: nobody guesses one."""
-LinkState = Literal["open", "expired", "revoked", "closed"]
+LinkState = Literal["open", "expired", "revoked"]
 
 
 class Link(msgspec.Struct, frozen=True):
     """One person's way into one study. `until` is when it expires (UTC), empty where it never does.
 
-    `browsers` are the SHA-256 of what each browser that took it up was given; a link is for one, unless `shared`.
+    `secret_sha` is the SHA-256 of its secret, `browsers` are those of what each browser that took it up was given; a
+    link is for one, unless `shared`.
     """
 
     id: str
     study: str
     version: int
     rater: str
-    secret: str
+    secret_sha: str
     made_at: str
     until: str = ""
     shared: bool = False
@@ -49,7 +50,7 @@ class Link(msgspec.Struct, frozen=True):
     revoked_at: str = ""
 
     def state(self, at: str) -> LinkState:
-        """Whether it opens a room at that time; `closed` is left to who knows the study."""
+        """Whether it opens a room at that time, as far as the link itself says."""
         if self.revoked_at:
             return "revoked"
         return "expired" if self.until and at >= self.until else "open"
@@ -108,8 +109,8 @@ def make_link(store: Store, study: Study, rater: str, *, by: str, until: str = "
     """A new link for a person, durable on return."""
     link = Link(uuid7(), study.id, study.version, rater, "", now(), until, shared)
     token = secrets.token_urlsafe(_SECRET_BYTES)
-    link = msgspec.structs.replace(link, secret=hashed(token))
-    detail: dict[str, object] = {"link": link.id, "sha": link.secret, "by": by}
+    link = msgspec.structs.replace(link, secret_sha=hashed(token))
+    detail: dict[str, object] = {"link": link.id, "sha": link.secret_sha, "by": by}
     detail |= ({"until": until} if until else {}) | ({"shared": True} if shared else {})
     _record(store, link, "invited", detail)
     return NewLink(link, token)
@@ -132,9 +133,7 @@ def enter_link(store: Store, study: Study, link: Link) -> str:
         fresh = next((one for one in links_of(store, study) if one.id == link.id), None)
         if fresh is None:
             raise LinkRefused("unknown", "is none that was made here.")
-        check_link(store, study, fresh)
-        if fresh.browsers and not fresh.shared:
-            raise LinkRefused("used", "was taken up in another browser.")
+        check_free(store, study, fresh)
 
     store.labels.record_act(act, check)
     return browser
@@ -156,6 +155,13 @@ def check_link(store: Store, study: Study, link: Link) -> None:
     closed = store.studies.locked(study) or store.studies.archived(study)
     if closed or store.studies.left(study, rater) or store.labels.withdrew(rater):
         raise LinkRefused("closed", "leads into a study that is closed to you.")
+
+
+def check_free(store: Store, study: Study, link: Link) -> None:
+    """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
+    check_link(store, study, link)
+    if link.browsers and not link.shared:
+        raise LinkRefused("used", "was taken up in another browser.")
 
 
 def expiry(words: str, at: datetime | None = None) -> str:

@@ -22,6 +22,15 @@ def study_named(store: Store, name: str) -> Study:
     return store.studies.study(id, int(number) if at else None)
 
 
+def check_goes_on(store: Store, study: Study) -> None:
+    """Raises `LabError` where a study is locked or archived: nobody is asked in it any more."""
+    what = f"study {study.name}"
+    if store.studies.locked(study):
+        raise LabError(what, "is locked; nothing in it changes any more.")
+    if store.studies.archived(study):
+        raise LabError(what, "is archived.", f"`hitlab study restore {study.id}` brings it back.")
+
+
 _KEPT = 256
 """Units that stay at hand; labels of one come together, as a rule."""
 

@@ -75,7 +75,7 @@ async def _run(raters: int, minutes: float, every: float) -> None:
             for number, token in enumerate(tokens)
         ]
         await asyncio.sleep(opening + minutes * 30)
-        memory = [_memory(room.pid) for room in server.rooms.values()]
+        memory = [_memory(one.pid) for one in server.windows.values()]
         answered = sum(await asyncio.gather(*tasks))
         await server.stop()
         kept = [(label.rater.id, label.unit) for label in store.labels.read(study)]

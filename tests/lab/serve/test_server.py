@@ -19,8 +19,9 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.serve import guard
-from lab.serve.room import ELSEWHERE, FULL, LEFT, REVOKED, Allowance
-from lab.serve.room_process import RoomProcess
+from lab.serve.app_process import AppProcess
+from lab.serve.browser_window import Allowance
+from lab.serve.pages import CLOSE_CODES
 from lab.serve.server import WINDOWS_A_LINK, LabServer, ServerPlace
 from lab.studies.links import links_of, make_link, revoke_link
 from store.store import Store
@@ -90,8 +91,8 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
             await window.until("Was it completed?")
             await window.keys("1")
             await until(lambda: answers(store, study) == ["completed"])
-            (process,) = [room.pid for room in server.rooms.values()]
-        await until(lambda: not server.rooms)  # the connection was cut; the app is gone
+            (process,) = [one.pid for one in server.windows.values()]
+        await until(lambda: not server.windows)  # the connection was cut; the app is gone
         await until(lambda: not alive(process))
         assert (await one.get(f"/r/{token}"))[0] == 200, "the same link leads on, in the same browser"
         async with one.window(room) as window:
@@ -99,7 +100,7 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
             await window.keys("2")
             await until(lambda: answers(store, study) == ["completed", "not_completed"])
             await window.keys("\x11")  # ctrl+q
-            assert await window.ended() == LEFT
+            assert await window.ended() == CLOSE_CODES["left"]
     assert [(label.rater.id, label.target) for label in store.labels.read(study)] == [("R1", "open"), ("R1", "pay")]
 
 
@@ -119,7 +120,7 @@ async def test_nobody_else_comes_in(store: Store, study: Study) -> None:
         for path in (theirs, mine.replace(first.link.id, "0" * 36), "/l/x/", f"/l/{second.link.id}/socket/a"):
             assert (await one.get(path))[0] in (403, 404)
         stranger = browser()
-        for token in (first.token, "guess", "..", "%2e%2e", first.link.secret, first.link.id, ""):
+        for token in (first.token, "guess", "..", "%2e%2e", first.link.secret_sha, first.link.id, ""):
             status, page = await stranger.get(f"/r/{token}")
             assert status in (403, 404)
             assert "A trial" not in page
@@ -131,7 +132,7 @@ async def test_nobody_else_comes_in(store: Store, study: Study) -> None:
                 f"{server.place.address}/l/{first.link.id}/socket/a", headers={"Origin": stranger.address}
             ):
                 pass
-        assert not server.rooms
+        assert not server.windows
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ async def test_pages_of_other_origins_and_names_are_refused(store: Store, study:
             with pytest.raises(aiohttp.WSServerHandshakeError):
                 async with one.window(room, Origin=origin):
                     pass
-        assert not server.rooms
+        assert not server.windows
         async with one.session.get(one.address + room) as answer:
             assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
             assert answer.headers["Cache-Control"] == "no-store"
@@ -184,7 +185,7 @@ async def test_a_revoked_link_closes_its_room(store: Store, study: Study) -> Non
         async with one.window(room) as window:
             await window.until("1 of 3")
             revoke_link(store, made.link, by="boss")
-            assert await window.ended() == REVOKED
+            assert await window.ended() == CLOSE_CODES["revoked"]
         status, page = await one.get(room)
         assert status == 403
         assert "revoked" in page
@@ -197,12 +198,12 @@ async def test_windows_are_counted(store: Store, study: Study) -> None:
         _, room = await one.begin(mine)
         _, other = await two.begin(theirs)
         async with one.window(room) as first, one.window(room), one.window(room):
-            await until(lambda: len(server.rooms) == WINDOWS_A_LINK)
+            await until(lambda: len(server.windows) == WINDOWS_A_LINK)
             async with one.window(room):
-                assert await first.ended() == ELSEWHERE
-                await until(lambda: len(server.rooms) == WINDOWS_A_LINK)
+                assert await first.ended() == CLOSE_CODES["elsewhere"]
+                await until(lambda: len(server.windows) == WINDOWS_A_LINK)
                 async with two.window(other), two.window(other) as last:
-                    assert await last.ended() == FULL
+                    assert await last.ended() == CLOSE_CODES["full"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ async def test_what_is_no_message_ends_that_connection_alone(store: Store, study
                 await window.until("1 of 3")
             else:
                 assert await window.ended() in (1007, 1009)
-        await until(lambda: not server.rooms)
+        await until(lambda: not server.windows)
         assert (await one.get(room))[0] == 200
 
 
@@ -248,7 +249,7 @@ def test_a_flood_waits_and_a_person_does_not() -> None:
 
 async def test_an_app_whose_server_is_gone_leaves(store: Store, study: Study) -> None:
     command = [sys.executable, "-P", "-m", "lab.cli", "--db", str(store.path), "study", "open", "trial", "--as", "R1"]
-    process = RoomProcess(command)
+    process = AppProcess(command)
     await process.start(100, 30)
     heard = painted = ""
     async for packet in process.packets():

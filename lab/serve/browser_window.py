@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
+from lab.serve.app_process import AppProcess
 from lab.serve.open_links import StudyLink
-from lab.serve.room_process import RoomProcess
+from lab.serve.pages import CLOSE_CODES
 
-LEFT, REVOKED, ELSEWHERE, FULL, EXPIRED, CLOSED = 4001, 4002, 4003, 4004, 4005, 4006
-"""Why a window's connection is closed, as the page knows it."""
 MOST_MESSAGE = 65_536
 """Bytes of one message of a browser; a longer one ends the connection."""
 _KEYS_A_SECOND, _KEYS_AT_ONCE = 60.0, 240.0
@@ -42,12 +41,11 @@ class Allowance:
         return max(0.0, -self._left / self._rate)
 
 
-class Room:
-    """One open window; `run` lasts until it is closed, or the app is left."""
+class BrowserWindow:
+    """One open window on a person's room; `run` lasts until it is closed, or the app is left."""
 
-    def __init__(self, found: StudyLink, window: str, process: RoomProcess, socket: web.WebSocketResponse) -> None:
+    def __init__(self, found: StudyLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
         self.link = found
-        self.window = window
         self.pictures = ""
         """Where the app's page of pictures is, once it said so."""
         self._process = process
@@ -83,7 +81,7 @@ class Room:
                     await self._socket.send_bytes(packet.payload)
                 elif packet.kind == b"M":
                     await self._take_meta(packet.payload)
-            await self._socket.close(code=LEFT)
+            await self._socket.close(code=CLOSE_CODES["left"])
         except ConnectionError:
             return  # the browser is gone; `_listen` ends
 

@@ -34,7 +34,7 @@ class Packet(NamedTuple):
     payload: bytes
 
 
-class RoomProcess:
+class AppProcess:
     """A process that runs one app; ends with `stop`, and by itself when this process is gone."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
