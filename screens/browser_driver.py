@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from textual import messages
+from textual import events, messages
 from textual.drivers.web_driver import WebDriver
 
 
 class BrowserDriver(WebDriver):
     """Paints into a pipe; what it is asked for comes from one. See `lab.serve.app_process`."""
+
+    def start_application_mode(self) -> None:
+        """Begins with the keys in the app: a page sends what it hears of focus, which Textual's driver waits for.
+
+        What it sent while the app was starting would be undone by the blur with which that driver begins.
+        """
+        super().start_application_mode()
+        self._app.call_later(self._app.post_message, events.AppFocus())
 
     def run_input_thread(self) -> None:
         """Reads what is typed; where the pipe ends, the server is gone, and the app leaves as by its key."""

@@ -148,14 +148,15 @@ body { display: flex; overflow: hidden; }
 #terminal { flex: 1; min-width: 0; height: 100%; }
 #phone { width: 32vw; max-width: 56vh; border: 0; border-left: 1px solid #333; display: none; }
 body.picture #phone { display: block; }
-#toggle { position: fixed; right: 0; bottom: 0; opacity: .8; display: none; }
+#phone, #toggle, #notice { z-index: 20; }
+#toggle { position: fixed; right: 0; top: 0; padding: .1em .7em; font-size: 13px; opacity: .8; display: none; }
 body.pictures #toggle { display: block; }
 #notice { position: fixed; inset: 0; display: grid; place-items: center; background: #16181dee; }
 #notice[hidden] { display: none; }
 #notice div { max-width: 32rem; padding: 2rem; }
 button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; background: #2f6fed; color: #fff; }
 @media (max-width: 900px) {
-  #phone { position: fixed; inset: 0 0 3rem 0; width: 100vw; max-width: none; height: auto; }
+  #phone { position: fixed; inset: 0; width: 100vw; max-width: none; height: 100%; }
 }
 </style></head><body data-pictures="$pictures">
 <div id="terminal" class="textual-terminal" data-session-websocket-url="$socket" data-font-size="16"></div>

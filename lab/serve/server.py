@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import secrets
 import sys
@@ -85,7 +86,8 @@ class LabServer:
             self._listening = await loop.create_server(connected, self.place.host, self.place.port, backlog=512)
         except OSError as error:
             await runner.cleanup()
-            raise LabError("serve", f"{self.place.host}:{self.place.port} cannot be had ({error.strerror}).") from error
+            where, why = f"{self.place.host}:{self.place.port}", os.strerror(error.errno or 0)
+            raise LabError("serve", f"{where} cannot be had ({why}).") from error
         port = self._listening.sockets[0].getsockname()[1]
         self.place = self.place._replace(port=port)
         guard.names = own_names(self.place.address, port)

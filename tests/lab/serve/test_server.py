@@ -89,6 +89,7 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
         async with one.window(room) as window:
             await window.until("1 of 3")
             await window.until("Was it completed?")
+            await window.until("Other")  # a verb of the sheet, in the footer where it has the keys
             await window.keys("1")
             await until(lambda: answers(store, study) == ["completed"])
             (process,) = [one.pid for one in server.windows.values()]
