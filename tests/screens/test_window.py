@@ -17,8 +17,11 @@ from PIL import Image
 
 from lab.core.seams import Frame
 from lab.core.settings import Settings
+from lab.core.step import Action
 from screens.app import LabApp
+from screens.live.phone import LivePhone
 from screens.mirror.marks import PhoneMark
+from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.picture_window import PictureWindow
 from store.store import Store
@@ -123,6 +126,20 @@ def test_a_moving_phone_is_shown_a_few_times_a_second(window: PictureWindow) -> 
         red = image.convert("RGB").getpixel((10, 10))
     assert isinstance(red, tuple)
     assert red[0] >= 197  # the last one, after which nothing may come
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_who_does_not_see_the_phone_gets_no_picture_of_it_here(
+    window: PictureWindow, monkeypatch: pytest.MonkeyPatch, seen: bool
+) -> None:
+    monkeypatch.setattr(Mirror, "post_frame", lambda self, frame: None)  # it would need an app
+    monkeypatch.setattr(Mirror, "mark", lambda self, marks: None)
+    phone = LivePhone(seen=seen)
+    phone.follow(window)
+    phone.show(Frame(b"\xc8\n\n" * (30 * 60), (30, 60), None, 0.0, 0))
+    phone.mark(Action("click", (10, 20)))
+    now = json.loads(get(window, "now")[1])
+    assert (now["picture"], bool(now["marks"])) == (seen, seen)
 
 
 async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Settings, until: Until) -> None:
