@@ -64,8 +64,11 @@ class Database:
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
         """All rows of a query of a table that an older file, only read, may lack: none where it does."""
-        there = self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table)
-        return self.read(sql, *values) if there else []
+        return self.read(sql, *values) if self.has(table) else []
+
+    def has(self, table: str) -> bool:
+        """Whether there is a table of this name, which an older file, only read, may lack."""
+        return bool(self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table))
 
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:

@@ -13,16 +13,26 @@ from lab.core.design import Revision
 from lab.core.errors import LabError
 from lab.core.proofreading import VERSION as REVIEW_VERSION
 from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Clearance, Verdict
+from lab.core.run_records import Blob, Clearance, RunAct, Verdict
 from lab.core.trace import VERSION, AnyEvent, Ended, Started
 from store import run_rows
 from store.designs import INSERT_DESIGN, design_row
 from store.foreign_file import Source, text_of
 from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
+from store.run_acts import INSERT_RUN_ACT, run_act_row
+from store.run_acts import VERSION as RUN_ACT_VERSION
 from store.tombstones import check_stays, check_without
 
 if TYPE_CHECKING:
     from store.merge_transaction import Merging
+
+
+_OF_RUNS: tuple[tuple[str, type[Any], int], ...] = (
+    ("review", Review, REVIEW_VERSION),
+    ("clearance", Clearance, 1),
+    ("run_act", RunAct, RUN_ACT_VERSION),
+)
+"""What people said of runs or did with them, by table: what a row is, and its newest stored shape."""
 
 
 def runs_in(into: Merging, source: Source) -> None:
@@ -31,15 +41,17 @@ def runs_in(into: Merging, source: Source) -> None:
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
         if not into.erased(id) and id not in repeating:
             _run_in(into, source, text_of(id, "trace"))
-    for table, kind, newest in (("review", Review, REVIEW_VERSION), ("clearance", Clearance, 1)):
+    for table, kind, newest in _OF_RUNS:
         for body, row in source.bodies(table, kind, newest):
             if into.erased(row.trace) or row.trace in repeating or into.same(source, table, row.id, body, row):
                 continue
             check_stays(into.db, row.by.id, f"{table} {row.id}")
             if table == "review":
                 into.db.execute(INSERT_REVIEW, review_row(row))
-            else:
+            elif table == "clearance":
                 into.db.execute(INSERT_CLEARANCE, clearance_row(row))
+            else:
+                into.db.execute(INSERT_RUN_ACT, run_act_row(row))
             into.came[f"{table}s"] += 1
 
 

@@ -16,7 +16,7 @@ from lab.core.design import Revision, Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Imported, Tombstone, Verdict
+from lab.core.run_records import Blob, Imported, RunAct, Tombstone, Verdict
 from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, plan, spread
 from lab.core.task import Actor
 from lab.core.text_redaction import TextRedaction
@@ -28,6 +28,7 @@ from store.erasure import Destroyed, Eraser
 from store.image_redaction import painted, tells_more
 from store.image_similarity import Likeness
 from store.lineage import related
+from store.run_acts import INSERT_RUN_ACT, run_act_row
 from store.store import Store
 from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
@@ -69,6 +70,7 @@ class _Run(NamedTuple):
     events: list[AnyEvent]
     verdicts: list[Verdict]
     reviews: list[Review]
+    acts: list[RunAct]
 
 
 def redact(
@@ -146,7 +148,8 @@ def _left(store: Store, cloak: TextRedaction) -> Left:
         return Left()
     with sqlite_errors(store.path):
         runs = holding("SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict "
-                       "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft")  # fmt: skip
+                       "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft "
+                       "UNION ALL SELECT trace, tag FROM run_act")  # fmt: skip
         plans = holding(_PLANS)
     return Left(runs, plans)
 
@@ -195,15 +198,15 @@ def _run(store: Store, id: str) -> _Run:
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
     n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
-    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id))
+    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id), store.runs.acts.of_run(id))
 
 
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
-    """Nothing may have been said of a run between reading and erasing it, or it would be lost."""
+    """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
     for id, run in runs.items():
-        row = eraser.db.execute("SELECT count(*) FROM review WHERE trace = ?", (id,)).fetchone()[0]
-        if row != len(run.reviews):
-            raise LabError(f"run {id}", "was reviewed meanwhile; nothing was done.", "Try again.")
+        for table, rows, done in (("review", run.reviews, "reviewed"), ("run_act", run.acts, "archived or tagged")):
+            if eraser.db.execute(f"SELECT count(*) FROM {table} WHERE trace = ?", (id,)).fetchone()[0] != len(rows):
+                raise LabError(f"run {id}", f"was {done} meanwhile; nothing was done.", "Try again.")
 
 
 # -- what is made of it ----------------------------------------------------------------------------------------
@@ -216,7 +219,8 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
         return again.setdefault(old, uuid7())
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
-    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews)
+    acts = [msgspec.structs.replace(act, tag=redactor.cloak.mask(act.tag)) for act in run.acts]
+    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts)
 
 
 def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) -> dict[str, Blob]:
@@ -242,7 +246,10 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
     """Puts a covered run in, at the old one's place in the file's order."""
     used = {sha for event in run.events for sha in run_rows.referred(event)}
     own = {sha: blob for sha, blob in blobs.items() if sha in used}
-    run_rows.insert_run(eraser.db, Imported(run.events, own, run.verdicts, run.reviews), n)
+    imported = Imported(run.events, own, run.verdicts, run.reviews)
+    run_rows.insert_run(eraser.db, imported, n)
+    acts = [msgspec.structs.replace(act, id=uuid7(), trace=imported.id) for act in run.acts]
+    eraser.db.executemany(INSERT_RUN_ACT, map(run_act_row, acts))
 
 
 def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from store.database import Database
+from store.run_acts import RunState, states_in
 
 _ROWS = """
 SELECT g.n, g.id, g.task, ifnull(substr(json_extract(b.body, '$.task.title'), 1, 200), ''),
@@ -31,6 +32,7 @@ class RunRow(NamedTuple):
     """A run in one row. `n` is its place in the file's order; what is not known of it is empty, `score` None.
 
     `title` and `instruction` are the beginnings of the task's own; `steps`, `asks` and `replies` are counts.
+    `archived` runs are left out of lists until they are restored.
     """
 
     n: int
@@ -50,9 +52,18 @@ class RunRow(NamedTuple):
     status: str
     score: float | None
     started: str
+    tags: tuple[str, ...] = ()
+    archived: bool = False
 
 
 def run_table(database: Database, limit: int, before: int | None = None) -> list[RunRow]:
-    """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above."""
-    rows = database.read(_ROWS, _LAST if before is None else before, limit)
-    return [RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:])) for row in rows]
+    """A page of runs, the newest in this file first; `before` is the `n` of the last one of the page above.
+
+    Those that are archived are among them.
+    """
+    page = (_LAST if before is None else before, limit)
+    states = states_in(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
+    return [
+        RunRow._make((*row[:12], int(row[12]), int(row[13]), *row[14:], *states.get(row[1], RunState())))
+        for row in database.read(_ROWS, *page)
+    ]

@@ -18,6 +18,7 @@ from lab.core.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from store import run_rows
 from store.database import Database
 from store.image_links import Link, Links
+from store.run_acts import TABLE, RunActs, RunState, listed_runs
 from store.tombstones import check_without
 
 if TYPE_CHECKING:
@@ -39,17 +40,18 @@ FROM ({runs}) t CROSS JOIN event e ON e.trace = t.id
 GROUP BY t.n ORDER BY t.n DESC
 """
 _RUNS = {
-    "all": "SELECT * FROM trace ORDER BY n DESC LIMIT ?",
-    "before": "SELECT * FROM trace WHERE n < (SELECT n FROM trace WHERE id = ?) ORDER BY n DESC LIMIT ?",
+    "all": "SELECT * FROM trace WHERE {listed} ORDER BY n DESC LIMIT ?",
+    "before": "SELECT * FROM trace WHERE n < (SELECT n FROM trace WHERE id = ?) AND {listed} ORDER BY n DESC LIMIT ?",
     "one": "SELECT * FROM trace WHERE id = ?",
 }
 
 
 class Runs:
-    """The runs of a file."""
+    """The runs of a file; `acts` are those by which people archive and tag them."""
 
     def __init__(self, database: Database, links: Links) -> None:
         self._database, self._links = database, links
+        self.acts = RunActs(database)
 
     # Writing
 
@@ -148,12 +150,23 @@ class Runs:
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
         raise LabError(f"run {prefix}", f"is not in {self._database.path}.", "`hitlab traces` lists what is.")
 
-    def summaries(self, limit: int | None = None, *, before: str | None = None) -> list[Summary]:
-        """Runs in one line each, the newest in this file first; `before` is the last id of the page above."""
+    def summaries(
+        self,
+        limit: int | None = None,
+        *,
+        before: str | None = None,
+        archived: bool | None = False,
+        tag: str = "",
+    ) -> list[Summary]:
+        """Runs in one line each, the newest in this file first; `before` is the last id of the page above.
+
+        Those that are not `archived`, those that are, or where it is None both; with `tag` those that bear it.
+        """
         count = -1 if limit is None else limit
+        listed, values = listed_runs(self._database, archived=archived, tag=tag)
         if before is None:
-            return self._summed("all", count)
-        return self._summed("before", before, count)
+            return self._summed("all", *values, count, listed=listed)
+        return self._summed("before", before, *values, count, listed=listed)
 
     def summary(self, trace_id: str) -> Summary:
         """One run in one line."""
@@ -212,13 +225,14 @@ class Runs:
 
         return run_table(self._database, limit, before)
 
-    def rows_stamp(self) -> tuple[int, int, int]:
-        """What is another once a run came, grew or was erased: to be compared, never shown."""
+    def rows_stamp(self) -> tuple[int, int, int, int]:
+        """What is another once a run came, grew, was archived, tagged or erased: to be compared, never shown."""
         stamp_rows = self._database.read(
             "SELECT ifnull(max(n), 0), count(*), (SELECT ifnull(max(rowid), 0) FROM event) FROM trace"
         )
         newest, count, event = stamp_rows[0]
-        return newest, count, event
+        acts = self._database.rows_in(TABLE, "SELECT ifnull(max(n), 0) FROM run_act")
+        return newest, count, event, acts[0][0] if acts else 0
 
     def measured(self, ids: Iterable[str] | None = None) -> Iterator[MeasuredRun]:
         """Runs as metrics read them, those named or all, the oldest in this file first; one at a time is in memory.
@@ -260,12 +274,17 @@ class Runs:
 
     # Beneath
 
-    def _summed(self, which: str, *values: Any) -> list[Summary]:
-        summary_rows = self._database.read(_SUMMARY.format(runs=_RUNS[which]), *values)
+    def _summed(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
+        runs = _RUNS[which].format(listed=listed)
+        summary_rows = self._database.read(_SUMMARY.format(runs=runs), *values)
+        states = self.acts.states([row[0] for row in summary_rows])
         return [
-            Summary(i, task, agent, persona, steps, int(asks), int(replies), status, score, source, started)
-            for i, task, agent, persona, steps, asks, replies, status, score, source, started in summary_rows
-        ]
+            Summary(
+                id, task, agent, persona, steps, int(asks), int(replies), status, score, source,
+                *states.get(id, RunState()), started,
+            )
+            for id, task, agent, persona, steps, asks, replies, status, score, source, started in summary_rows
+        ]  # fmt: skip
 
     def _check_next(self, trace_id: str, event: AnyEvent, last: tuple[int, str] | None) -> None:
         run = f"run {trace_id}"

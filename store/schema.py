@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from store import progress_tables
 
-VERSION = 5
+VERSION = 6
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
@@ -17,7 +17,7 @@ APPLICATION_ID = int.from_bytes(b"hitl", "big")
 
 APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
-    "study", "unit", "assignment", "label", "act", "withdrawal", "kit",
+    "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act",
 )  # fmt: skip
 """Tables of which no row is ever changed or removed; corrections are further rows. `store.erasure` is the exception."""
 
@@ -228,6 +228,22 @@ _FIFTH = (
     *progress_tables.TRIGGERS.values(),
 )
 
+_SIXTH = (
+    # What people did with runs in their lists: archived them, tagged them. `tag` is empty but for tags, in small
+    # letters: of the rows of one run and tag the last by `at` and `id` says how it stands, wherever it was written.
+    """CREATE TABLE run_act (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL REFERENCES trace (id),
+        tag TEXT NOT NULL,
+        act TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX run_act_of_run ON run_act (trace, tag, at, id, act)",
+)
+
 
 @contextmanager
 def _without(module: str) -> Iterator[None]:
@@ -276,6 +292,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="005_studies")
     def studies(db: Database) -> None:
         for statement in _FIFTH:
+            db.conn.execute(statement)
+
+    @migrations(name="006_run_acts")
+    def run_acts(db: Database) -> None:
+        for statement in _SIXTH:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")

@@ -4,8 +4,8 @@ What goes: their labels and acts in every study, their part in what others settl
 user, worked the phone, let acts through or forked, with its pictures, and every run that repeats one of these; units
 that quote any of it, or were made of their answers, with everybody's labels on them; their reviews and clearances.
 What stays, without their code: acts that others build on (a study that they planned or locked, a draft of a design, a
-run that they redacted) are signed `withdrawn`, their words on them are gone. Their code stays in the lists of raters of
-frozen plans, which never change, and in the row that keeps them out.
+run that they redacted, archived or tagged) are signed `withdrawn`, their words on them are gone. Their code stays in
+the lists of raters of frozen plans, which never change, and in the row that keeps them out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lab.core.ids_and_clock import now
 from lab.core.label import STUDY_ACTS, Act, Label, Withdrawal
 from lab.core.quotations import LONG, ErasedWords
 from lab.core.rating_sheet import FieldReference, handed_in
-from lab.core.run_records import Tombstone
+from lab.core.run_records import RunAct, Tombstone, tag_of
 from lab.core.study import VERSION, Study
 from lab.core.task import Actor
 from lab.core.text_redaction import WITHDRAWN
@@ -128,6 +128,7 @@ class _Withdrawing:
         self._settlements(words)
         self._notes(words)
         counts["acts"] = self._acts()
+        self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
         destroyed = self.eraser.erase_runs(runs)
@@ -292,7 +293,7 @@ class _Withdrawing:
         return count
 
     def _sign_anew(self) -> None:
-        """Studies that they planned, runs that they redacted, people whom they helped to withdraw."""
+        """Studies that they planned, runs that they redacted or archived, people whom they helped to withdraw."""
         for n, study in self._rows("study", Study, "instr(body, ?)", self.signed):
             self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
         for _, stone in self._rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
@@ -301,6 +302,9 @@ class _Withdrawing:
         for _, row in self._rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
             self._delete("withdrawal", "code = ?", storable(row.code))
             insert_withdrawal(self.db, replace(row, by=GONE))
+        for n, act in self._rows("run_act", RunAct, "instr(body, ?)", self.signed):
+            body = encode(replace(act, by=GONE)).decode()
+            self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (GONE.id, body, n))
 
     # -- beneath -----------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Given, Study
 from lab.core.task import Actor, InformationUnit, Task
 from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from lab.runs.run_acts import TagChange, archive_runs, tag_runs
 from store.run_export import REVIEWED
 from store.store import Store
 from tests.blind import Planted, planted
@@ -39,7 +40,7 @@ THEIRS = [
     "zoplace", "zomoved", "zosettled", GUESS,
 ]  # fmt: skip
 """Words of theirs outside runs, and words of others that quote them."""
-OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed", "kemoved", "kereason"]
+OTHERS = ["ketag", "kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed", "kemoved", "kereason"]
 
 
 class Filled(NamedTuple):
@@ -102,6 +103,9 @@ def fill(store: Store, folder: Path) -> Filled:
     store.runs.add(small("run-other", model, [shared], said="kethought"))
     store.runs.save_draft("run-user", "q0", "zotyped so far")
     store.runs.save_draft("run-other", "q0", "kereply so far")
+    archive_runs(store, ["run-own"], CODE)
+    tag_runs(store, ["run-other"], TagChange(("ketag", CODE.casefold())), "D01")
+    tag_runs(store, ["run-other"], TagChange(("pilot",)), CODE)
     _proofread(store)
     _design(store)
     _study(store)

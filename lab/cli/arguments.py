@@ -104,6 +104,14 @@ class Parser(argparse.ArgumentParser):
         """--json, of a command that prints; `beside` others of which one alone may be given."""
         (beside or self).add_argument("--json", action="store_true", help="print exactly one JSON document")
 
+    def tagged(self) -> None:
+        """--tag, of a command that takes a file's runs."""
+        self.add_argument("--tag", metavar="NAME", help="only runs that bear this tag")
+
+    def archived(self) -> None:
+        """--archived, of a command that lists runs."""
+        self.add_argument("--archived", action="store_true", help="those that are archived, and no others")
+
     def study(self, nargs: str | None = None) -> None:
         """STUDY, of a command about one."""
         self.add_argument(

@@ -64,7 +64,10 @@ class Packed(msgspec.Struct, frozen=True):
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """Runs that were written: `export`. `uncleared` are demonstrations of which nobody said that nothing is private."""
+    """Runs that were written: `export`. `uncleared` are demonstrations of which nobody said that nothing is private.
+
+    `archived` counts the runs that --all left out.
+    """
 
     out: str
     format: str
@@ -72,6 +75,7 @@ class Exported(msgspec.Struct, frozen=True):
     runs: tuple[str, ...]
     bytes: int
     uncleared: int
+    archived: int = 0
 
 
 class ImportArguments(Arguments):
@@ -229,7 +233,9 @@ class ExportArguments(Arguments):
 def add_export(parser: Parser) -> None:
     parser.runs(export, ExportArguments)
     parser.add_argument("run_ids", nargs="*", metavar="ID", help="runs' ids or their beginnings")
-    parser.add_argument("--all", action="store_true", help="every run (with --reviewed: every demonstration)")
+    parser.add_argument(
+        "--all", action="store_true", help="every run that is not archived (with --reviewed: demonstrations)"
+    )
     parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
     parser.add_argument("--format", default="jsonl", choices=WRITTEN, help="jsonl: our own, complete (default)")
     parser.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
@@ -247,21 +253,28 @@ def export(args: ExportArguments) -> int:
     sweep_told(out.parent)
     with open_store(settings, create=False, readonly=True) as store:
         if args.all and args.reviewed:
-            ids = store.reviews.demonstrations()
+            every = store.reviews.demonstrations()
         elif args.all:
-            ids = [run.id for run in store.runs.summaries()]
+            every = [run.id for run in store.runs.summaries(archived=None)]
         else:
-            ids = [store.runs.find(id) for id in args.run_ids]
+            every = [store.runs.find(id) for id in args.run_ids]
+        archived = store.runs.acts.archived() if args.all else set()
+        ids = [id for id in every if id not in archived]
         ids = ids[::-1] if args.all else ids
         uncleared = len(set(ids) & set(store.reviews.uncleared()))
         written: list[str] = []
         size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=written.append)
-    emit(Exported(str(out), args.format, args.reviewed, tuple(written), size, uncleared), _tell_export, json=args.json)
+    done = Exported(
+        str(out), args.format, args.reviewed, tuple(written), size, uncleared, archived=len(every) - len(ids)
+    )
+    emit(done, _tell_export, json=args.json)
     return 0
 
 
 def _tell_export(done: Exported) -> None:
     reviewed = " as reviewed" if done.reviewed else ""
     say(f"{count(len(done.runs), 'run')}, {done.bytes:,} bytes, in {done.out}{reviewed}")
+    if done.archived:
+        say(f"{count(done.archived, 'run')} archived and left out; an export by ids takes them")
     if done.uncleared:
         say(f"{done.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")

@@ -56,6 +56,7 @@ class MergeDone(msgspec.Struct, frozen=True):
 CAME = {
     "runs": "runs", "events": "moments of runs", "pictures": "pictures and states of runs",
     "reviews": "words on demonstrations", "clearances": "demonstrations cleared", "designs": "acts on designs",
+    "run_acts": "runs archived, brought back or tagged",
     "studies": "studies", "units": "items",
     "dealt": "items dealt to people", "labels": "answers, with their history", "acts": "acts of people in studies",
 }  # fmt: skip

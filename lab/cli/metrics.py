@@ -7,7 +7,7 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import floor, log10
 from pathlib import Path
 
@@ -23,10 +23,12 @@ from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.plain_text import plain
 from lab.core.rounding import rounded
+from lab.core.run_records import check_tag
 from lab.core.settings import Settings
 from lab.core.task import load_persona
 from lab.studies.seats import sees_outcomes
 from lab.studies.settled_runs import study_marks
+from lab.studies.study_places import study_named
 from store.formats.tables.csv_writer import harmless, line
 from store.store import Store
 
@@ -61,6 +63,7 @@ class MetricsArguments(Arguments):
     """What `metrics` takes."""
 
     run_ids: list[str]
+    tag: str | None
     by: tuple[str, ...]
     paper: tuple[str, ...]
     forks: bool
@@ -79,7 +82,10 @@ class MetricsArguments(Arguments):
 
 def add_metrics(parser: Parser) -> None:
     parser.runs(metrics, MetricsArguments)
-    parser.add_argument("run_ids", nargs="*", metavar="ID", help="only these runs (default: all)")
+    parser.add_argument(
+        "run_ids", nargs="*", metavar="ID", help="only these runs (default: all but those that are archived)"
+    )
+    parser.tagged()
     parser.add_argument(
         "--by", type=_names, default=(), metavar="KEY,KEY",
         help="a table for each agent, model, task, kind, persona, user, source, attempt, ... or trait of the tasks",
@@ -158,9 +164,8 @@ def metrics(args: MetricsArguments) -> int:
         raise LabError("metrics", "--rater says whose answers of --study count; no study is named.", code=2)
     terms = _terms(args, settings)
     with open_store(settings, create=False, readonly=True) as store:
-        ids = [store.runs.find(id) for id in args.run_ids] or None
         left_out: dict[str, int] = {}
-        cases = list(_measurable(store, ids, left_out, forks=args.forks))
+        cases = list(_measurable(store, args, left_out))
         rated = ""
         if args.study:
             marks, rated = study_marks(store, args.study, args.rater or "", cases)
@@ -189,16 +194,43 @@ def metrics(args: MetricsArguments) -> int:
     return 0
 
 
-def _measurable(store: Store, ids: list[str] | None, left_out: dict[str, int], *, forks: bool) -> Iterator[MeasuredRun]:
-    """The runs that have ended; a fork repeats the beginning of another run, and counts only where it is asked for."""
+def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) -> Iterator[MeasuredRun]:
+    """The runs that have ended; a fork repeats the beginning of another run, and counts only where it is asked for.
+
+    Runs that are archived count where they are named, or the study is about them that is named.
+    """
+    if args.run_ids and args.tag is not None:
+        raise LabError("metrics", "takes runs by their ids or by --tag, not both", code=2)
+    if args.run_ids:
+        yield from _measured_all(store.runs.measured([store.runs.find(id) for id in args.run_ids]))
+        return
+    tag = check_tag(args.tag) if args.tag is not None else ""
+    ids = [line.id for line in reversed(store.runs.summaries(archived=None, tag=tag))] if tag else None
+    archived = store.runs.acts.archived()
+    if archived and args.study:
+        archived -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
     for case in store.runs.measured(ids):
-        why = "not ended" if case.status == "open" else "forked from another run" if case.parent and not forks else ""
-        if why and ids is None:
+        if why := _why_not(case, archived, forks=args.forks):
             left_out[why] = left_out.get(why, 0) + 1
-        elif not why or case.status != "open":
-            yield case
         else:
+            yield case
+
+
+def _why_not(case: MeasuredRun, archived: Collection[str], *, forks: bool) -> str:
+    """Why a run that was not named is in no number; empty where it is."""
+    if case.id in archived:
+        return "archived"
+    if case.status == "open":
+        return "not ended"
+    return "forked from another run" if case.parent and not forks else ""
+
+
+def _measured_all(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
+    """Runs that were named; `LabError` where one of them has not ended."""
+    for case in cases:
+        if case.status == "open":
             raise LabError(f"run {case.id}", "has not ended; it cannot be measured yet.")
+        yield case
 
 
 def _marks(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:

@@ -89,7 +89,7 @@ def record(args: RecordArguments) -> int:
 
 def _newest(store: Store) -> str | None:
     """The run that was begun last."""
-    return next((line.id for line in store.runs.summaries(1)), None)
+    return next((line.id for line in store.runs.summaries(1, archived=None)), None)
 
 
 def _saved(args: RecordArguments) -> int:

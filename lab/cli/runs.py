@@ -10,13 +10,14 @@ from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
 from lab.core.errors import LabError
-from lab.core.run_records import TraceLine, Verdict
+from lab.core.run_records import TraceLine, Verdict, check_tag
 from lab.core.step import Spent
 from lab.core.trace import Ended, Started, Step
 from lab.runs.descriptions import mean_words, money, score_words, status_words
 from lab.runs.run_filter import RunFilter, read
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
 from lab.runs.run_rows import Cost, RunEntry, cost_of, entry
+from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from store.store import Store
 
@@ -42,6 +43,8 @@ class RunLine(msgspec.Struct, frozen=True):
     tokens: int | None = None
     cost: float | None = None
     seconds: float | None = None
+    tags: tuple[str, ...] = ()
+    archived: bool = False
 
 
 class GroupLine(msgspec.Struct, frozen=True):
@@ -57,14 +60,19 @@ class GroupLine(msgspec.Struct, frozen=True):
 
 
 class RunTable(msgspec.Struct, frozen=True):
-    """What `runs` prints: how many there are, how many fit, and these; or, with --group, their groups."""
+    """What `runs` prints: how many there are, how many fit, and these; or, with --group, their groups.
+
+    `archived` counts those that are archived: they are in no other count, and with --archived in no other list.
+    """
 
     total: int
     fit: int
     runs: tuple[RunLine, ...] = ()
     groups: tuple[GroupLine, ...] = ()
+    archived: int = 0
 
 
+ARCHIVED_TOO = "{:,} archived; `hitlab {} --archived` lists them"
 _NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings yours"
 
 
@@ -76,6 +84,8 @@ class RunsArguments(Arguments):
     group: str | None
     limit: int | None
     costs: bool
+    tag: str | None
+    archived: bool
 
 
 def add_runs(parser: Parser) -> None:
@@ -89,6 +99,8 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N lines")
     parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
+    parser.tagged()
+    parser.archived()
     parser.json()
 
 
@@ -96,11 +108,13 @@ def runs(args: RunsArguments) -> int:
     """The runs that fit, in the order asked for; with --group, what is said of each group."""
     if args.limit is not None and args.limit < 1:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
-    sought, order = _read(args.words), _order(args.sort, args.group)
+    sought, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
     settings = settings_for(args.db, sees_outcomes, "runs")
     named = args.db is not None
     with open_store(settings, create=not named, readonly=named) as store:
-        entries = [entry(row) for row in store.runs.rows(-1)]
+        rows = store.runs.rows(-1)
+        entries = [entry(row) for row in rows if row.archived is args.archived]
+        away = sum(row.archived for row in rows)
         costs: dict[str, Cost] = {}
         if sought.costly or order.costly:
             costs = _costs(store, entries)
@@ -109,11 +123,11 @@ def runs(args: RunsArguments) -> int:
         if args.costs and not costs:
             costs = _costs(store, [line.entry for line in lines if line.entry is not None])
         arranged = arranged._replace(lines=lines)
-    if not entries and not args.json:
+    if not rows and not args.json:
         say(_NO_RUNS.format(store.path))
         return 0
-    table = _table(len(entries), arranged, costs)
-    emit(table, lambda _: _tell_table(len(entries), arranged, order, costs), json=args.json)
+    table = _table(len(entries), away, arranged, costs)
+    emit(table, lambda _: _tell_table(table, arranged, order, costs, archived=args.archived), json=args.json)
     return 0
 
 
@@ -136,12 +150,13 @@ def _costs(store: Store, entries: Sequence[RunEntry]) -> dict[str, Cost]:
     return {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])}
 
 
-def _table(total: int, arranged: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
+def _table(total: int, archived: int, arranged: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
     return RunTable(
         total,
         arranged.runs,
         tuple(_run_line(line.entry, costs) for line in arranged.lines if line.entry is not None),
         tuple(_group(line.group) for line in arranged.lines if line.group is not None),
+        archived,
     )
 
 
@@ -150,7 +165,7 @@ def _run_line(it: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
     return RunLine(
         run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
         run.attempt, run.steps, run.asks, run.replies, run.status, run.score, run.started, cost.tokens, cost.dollars,
-        cost.seconds,
+        cost.seconds, run.tags, run.archived,
     )  # fmt: skip
 
 
@@ -160,17 +175,23 @@ def _group(group: RunGroup) -> GroupLine:
     )
 
 
-def _tell_table(total: int, arranged: ArrangedRuns, order: Order, costs: Mapping[str, Cost]) -> None:
+def _tell_table(
+    table: RunTable, arranged: ArrangedRuns, order: Order, costs: Mapping[str, Cost], *, archived: bool
+) -> None:
     groups = [line.group for line in arranged.lines if line.group is not None]
     if order.group:
         print_table([order.group, "runs", "mean score", "n", "no score", "mean steps", "status"], _group_rows(groups))
     elif arranged.lines:
         entries = [line.entry for line in arranged.lines if line.entry is not None]
-        columns = ["id", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
+        columns = ["id", "name", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
         more = ["tokens", "cost", "seconds"] if costs else []
-        print_table(columns + more, [_run_cells(it, costs) for it in entries], wide="task")
-    summary = f"{arranged.runs:,} of {total:,} runs"
+        tags = ["tags"] if any(it.run.tags for it in entries) else []
+        cells = [_run_cells(it, costs) + ([" ".join(it.run.tags) or "-"] if tags else []) for it in entries]
+        print_table(columns + more + tags, cells, wide="task")
+    summary = f"{arranged.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
     say(f"{summary} in {arranged.groups:,} groups" if order.group else summary)
+    if table.archived and not archived:
+        say(ARCHIVED_TOO.format(table.archived, "runs"))
 
 
 def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
@@ -187,8 +208,8 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
 def _run_cells(it: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
     run = it.run
     row = [
-        run.id[:SHORT_ID], it.name, run.agent, run.persona or "-", run.source or "-", str(run.steps),
-        str(run.asks or "-"), status_words(run.status), score_words(run.score),
+        run.id[:SHORT_ID], it.name, it.title if it.title != it.name else "", run.agent, run.persona or "-",
+        run.source or "-", str(run.steps), str(run.asks or "-"), status_words(run.status), score_words(run.score),
     ]  # fmt: skip
     cost = costs.get(run.id)
     if cost is None:
@@ -201,11 +222,15 @@ class TracesArguments(Arguments):
     """What `traces` takes."""
 
     limit: int | None
+    tag: str | None
+    archived: bool
 
 
 def add_traces(parser: Parser) -> None:
     parser.runs(traces, TracesArguments)
     parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
+    parser.tagged()
+    parser.archived()
     parser.json()
 
 
@@ -216,16 +241,34 @@ def traces(args: TracesArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "traces")
     named = args.db is not None
     with open_store(settings, create=not named, readonly=named) as store:
-        runs = store.runs.summaries(args.limit)
+        tag = check_tag(args.tag) if args.tag is not None else ""
+        runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
-    emit(lines, _tell_traces, json=args.json, nothing=_NO_RUNS.format(store.path))
+        away = 0 if args.archived else len(store.runs.acts.archived())
+        any_run = bool(lines or away) or args.archived or bool(tag)
+    nothing = _NO_RUNS.format(store.path)
+    if any_run:
+        nothing = f"no {'archived ' if args.archived else ''}runs{f' with the tag {tag}' if tag else ''}"
+    emit(lines, _tell_traces, json=args.json, nothing=nothing)
+    if away and not args.json:
+        say(ARCHIVED_TOO.format(away, "traces"))
     return 0
 
 
+_TRACE_COLUMNS = {
+    "id": "id", "task": "task", "agent": "agent", "persona": "persona", "steps": "steps", "questions": "asked",
+    "replies": "answered", "status": "status", "score": "score", "source": "source",
+}  # fmt: skip
+"""The columns of `traces` by what stands in them."""
+
+
 def _tell_traces(lines: list[TraceLine]) -> None:
-    columns = ["id", "task", "agent", "persona", "steps", "asked", "answered", "status", "score", "source"]
-    rows = [[_cell(getattr(line, name)) for name in line.__struct_fields__] for line in lines]
-    print_table(columns, [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
+    tags = ["tags"] if any(line.tags for line in lines) else []
+    rows = [
+        [_cell(getattr(line, name)) for name in _TRACE_COLUMNS] + ([" ".join(line.tags) or "-"] if tags else [])
+        for line in lines
+    ]
+    print_table([*_TRACE_COLUMNS.values(), *tags], [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
 
 
 def _cell(value: object) -> str:

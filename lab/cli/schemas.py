@@ -31,6 +31,7 @@ from lab.cli.protocols import ProtocolLine, ProtocolShown
 from lab.cli.read import PicturesRead
 from lab.cli.report import ReportWritten
 from lab.cli.review import ReviewList, ReviewShown
+from lab.cli.run_acts import RunsArchived, RunsTagged, TagLine
 from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
 from lab.cli.study_kits import KitMade, KitTaken
@@ -76,6 +77,10 @@ def schemas() -> dict[str, Any]:
         "family": list[KinLine],
         "traces": list[TraceLine],
         "runs": RunTable,
+        "tag": RunsTagged,
+        "tag-list": list[TagLine],
+        "archive": RunsArchived,
+        "restore": RunsArchived,
         "compare": Comparison,
         "show": Shown,
         "read": PicturesRead,

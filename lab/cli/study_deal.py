@@ -23,6 +23,7 @@ from lab.core.settings import check_code
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 from lab.studies.seats import sees_outcomes
+from lab.studies.study_archive import archive_study
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -225,9 +226,7 @@ def _archive(args: StudyArguments, *, archived: bool) -> int:
     settings = settings_for(args.db, sees_outcomes, "study archive" if archived else "study restore")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        changes = store.studies.archived(study) is not archived
-        if changes:
-            _act(store, study, settings.person, "archived" if archived else "restored", {})
+        changes = archive_study(store, study, settings.person, archived=archived)
     back = f"`hitlab study restore {study.id}{in_file(args.db)}` brings it back"
     words = f"is archived{'' if changes else ' already'}: in no list, and nothing in it is lost; {back}"
     words = words if archived else f"is {'back in' if changes else 'in'} the lists"

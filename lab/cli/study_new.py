@@ -20,6 +20,7 @@ from lab.core.protocol import Protocol
 from lab.core.rounding import count
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
+from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_runs import Skipped
 from lab.studies.study_sample import StudySample, samples
@@ -109,6 +110,7 @@ class StudyNewArguments(Arguments):
 
     plan: str
     runs: list[str] | None
+    tag: str | None
     tasks: list[str] | None
     items: str | None
     raters: str | None
@@ -147,6 +149,7 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
     )
+    parser.tagged()
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks to play, by name or file; or `all`")
     parser.add_argument("--items", metavar="FILE.jsonl", help="instruction sets or texts to judge, a line each")
     parser.add_argument("--raters", metavar="A,B,C", help="study codes of who rates or plays, never names")
@@ -239,6 +242,8 @@ def _plan(args: StudyNewArguments) -> Plan:
     """The plan that the command line comes to."""
     typed = vars(args)
     given: dict[str, Any] = {name: typed[name] for name in _FLAGS if typed[name] is not None}
+    if args.tag is not None:
+        given["runs"] = with_tag(given.get("runs", ()), args.tag)
     if args.raters is not None:
         given["raters"] = [code.strip() for code in args.raters.split(",") if code.strip()]
     plan = plan_of(args.plan, given)

@@ -64,12 +64,15 @@ class StudyStatusArguments(Arguments):
 
     study: str | None
     all: bool
+    archived: bool
 
 
 def add_study_status(parser: Parser) -> None:
     parser.runs(status, StudyStatusArguments)
     parser.add_argument("study", nargs="?", metavar="STUDY", help="one study (default: all that are not archived)")
-    parser.add_argument("--all", action="store_true", help="archived studies, too")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="archived studies, too")
+    which.add_argument("--archived", action="store_true", help="archived studies, and no others")
     parser.json()
 
 
@@ -79,8 +82,14 @@ def status(args: StudyStatusArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         if args.study is None:
             every = store.studies.lines()
-            lines = [line for line in every if args.all or not line.archived]
-            emit(lines, lambda _: tell_studies(lines, archived=len(every) - len(lines)), json=args.json)
+            lines = [line for line in every if args.all or line.archived is args.archived]
+            away = 0 if args.archived else len(every) - len(lines)
+            emit(
+                lines,
+                lambda _: tell_studies(lines, archived=away),
+                json=args.json,
+                nothing="no archived studies" if args.archived else "",
+            )
             return 0
         result: StudyStatus = status_of(store, study_named(store, args.study))
     emit(result, tell_status, json=args.json)
@@ -159,7 +168,7 @@ def _seconds(at: str) -> float:
 
 
 def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
-    more = f"{archived:,} archived; `hitlab study status --all` lists them too"
+    more = f"{archived:,} archived; `hitlab study status --archived` lists them"
     if not lines and archived:
         say(more)
         return

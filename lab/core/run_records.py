@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
 from lab.core.proofreading import Review
 from lab.core.task import Actor
 from lab.core.trace import AnyEvent, Forked, Started
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """A run in one line, as `hitlab traces --json` prints it; `questions` and `replies` are counts."""
+    """A run in one line, as `hitlab traces --json` prints it; `questions` and `replies` are counts.
+
+    `archived` runs are in no list but that of what is archived.
+    """
 
     id: str
     task: str
@@ -26,6 +33,8 @@ class TraceLine(msgspec.Struct, frozen=True):
     status: str
     score: float | None
     source: str | None
+    tags: tuple[str, ...] = ()
+    archived: bool = False
 
 
 class Summary(TraceLine, frozen=True):
@@ -73,6 +82,39 @@ class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     by: Actor
     at: str
     v: int = 1
+
+
+class RunAct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a person did with a run in their lists: archived or restored it, put a tag on it or took it off.
+
+    Of the acts on one run with one `tag` (empty: whether it is archived) the last one holds; none is ever changed.
+    """
+
+    id: str
+    trace: str
+    act: Literal["archived", "restored", "tagged", "untagged"]
+    by: Actor
+    at: str
+    tag: str = ""
+    v: int = 1
+
+
+_TAG = re.compile(r"[^\W_][\w./-]{0,39}")
+
+
+def tag_of(text: str) -> str:
+    """A tag as it is kept: in small letters, so that what was typed otherwise is the same one."""
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def check_tag(text: str) -> str:
+    """A tag as it is kept; `LabError` where it is none: a word of letters, digits and . / - _ of at most 40."""
+    tag = tag_of(text)
+    if tag == "none" or not _TAG.fullmatch(tag):
+        problem = "is what finds runs without a tag" if tag == "none" else "is no tag"
+        hint = "A tag is one word: letters and digits first, then also . / - _; at most 40 characters."
+        raise LabError(f"tag {plain(text)[:60]!r}", f"{problem}.", hint, code=2)
+    return tag
 
 
 class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

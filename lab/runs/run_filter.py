@@ -25,6 +25,7 @@ _TEXT: dict[str, Callable[[RunEntry], str]] = {
     "status": lambda it: f"{it.run.status}\n{status_words(it.run.status)}",
     "kind": lambda it: it.run.kind,
     "user": lambda it: it.run.user,
+    "tag": lambda it: "\n".join(it.run.tags),
 }
 _NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
     "steps": lambda it, cost: it.run.steps,
@@ -36,7 +37,14 @@ _NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
     "cost": lambda it, cost: cost.dollars,
     "seconds": lambda it, cost: cost.seconds,
 }
-_ALIASES = {"model": "agent", "format": "source", "person": "user", "questions": "asks", "time": "seconds"}
+_ALIASES = {
+    "model": "agent",
+    "format": "source",
+    "person": "user",
+    "questions": "asks",
+    "time": "seconds",
+    "tags": "tag",
+}
 COSTLY = frozenset({"tokens", "cost", "seconds"})
 """Fields for which a run's steps have to be read."""
 FIELDS = (*_TEXT, *_NUMBERS, "started")

@@ -15,7 +15,7 @@ NEWEST = "newest"
 Value = Callable[[RunEntry, Cost], float | str | None]
 SORTS: dict[str, Value] = {
     NEWEST: lambda it, cost: it.run.n,
-    "task": lambda it, cost: it.name.casefold(),
+    "task": lambda it, cost: it.title.casefold(),
     "agent": lambda it, cost: it.run.agent.casefold(),
     "persona": lambda it, cost: it.run.persona.casefold() or None,
     "source": lambda it, cost: it.run.source or None,
@@ -34,7 +34,7 @@ WORDS = frozenset({"task", "agent", "persona", "source", "status"})
 MEANS = ("score", "steps")
 """Columns by whose mean groups are sorted; by any other, only the runs in them are."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
-    "task": lambda it: it.name,
+    "task": lambda it: it.words,
     "agent": lambda it: it.run.agent,
     "source": lambda it: it.run.source or "(made here)",
     "persona": lambda it: it.run.persona or "(no persona)",

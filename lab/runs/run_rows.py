@@ -8,6 +8,9 @@ from lab.core.measured_run import MeasuredRun
 from lab.runs.descriptions import status_words
 from store.run_table import RunRow
 
+DEMONSTRATED = "demo-"
+"""How the names of tasks begin that somebody showed without there being a task."""
+
 
 class Cost(NamedTuple):
     """What a run cost: tokens in and out, US dollars, seconds; None where its source does not tell."""
@@ -24,17 +27,27 @@ class RunEntry(NamedTuple):
     text: str
 
     @property
-    def name(self) -> str:
+    def title(self) -> str:
         """Its task as people call it; a demonstration without a title by its intent."""
-        demonstrated = self.run.instruction if self.run.task.startswith("demo-") else ""
+        demonstrated = self.run.instruction if self.run.task.startswith(DEMONSTRATED) else ""
         return self.run.title or demonstrated or self.run.task
+
+    @property
+    def name(self) -> str:
+        """Its task as commands take it; what a demonstration shows has no name, and is called by its title."""
+        return self.title if self.run.task.startswith(DEMONSTRATED) else self.run.task
+
+    @property
+    def words(self) -> str:
+        """Name and title, where they differ, as a line of text."""
+        return f"{self.name}  {self.title}" if self.title != self.name else self.name
 
 
 def entry(run: RunRow) -> RunEntry:
     """A row of the file as the table has it."""
     words = (
         run.id, run.task, run.title, run.instruction, run.agent, run.persona, run.source, run.status,
-        status_words(run.status),
+        status_words(run.status), *run.tags,
     )  # fmt: skip
     return RunEntry(run, "\n".join(words).casefold())
 

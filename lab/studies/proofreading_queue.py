@@ -38,10 +38,12 @@ class UnclearedDemonstration(NamedTuple):
 
 
 def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
-    """Every demonstration, the newest first."""
-    uncleared = set(store.reviews.uncleared())
+    """Every demonstration that is not archived, the newest first."""
+    uncleared, archived = set(store.reviews.uncleared()), store.runs.acts.archived()
     queue = []
     for id in store.reviews.demonstrations():
+        if id in archived:
+            continue
         proof, rows = store.reviews.proof(id), store.reviews.of_run(id)
         standing, sheet = standing_of(proof, rows), ProofreadingSheet(proof, rows, person)
         queue.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol
 from lab.core.task import Persona, Task, load_persona
+from lab.runs.run_selection import fitting_runs, named_runs
 from store.store import Store
 
 
@@ -26,44 +26,27 @@ class Skipped(msgspec.Struct, frozen=True):
     why: str
 
 
-_FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
-"""A word of a filter, which no id is."""
-
-
 def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredRun]:
-    """The runs that a plan names, the oldest first; those that cannot be rated are noted."""
-    words = [word for word in plan.runs if word != "all"]
-    filters = [word for word in words if _FILTER.match(word)]
-    ids = [word for word in words if not _FILTER.match(word)]
-    if ids and (filters or len(words) < len(plan.runs)):
-        raise LabError(f"study {plan.name}", "field runs: names runs and a filter; it is one or the other", code=2)
-    wanted = list(dict.fromkeys(map(store.runs.find, ids))) if ids else _fitting(store, plan, filters)
+    """The runs that a plan names, the oldest first; those that cannot be rated are noted.
+
+    Of those that are archived, only such as are named by their ids.
+    """
+    try:
+        named = named_runs(store, plan.runs)
+        wanted = named or (fitting_runs(store, plan.runs) if plan.runs else [])
+    except LabError as error:
+        if error.code != 2:  # which run is not there
+            raise
+        raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
     wanted = list(dict.fromkeys([*wanted, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
     cases = []
     for case in store.runs.measured(wanted):
-        why = _unfit(case, plan, named=bool(ids))
+        why = _unfit(case, plan, named=bool(named))
         if why:
             skipped.append(Skipped(case.id, why))
         else:
             cases.append(case)
     return cases
-
-
-def _fitting(store: Store, plan: Plan, filters: Sequence[str]) -> list[str]:
-    if not plan.runs:
-        return []
-    from lab.runs.run_filter import read
-    from lab.runs.run_rows import cost_of, entry
-
-    try:
-        sought = read(" ".join(filters))
-    except LabError as error:
-        raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
-    entries = [entry(row) for row in reversed(store.runs.rows(-1))]
-    costs = (
-        {case.id: cost_of(case) for case in store.runs.measured([it.run.id for it in entries])} if sought.costly else {}
-    )
-    return [it.run.id for it in entries if sought.fits(it, costs)]
 
 
 def _unfit(case: MeasuredRun, plan: Plan, *, named: bool) -> str:

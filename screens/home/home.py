@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,10 +16,13 @@ from textual.widgets import Input, Static
 
 from lab.core.design import subject_of
 from lab.core.errors import LabError
+from lab.core.plain_text import plain
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.descriptions import one_line
-from lab.studies.seats import may_author, may_debug, may_run
+from lab.runs.run_acts import archive_runs
+from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
+from lab.studies.study_archive import archive_study
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
 from screens.home.lists import RunList, TaskRow, Tasks
@@ -41,6 +45,8 @@ PAGE = 200
 NONE_YET = (
     "No runs yet: {list.open} on a task below starts one; `hitlab demo` shows one; `hitlab import PATH` brings yours."
 )
+
+NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
 
 
 class HomeScreen(Screen[None]):
@@ -90,6 +96,10 @@ class HomeScreen(Screen[None]):
         super().__init__()
         self.store = store
         self.settings = settings
+        self.archived = False
+        """Whether the runs and studies that are archived are listed, in place of the others."""
+        self.history: list[Callable[[], object]] = []
+        """What undoes each thing that was archived or brought back here."""
         self._needle = ""
         self._more = False
         self._reading = False
@@ -169,15 +179,19 @@ class HomeScreen(Screen[None]):
     @work(thread=True, exclusive=True, group="runs")
     def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
         """Reads pages until `limit` runs fit the filter, or there are no more."""
-        first, summaries, more = before is None, list[Summary](), True
+        first, summaries, more, archived = before is None, list[Summary](), True, self.archived
         while more and len(summaries) < limit and needle == self._needle:
-            page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before)
+            page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before
-            summaries += [run for run in page if not needle or _fits(run, needle)]
+            summaries += [run for run in page if not needle or self._fits(run, needle)]
         asked = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in asked}
-        self.post_message(self.RunsRead(summaries, needle, first, more, intents))
+        if archived is self.archived:
+            self.post_message(self.RunsRead(summaries, needle, first, more, intents))
+
+    def _fits(self, run: Summary, needle: str) -> bool:
+        return _fits(run, needle, outcomes=sees_outcomes(self.settings.seat))
 
     @work(thread=True, group="run")
     def _read_run(self, run: str) -> None:
@@ -185,8 +199,10 @@ class HomeScreen(Screen[None]):
 
     @work(thread=True, exclusive=True, group="studies")
     def _read_studies(self) -> None:
-        rows = study_rows(self.store, self.settings.person, others=may_run(self.settings.seat))
-        self.post_message(self.StudiesRead(rows))
+        others, archived = may_run(self.settings.seat), self.archived
+        rows = study_rows(self.store, self.settings.person, others=others, archived=archived)
+        if archived is self.archived:
+            self.post_message(self.StudiesRead(rows))
 
     @work(thread=True, exclusive=True, group="tasks")
     def _read_tasks(self) -> None:
@@ -211,8 +227,9 @@ class HomeScreen(Screen[None]):
         runs.rows = message.runs if message.first else runs.rows + message.runs
         runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
         self._more = message.more
-        runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else NONE_YET
-        runs.border_title = f"Runs  {runs.count}{'+' if self._more else ''}"
+        none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET
+        runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
+        runs.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}"
         runs.changed()
         if kept is not None:
             runs.go(next((i for i, run in enumerate(runs.rows) if run.id == kept), 0))
@@ -237,7 +254,7 @@ class HomeScreen(Screen[None]):
             runs.rows[at] = run
             runs.changed_at(at)
             self._say_next()
-        elif run is not None and not self._reading and (not self._needle or _fits(run, self._needle)):
+        elif run is not None and not self._reading and (not self._needle or self._fits(run, self._needle)):
             self._read_first()
         if self._behind:
             self.follow_run()
@@ -247,7 +264,7 @@ class HomeScreen(Screen[None]):
         first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
         studies.rows = message.rows
         studies.set_class(bool(message.rows), "-any")
-        studies.border_title = f"Studies  {studies.count}"
+        studies.border_title = f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}"
         self._fit_studies()
         studies.changed()
         if first:
@@ -402,6 +419,8 @@ class HomeScreen(Screen[None]):
             return may_run(self.settings.seat)
         if action == "family":
             return may_debug(self.settings.seat)
+        if action in ("archive", "archived", "undo"):
+            return sees_outcomes(self.settings.seat)
         return action != "author" or may_author(self.settings.seat)
 
     def action_author(self) -> None:
@@ -422,6 +441,47 @@ class HomeScreen(Screen[None]):
         from screens.replay.debugging import show_family
 
         show_family(self, self._run_here.id)
+
+    # -- the archive -----------------------------------------------------------------------------------------
+
+    def action_archive(self) -> None:
+        """Archives the run or the study under the cursor, or brings it back where archived ones are listed."""
+        match self.focused:
+            case StudyTable() as studies if studies.current is not None:
+                line = studies.current.line
+                study = self.store.studies.study(line.id, line.version)
+                self._put_away(line.name, lambda away: archive_study(self.store, study, self._person, archived=away))
+            case RunList():
+                run = self._run_here
+                if run.id == self.query_one(RunList).live:
+                    raise LabError(f"run {run.id}", "is live.", "It can be archived once it has ended.")
+                self._put_away("run", lambda away: archive_runs(self.store, [run.id], self._person, archived=away))
+            case _:
+                raise LabError("Archive", "a run or a study is archived, and the cursor is on neither.")
+
+    @property
+    def _person(self) -> str:
+        return self.settings.person
+
+    def _put_away(self, what: str, archive: Callable[[bool], object]) -> None:
+        away = not self.archived
+        archive(away)
+        self.history.append(lambda: archive(not away))
+        done = "archived" if away else "back in the lists"
+        self.notify(with_keys(self, f"{plain(what)} {done}; {{home.undo}} undoes it"), markup=False)
+        self._read_first()
+
+    def action_archived(self) -> None:
+        """Lists what is archived, or the others again."""
+        self.archived = not self.archived
+        self._read_first()
+
+    def action_undo(self) -> None:
+        """Undoes what was archived or brought back last."""
+        if not self.history:
+            raise LabError("Undo", "nothing was archived here yet.")
+        self.history.pop()()
+        self._read_first()
 
     def action_copy(self) -> None:
         """Copies the id of the run under the cursor."""
@@ -457,11 +517,15 @@ class HomeScreen(Screen[None]):
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
             return
+        if self.archived and not self.has_class("-filtering"):
+            self.action_archived()
         self.query_one("#filter", Input).value = ""
         self.remove_class("-filtering")
         self.query_one(RunList).focus()
 
 
-def _fits(run: Summary, needle: str) -> bool:
-    text = " ".join((run.id, run.task, run.agent, run.persona or "", run.status, run.source or ""))
+def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
+    """Whether every word stands in a run's line; agents and tags only where this person sees outcomes."""
+    hidden = (run.agent, *run.tags) if outcomes else ()
+    text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *hidden))
     return all(word in text.casefold() for word in needle.casefold().split())

@@ -20,6 +20,18 @@ KEYS: list[BindingType] = [
         tooltip="The runs that were forked from one another",
     ),
     Binding("y", "copy", "Copy id", show=False, id="home.copy", group=HOME, tooltip="Copy this run's id"),
+    Binding(
+        "x", "archive", "Archive", show=False, id="home.archive", group=HOME,
+        tooltip="Archive this run or study; where archived ones are listed, bring it back",
+    ),
+    Binding(
+        "X", "archived", "Archived", show=False, id="home.archived", group=HOME,
+        tooltip="List the runs and studies that are archived, or the others again",
+    ),
+    Binding(
+        "z", "undo", "Undo", show=False, id="home.undo", group=HOME,
+        tooltip="Undo what was archived or brought back last",
+    ),
     Binding("tab", "app.focus_next", "Next pane", id="home.next_pane", tooltip="Go to the next pane"),
     Binding("q", "app.quit", "Quit", id="home.quit", tooltip="Leave hitlab"),
     Binding(

@@ -10,10 +10,11 @@ from lab.core.errors import LabError
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.descriptions import one_line, score_words, status_words, waits, when
+from lab.runs.run_rows import DEMONSTRATED
 from lab.studies.seats import may_run, sees_outcomes
 from screens.key_names import with_keys
 from screens.theme import ERROR, LOUD_WARNING, MUTED
-from screens.widgets.table import RowList, Table, TableColumn
+from screens.widgets.table import RowList, Table, TableColumn, titled
 
 
 class TaskRow(NamedTuple):
@@ -57,12 +58,15 @@ class RunList(Table[Summary]):
 Every stored run, the newest first. **{list.open}** plays it back, or goes on with it where it is marked *resume*.
 **{home.replay}** plays back an open run too, **{home.filter}** finds runs by task, agent, persona, status or id,
 **{home.copy}** copies the id; **{home.author}** opens the design of its task beside it, to be drafted or verified.
-**{home.runs}** shows all runs as a table, to be sorted, grouped and laid side by side.
+**{home.runs}** shows all runs as a table, to be sorted, grouped, tagged and laid side by side. **{home.archive}**
+archives a run: it is in no list any more, and nothing is lost. **{home.archived}** lists what is archived, where the
+same key brings back; **{home.undo}** undoes what was archived last.
 """
 
     def __init__(self, settings: Settings, id: str) -> None:
-        outcomes = sees_outcomes(settings.seat)
-        super().__init__(id, {name: one for name, one in _COLUMNS.items() if outcomes or name not in _OUTCOMES})
+        self.outcomes = sees_outcomes(settings.seat)
+        """Whether what a rater is not to see is shown: agents, scores, and tags, which may say either."""
+        super().__init__(id, {name: one for name, one in _COLUMNS.items() if self.outcomes or name not in _OUTCOMES})
         self.titles: dict[str, str] = {}
         """Titles of the tasks that are known by name."""
         self.live: str | None = None
@@ -91,7 +95,10 @@ Every stored run, the newest first. **{list.open}** plays it back, or goes on wi
     def words(self, name: str, row: Summary, width: int) -> str:
         match name:
             case "task":
-                return one_line(self.titles.get(row.task, row.task))
+                title = one_line(self.titles.get(row.task, row.task))
+                name = title if row.task.startswith(DEMONSTRATED) else one_line(row.task)
+                tags = [one_line(tag) for tag in row.tags] if self.outcomes else []
+                return "".join(titled(name, title, width, tags))
             case "when":
                 return when(row.started) or "-"
             case "agent":
@@ -119,6 +126,10 @@ Every stored run, the newest first. **{list.open}** plays it back, or goes on wi
         return status_words(run.status, waits(run))
 
 
+_KIND = 13
+"""Cells of a task's kind, before its name."""
+
+
 class Tasks(RowList[TaskRow]):
     """The tasks that come with hitlab."""
 
@@ -143,4 +154,5 @@ you intend without a task; **{home.author}** opens its design. Your own task: `h
         task = self.rows[index]
         if task.broken:
             return Content.assemble((f"{task.name}  ", ""), ("cannot be read", ERROR))
-        return Content.assemble((f"{task.kind:<13}", MUTED), (one_line(task.title), ""))
+        words = titled(task.name, one_line(task.title), width - _KIND).text
+        return Content.assemble((f"{task.kind:<{_KIND}}", MUTED), (words, ""))

@@ -47,10 +47,15 @@ class StudyRow(NamedTuple):
         return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
 
 
-def study_rows(store: Store, person: str, *, others: bool) -> list[StudyRow]:
-    """Every study, the newest first; without `others` only those in which something was dealt to this person."""
+def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
+    """Every study, the newest first; without `others` only those in which something was dealt to this person.
+
+    Those that are `archived` alone, or all others.
+    """
     rows = []
-    for line in store.studies.lines(archived=False):
+    for line in store.studies.lines():
+        if line.archived is not archived:
+            continue
         study = store.studies.study(line.id, line.version)
         mine = store.studies.progress(study, person)
         if others or mine.dealt:
@@ -70,7 +75,8 @@ Every study in this file, with what is done and what is left of it. **{list.open
 you left it, as the person that this seat is (`--as CODE`).
 
 **{studies.agreement}** shows how far its raters agree, for those who design or analyse it; **{list.open}** does so too
-where nothing is left for you to answer.
+where nothing is left for you to answer. **{home.archive}** archives a study: it is in no list any more, nobody is
+asked in it, and nothing is lost; **{home.archived}** lists what is archived.
 """
     heading_rows = 1
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lab.runs.descriptions import mean_words, money, one_line, score_words, status_words, when
 from lab.runs.run_order import Order, RunGroup
 from lab.runs.run_rows import Cost, RunEntry
-from screens.widgets.table import TableColumn, cell
+from screens.widgets.table import TableColumn, cell, titled
 
 UNREAD = "…"
 """Stands where what a run cost is still being read."""
@@ -73,14 +73,17 @@ def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[t
     """A run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = shown(width, by)
     values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
-    return _row(width, columns, one_line(it.name), values)
+    tags = [one_line(tag) for tag in it.run.tags]
+    first = titled(one_line(it.name), one_line(it.title), _rest(width, columns), tags)
+    marks = [("tags", first.tags)] if first.tags else []
+    return [("task", first.text), *marks, *_cells(columns, values)]
 
 
 def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
     """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     status = _VALUES["status"](it)
-    words = {"agent": one_line(it.run.agent), "task": one_line(it.name), "status": status}
+    words = {"agent": one_line(it.run.agent), "task": one_line(it.words), "status": status}
     if "statuses" in columns:
         del words["status"]
     values = {
@@ -125,6 +128,13 @@ def _time(seconds: float | None) -> str:
 
 
 def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
-    rest = max(8, width - sum(column.width + column.gap for column in columns.values()))
-    cells = [("task", cell(first, TableColumn("", rest, 0)))]
-    return cells + [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]
+    return [("task", cell(first, TableColumn("", _rest(width, columns), 0))), *_cells(columns, values)]
+
+
+def _rest(width: int, columns: dict[str, TableColumn]) -> int:
+    """Columns that the others leave to the first."""
+    return max(8, width - sum(column.width + column.gap for column in columns.values()))
+
+
+def _cells(columns: dict[str, TableColumn], values: dict[str, str]) -> list[tuple[str, str]]:
+    return [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]

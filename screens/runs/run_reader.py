@@ -49,7 +49,7 @@ class RunsReader:
     def __init__(self, owner: Widget, store: Store) -> None:
         self._owner = owner
         self._store = store
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: tuple[int, int, int, int] | None = None
         self.serial = 0
         self.costing = False
         """Whether costs are being read."""

@@ -15,11 +15,14 @@ from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.rounding import count
+from lab.core.run_records import RunAct
 from lab.core.settings import Settings
 from lab.runs.descriptions import one_line
+from lab.runs.run_acts import archive_runs, tag_change, tag_runs, take_back
 from lab.runs.run_filter import RunFilter, read
 from lab.runs.run_order import GROUPS, MEANS, SORTS, ArrangedRuns, Order, arrange
-from lab.runs.run_rows import Cost, RunEntry
+from lab.runs.run_rows import Cost, RunEntry, entry
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.runs.keys import KEYS
@@ -28,6 +31,7 @@ from screens.runs.table import RunTableView
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import Notice
+from store.run_acts import RunState
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -50,13 +54,20 @@ class RunsScreen(Screen[None]):
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
+        self.settings = settings
         self.entries: list[RunEntry] = []
+        """The runs that are listed: those that are archived, or all others."""
+        self.archived = False
+        """Whether what is archived is listed."""
+        self.history: list[list[RunAct]] = []
+        """What was tagged, archived and brought back here, to be undone."""
         self.costs: dict[str, Cost] = {}
         self.sought = RunFilter()
         self.order = Order()
         self.table = RunTableView("table", self.costs)
         self.marked: RunEntry | None = None
         self.reading = RunsReader(self, store)
+        self._read: list[RunEntry] = []
         self._coming: list[RunEntry] = []
         self._opened: frozenset[str] = frozenset()
         self._seen: list[str] = []
@@ -70,6 +81,9 @@ class RunsScreen(Screen[None]):
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word")
             yield Input(placeholder=_HINT, id="filter", compact=True)
+        with Horizontal(id="tag-row"):
+            yield Static("Tags:", id="tag-word")
+            yield Input(placeholder="+name puts a tag on, -name takes it off; Enter does it", id="tag", compact=True)
         yield Static("", id="filter-wrong", markup=False)
         yield Static("", id="next", markup=False)
         yield Footer()
@@ -91,11 +105,11 @@ class RunsScreen(Screen[None]):
         self._coming = [*([] if message.first else self._coming), *message.entries]
         if self._whole and not message.whole:
             return  # what stands there stays until all of what takes its place is read
-        self.entries, self._whole = self._coming, message.whole
-        for it in self.entries if message.whole else ():
+        self._read, self._whole = self._coming, message.whole
+        for it in self._read if message.whole else ():
             if it.run.status == "open":
                 self.costs.pop(it.run.id, None)
-        self.lay_out()
+        self._list()
 
     @on(RunsReader.Refused)
     def _refused(self, message: RunsReader.Refused) -> None:
@@ -139,6 +153,12 @@ class RunsScreen(Screen[None]):
 
     # -- laying out ------------------------------------------------------------------------------------------
 
+    def _list(self) -> None:
+        """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
+        self.entries = [it for it in self._read if it.run.archived is self.archived]
+        self.table.selection &= {it.run.id for it in self.entries}
+        self.lay_out()
+
     def lay_out(self) -> None:
         """Lays the table out as it is filtered, sorted and grouped now."""
         self._fresh = 0
@@ -153,13 +173,17 @@ class RunsScreen(Screen[None]):
     def _nothing(self) -> str:
         if self.entries:
             return with_keys(self, "Nothing fits this filter. {runs.back} shows all runs.")
+        if self.archived and self._whole:
+            return with_keys(self, "Nothing is archived. {runs.archived} lists the other runs.")
+        if self._read and self._whole:
+            return with_keys(self, "Every run is archived. {runs.archived} lists them.")
         return with_keys(self, _NONE_YET) if self._whole else "Reading the runs ..."
 
     def _title(self, arranged: ArrangedRuns) -> None:
         all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {arranged.groups:,} groups by {self.order.group}" if self.order.group else ""
-        self.table.border_title = f"Runs  {runs}{groups}"
+        self.table.border_title = f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}"
         way = "" if not self.order.turned else ", the other way round"
         by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
         if self.order.group and self.order.by not in MEANS:
@@ -193,10 +217,15 @@ class RunsScreen(Screen[None]):
 
     def _next_words(self) -> str:
         if isinstance(self.focused, Input):
+            if self.focused.id == "tag":
+                return with_keys(self, f"Enter: tag {self._of_what()}   {{runs.back}}: leave them as they are")
             return with_keys(self, "Enter: keep this filter   {runs.back}: show all")
         line = self.table.current
         if line is None:
             return ""
+        if self._selection:
+            verb = "bring back" if self.archived else "archive"
+            return with_keys(self, f"{self._of_what()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}")
         enter = "{list.open}: "
         enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
         if self.marked is None:
@@ -281,6 +310,107 @@ class RunsScreen(Screen[None]):
         self.table.refresh()
         self.tell()
 
+    # -- archive and tags ------------------------------------------------------------------------------------
+
+    @property
+    def _selection(self) -> list[str]:
+        """The selected runs among those that fit the filter, in the order of the file."""
+        if not self.table.selection:
+            return []
+        fits = self.sought.fits
+        return [it.run.id for it in self.entries if it.run.id in self.table.selection and fits(it, self.costs)]
+
+    @property
+    def _targets(self) -> list[str]:
+        """What is selected, else the run under the cursor; a `LabError` where there is neither."""
+        run = self.table.run
+        runs = self._selection or ([run.run.id] if run is not None else [])
+        if not runs:
+            raise LabError("Runs", "no run is here.", with_keys(self, "{runs.select} selects a group's runs."))
+        return runs
+
+    def _of_what(self) -> str:
+        return f"{count(len(self._selection), 'run')} selected" if self._selection else "this run"
+
+    def action_select(self) -> None:
+        """Selects the run under the cursor, or all of the group; or selects them no longer."""
+        line = self.table.current
+        if line is None:
+            return
+        if line.entry is not None:
+            ids = {line.entry.run.id}
+        else:
+            of, fits = GROUPS[self.order.group], self.sought.fits
+            name = line.group.name if line.group is not None else ""
+            ids = {it.run.id for it in self.entries if of(it) == name and fits(it, self.costs)}
+        self.table.selection = self.table.selection - ids if ids <= self.table.selection else self.table.selection | ids
+        self.table.refresh()
+        self.table.action_move(1)
+        self.tell()
+
+    def action_archived(self) -> None:
+        """Lists what is archived, or the others again."""
+        self.archived = not self.archived
+        self.table.selection = set()
+        self._list()
+
+    def action_archive(self) -> None:
+        """Archives what is selected, or brings it back where archived runs are listed."""
+        runs = self._targets
+        acts = archive_runs(self.store, runs, self.settings.person, archived=not self.archived)
+        self._did(acts)
+        words = "back in the lists" if self.archived else "archived"
+        self.notify(with_keys(self, f"{count(len(acts), 'run')} {words}; {{runs.undo}} undoes it"), markup=False)
+
+    def action_tag(self) -> None:
+        """Opens the row in which tags are typed."""
+        if self._targets:
+            self.add_class("-tagging")
+            self.query_one("#tag", Input).focus()
+
+    @on(Input.Submitted, "#tag")
+    def _tag(self, message: Input.Submitted) -> None:
+        """Puts tags on and takes them off; what is none is said in its place."""
+        wrong = self.query_one("#filter-wrong", Static)
+        try:
+            change = tag_change(message.value.split())
+            acts = tag_runs(self.store, self._targets, change, self.settings.person)
+        except LabError as error:
+            wrong.update(f"! {plain(error.sentence)}")
+            wrong.display = True
+            return
+        self._leave_tags()
+        self._did(acts)
+
+    def _leave_tags(self) -> None:
+        self.query_one("#tag", Input).value = ""
+        self.query_one("#filter-wrong").display = False
+        self.remove_class("-tagging")
+        self.table.focus()
+
+    def action_undo(self) -> None:
+        """Takes back what was tagged, archived or brought back last."""
+        if not self.history:
+            raise LabError("Undo", "nothing was tagged or archived here yet.")
+        acts = self.history.pop()
+        take_back(self.store, acts, self.settings.person)
+        self._renew({act.trace for act in acts})
+
+    def _did(self, acts: list[RunAct]) -> None:
+        """Shows what was done, and remembers it to be undone; nothing is selected any more."""
+        if acts:
+            self.history.append(acts)
+        self.table.selection = set()
+        self._renew({act.trace for act in acts})
+
+    def _renew(self, ids: set[str]) -> None:
+        """Lists these runs as they stand in the file now."""
+        if not self._whole:  # what is still coming was read before
+            self.reading.renew()
+        states = self.store.runs.acts.states(ids)
+        self._read = [_stands(it, states.get(it.run.id, RunState())) if it.run.id in ids else it for it in self._read]
+        self._list()
+
     def action_copy(self) -> None:
         """Copies the id of the run under the cursor."""
         if self.table.run is not None:
@@ -318,9 +448,11 @@ class RunsScreen(Screen[None]):
             self.remove_class("-filtering")
 
     def action_back(self) -> None:
-        """All runs again, then nothing marked, then Home."""
+        """All runs again, then nothing marked or selected, then Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
+        elif self.has_class("-tagging"):
+            self._leave_tags()
         elif self.has_class("-filtering"):
             self.query_one("#filter", Input).value = ""
             self.query_one("#filter-wrong").display = False
@@ -328,8 +460,19 @@ class RunsScreen(Screen[None]):
             self.table.focus()
         elif self.marked is not None:
             self._mark(None)
+        elif self.table.selection:
+            self.table.selection = set()
+            self.table.refresh()
+            self.tell()
+        elif self.archived:
+            self.action_archived()
         else:
             raise SkipAction  # the app's own: to Home
+
+
+def _stands(it: RunEntry, state: RunState) -> RunEntry:
+    """A run as it is listed with other tags."""
+    return entry(it.run._replace(tags=state.tags, archived=state.archived))
 
 
 def _named(it: RunEntry) -> str:

@@ -21,8 +21,8 @@ from screens.widgets.lines import MOVE, LineList
 _LISTED = 200
 """Characters of a name that a list of runs reads."""
 _SIGN = 2
-"""Columns before each line, for what is marked or open."""
-_QUIET = frozenset({"persona", "source", "started", "statuses", *COSTS})
+"""Columns before each line, for what is marked, selected or open."""
+_QUIET = frozenset({"persona", "source", "started", "statuses", "tags", *COSTS})
 
 
 class RunTableView(LineList, inherit_bindings=False):
@@ -34,8 +34,8 @@ class RunTableView(LineList, inherit_bindings=False):
 Every run of the file. **{list.open}** plays the run back, or opens and closes a group.
 
 - **{runs.filter}** filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu
-  task:"two words"`. Words: id, task, agent, persona, source, status, kind, user. Numbers: steps, asks, replies, score,
-  attempt, tokens, cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; what is not known fits
+  task:"two words"`. Words: id, task, agent, persona, source, status, kind, user, tag. Numbers: steps, asks, replies,
+  score, attempt, tokens, cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; that fits
   nothing else.
 - **{runs.sort}** sorts by the next column, **{runs.sort_back}** by the one before, **{runs.turn}** the other way
   round; a click on a heading does both.
@@ -43,6 +43,11 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
   many (n) it is, and how many have none. A mean of nothing is *undefined*.
 - A name that its row has no room for stands whole below the table; **tab** goes there where it is long.
 - **{runs.compare}** marks a run, on a second one it lays both side by side; **{runs.copy}** copies the id.
+- **{runs.select}** selects a run, or all runs of a group; it selects no more on a second press. **{runs.tag}** tags the
+  selected runs, or the one under the cursor: `+name` puts a tag on, `-name` takes it off. Tags are words that you
+  choose; `tag:name` in the filter finds them. **{runs.archive}** archives them: they are in no list any more, and
+  nothing is lost. **{runs.archived}** lists what is archived, where the same key brings back. **{runs.undo}** takes
+  back what was tagged or archived last.
 """
     heading_rows = 1
     empty = "Reading the runs ..."
@@ -70,6 +75,8 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         self.costs = costs
         self.marked: str | None = None
         """The run that another is to be laid beside."""
+        self.selection: set[str] = set()
+        """The runs that are to be archived or tagged together."""
 
     @property
     def count(self) -> int:
@@ -91,7 +98,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         line, by = self.current, self.order.group
         if line is None or (line.entry is not None and by == "task"):
             return ""
-        name = line.entry.name if line.entry is not None else line.group.name if line.group is not None else ""
+        name = line.entry.words if line.entry is not None else line.group.name if line.group is not None else ""
         whole = plain(name.strip(), lines=False)
         row = self.paint(self.cursor, self.scrollable_content_region.width).plain
         if whole in row:
@@ -114,7 +121,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         by = self.order.group
         cost = self.costs.get(run.id)
         cells = member_row(line.entry, by, width) if by else run_row(line.entry, cost, width, self.order.by)
-        sign = "◆ " if run.id == self.marked else "  "
+        sign = ("◆" if run.id == self.marked else " ") + ("✓" if run.id in self.selection else " ")
         return Content.assemble((sign, HEADING), *_styled(cells, "", loud=run.status == "open"))
 
     # -- what is seen ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from textual.content import Content
@@ -135,3 +135,37 @@ def _joined(columns: Mapping[str, TableColumn], words: Callable[[str, TableColum
         " " * (column.gap if at else 0) + cell(words(name, column), column)
         for at, (name, column) in enumerate(columns.items())
     ]
+
+
+_LEAST_TITLE, _LEAST_TAGS = 8, 3
+"""Cells below which a title, or tags, would say nothing."""
+
+
+class TitledCell(NamedTuple):
+    """What a row is of, in cells: its name and title, and then its tags."""
+
+    text: str
+    tags: str = ""
+
+
+def titled(name: str, title: str, width: int, tags: Sequence[str] = ()) -> TitledCell:
+    """What a row is of, `width` cells wide together.
+
+    The name is what one types: it stands whole before there is a title or a tag, and is cut to half beside a title
+    only where it is longer than people's names for things are. A title that only repeats the name is left out. Tags
+    stand at the right, in no more than a third.
+    """
+    whole = Content(name).cell_length
+    marks = " ".join(f"#{tag}" for tag in tags)
+    room = min(Content(marks).cell_length, width // 3, width - 1 - min(whole, _LONG_NAME))
+    marks = " " + cell(marks, TableColumn("", room, 0)) if room >= _LEAST_TAGS else ""
+    rest = width - (room + 1 if marks else 0)
+    name_width = min(whole, max(rest // 2, min(_LONG_NAME, rest)))
+    if title in ("", name) or rest - name_width - 2 < _LEAST_TITLE:
+        return TitledCell(cell(name, TableColumn("", rest, 0)), marks)
+    first = cell(name, TableColumn("", name_width, 0))
+    return TitledCell(f"{first}  {cell(title, TableColumn('', rest - name_width - 2, 0))}", marks)
+
+
+_LONG_NAME = 24
+"""Cells of a name that is not cut for its title's sake."""

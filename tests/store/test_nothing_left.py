@@ -56,6 +56,7 @@ COLUMNS = {
     "act": {"body": WORDS, **dict.fromkeys(("id", "study", "rater", "unit", "act", "at"), "name")},
     "withdrawal": dict.fromkeys(("code", "at", "body"), "what stays of a person, without a word of theirs"),
     "kit": dict.fromkeys(("id", "rater", "body"), "name"),
+    "run_act": dict.fromkeys(("id", "trace", "tag", "act", "by", "at", "body"), "name"),
     "todo": dict.fromkeys(("study", "rater"), "name"),
     "tally": dict.fromkeys(("study", "rater"), "name"),
 }  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 from lab.core.errors import LabError
 from store import progress_tables, schema
 from store.connection import connect
+from store.run_acts import listed_runs
 from store.runs import _RUNS, _SUMMARY
 from store.store import Store
 
@@ -87,12 +88,17 @@ def test_reading_one_run_touches_no_other(store: Store, sql: str, values: tuple[
 def test_a_page_of_summaries_reads_only_its_runs_and_no_body(
     store: Store, which: str, values: tuple[object, ...]
 ) -> None:
-    plan = [row[3] for row in store.database.read("EXPLAIN QUERY PLAN " + _SUMMARY.format(runs=_RUNS[which]), *values)]
+    listed, _ = listed_runs(store.database)
+    runs = _RUNS[which].format(listed=listed)
+    plan = [row[3] for row in store.database.read("EXPLAIN QUERY PLAN " + _SUMMARY.format(runs=runs), *values)]
     events = [line for line in plan if " e " in line]
     assert events == ["SEARCH e USING COVERING INDEX event_tally (trace=?)"]
     # The page itself is cut by LIMIT in the order of its key: no sort, so no run beyond it is looked at.
     page = plan[: plan.index(events[0])]
     assert not any("TEMP B-TREE" in line for line in page)
+    # Whether a run is archived is read from its own rows of one index.
+    acts = [line for line in plan if "run_act" in line]
+    assert acts == ["SEARCH run_act USING COVERING INDEX run_act_of_run (trace=? AND tag=?)"]
 
 
 def test_opening_a_file_of_this_schema_does_not_load_sqlite_utils(tmp_path: Path) -> None:
@@ -120,6 +126,7 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
         "003_reviews",
         "004_links",
         "005_studies",
+        "006_run_acts",
     ]
     db.close()
 

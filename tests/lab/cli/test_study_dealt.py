@@ -60,7 +60,7 @@ def test_a_study_made_by_mistake_is_archived_and_comes_back_whole(call: Call, st
     for _ in range(2):
         assert call("archive", "s")[1] == {"study": "s", "version": 1, "archived": True}
     assert call("status")[1] == []
-    assert "1 archived; `hitlab study status --all`" in call("status", as_json=False)[1]
+    assert "1 archived; `hitlab study status --archived`" in call("status", as_json=False)[1]
     assert [(line["id"], line["archived"]) for line in call("status", "--all")[1]] == [("s", True)]
     assert not store.studies.rates("a"), "who rates in nothing else has the whole program again"
     code, refused = call("open", "s", "--as", "a", as_json=False)

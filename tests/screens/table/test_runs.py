@@ -150,7 +150,7 @@ async def test_groups_are_opened_closed_and_counted(filled: Store, until: Until)
         lines = {line.split("│")[1].split()[1]: line for line in painted(app).splitlines() if "▸" in line}
         assert lines["lunch"].split()[3:7] == ["2", "0.75", "2", "-"]
         assert lines["mail"].split()[3:7] == ["2", "0.00", "1", "1"]
-        assert "undefined" in lines["Two"]
+        assert "undefined" in lines["alarm"]
         assert "1 failed, 1 out of steps" in lines["mail"] or "1 out of steps, 1 failed" in lines["mail"]
         assert "Enter: open this group" in painted(app)
         room(app).table.go([named(line) for line in room(app).table.arranged.lines].index("[mail]"))

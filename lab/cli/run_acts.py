@@ -1,0 +1,182 @@
+"""The commands that keep lists of runs in order: archive, restore, tag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import in_file, open_store, settings_for
+from lab.cli.output import SHORT_ID, emit, print_table, say
+from lab.core.errors import LabError
+from lab.core.rounding import count
+from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs
+from lab.runs.run_selection import EVERY, fitting_runs, is_filter, named_runs
+from lab.studies.seats import sees_outcomes
+from store.store import Store
+
+
+class RunsArchived(msgspec.Struct, frozen=True):
+    """Which runs are archived now, or in the lists again: `archive` and `restore`. `new` are those that were not so."""
+
+    archived: bool
+    runs: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+class RunTags(msgspec.Struct, frozen=True):
+    """A run, and every tag that it bears now."""
+
+    id: str
+    tags: tuple[str, ...]
+
+
+class RunsTagged(msgspec.Struct, frozen=True):
+    """What `tag` did: tags put on and taken off, how many changes that came to, and the runs as they stand now."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changes: int
+    runs: tuple[RunTags, ...]
+
+
+class TagLine(msgspec.Struct, frozen=True):
+    """A tag, and how many runs bear it: `tag` without words."""
+
+    tag: str
+    runs: int
+
+
+_RUNS = "ids, `all`, or words as `hitlab runs` takes them"
+
+
+class ArchiveArguments(Arguments):
+    """What `archive` and `restore` take."""
+
+    words: list[str]
+
+
+def add_archive(parser: Parser) -> None:
+    parser.runs(archive, ArchiveArguments)
+    parser.examples(
+        """\
+  hitlab archive 019a 019b              two runs
+  hitlab archive tag:trial status:failed
+  hitlab runs --archived                which are archived
+  hitlab restore 019a                   in the lists again
+  hitlab study archive tdg              a study
+"""
+    )
+    _takes_runs(parser)
+
+
+def add_restore(parser: Parser) -> None:
+    parser.runs(restore, ArchiveArguments)
+    _takes_runs(parser)
+
+
+def _takes_runs(parser: Parser) -> None:
+    parser.loose = "words"
+    parser.add_argument("words", nargs="*", metavar="ID|FILTER", help=_RUNS)
+    parser.json()
+
+
+def archive(args: ArchiveArguments) -> int:
+    """Takes runs out of the lists; they stay in the file, and studies keep them."""
+    return _archive(args, archived=True)
+
+
+def restore(args: ArchiveArguments) -> int:
+    """Brings archived runs back into the lists."""
+    return _archive(args, archived=False)
+
+
+def _archive(args: ArchiveArguments, *, archived: bool) -> int:
+    verb = "archive" if archived else "restore"
+    settings = settings_for(args.db, sees_outcomes, verb)
+    with open_store(settings, create=False) as store:
+        runs = _selected(store, args.words, verb, archived=not archived)
+        acts = archive_runs(store, runs, settings.person, archived=archived)
+    result = RunsArchived(archived, tuple(runs), tuple(act.trace for act in acts))
+    emit(result, lambda _: _tell_archived(result, args.db), json=args.json)
+    return 0
+
+
+def _tell_archived(result: RunsArchived, db: str | None) -> None:
+    already = len(result.runs) - len(result.new)
+    beside = f"; {already:,} {'was' if already == 1 else 'were'} so already" if already else ""
+    if not result.archived:
+        say(f"{count(len(result.new), 'run')} back in the lists{beside}")
+        return
+    say(f"{count(len(result.new), 'run')} archived: in no list, and nothing is lost{beside}")
+    if result.new:
+        named = result.new[0][:SHORT_ID] + (" ..." if len(result.new) > 1 else "")
+        say(f"`hitlab restore {named}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
+
+
+class TagArguments(Arguments):
+    """What `tag` takes."""
+
+    words: list[str]
+
+
+def add_tag(parser: Parser) -> None:
+    parser.runs(tag, TagArguments)
+    parser.examples(
+        """\
+  hitlab tag                            every tag, and how many runs bear it
+  hitlab tag 019a 019b +pilot           put one on
+  hitlab tag agent:qwen +main -pilot    put one on, take another off
+  hitlab runs tag:pilot                 runs that bear it; also --tag pilot
+"""
+    )
+    parser.loose = "words"
+    parser.add_argument("words", nargs="*", metavar="ID|FILTER|+TAG|-TAG", help=f"runs ({_RUNS}), +TAG and -TAG")
+    parser.json()
+
+
+def tag(args: TagArguments) -> int:
+    """Puts tags on runs and takes them off; without words, the tags that there are."""
+    settings = settings_for(args.db, sees_outcomes, "tag")
+    words = [word.strip() for word in args.words]
+    if not words:
+        with open_store(settings, create=False, readonly=True) as store:
+            lines = [TagLine(name, runs) for name, runs in store.runs.acts.tags().items()]
+        nothing = "no tags; `hitlab tag RUN +NAME` puts one on"
+        emit(lines, lambda _: _tell_tags(lines), json=args.json, nothing=nothing)
+        return 0
+    marks = [word for word in words if word[:1] in "+-" and not is_filter(word)]
+    change = tag_change(marks)
+    if not marks:
+        raise LabError("tag", "needs +TAG or -TAG after the runs", "`hitlab tag` alone lists the tags.", code=2)
+    with open_store(settings, create=False) as store:
+        runs = _selected(store, [word for word in words if word not in marks], "tag")
+        acts = tag_runs(store, runs, change, settings.person)
+        states = store.runs.acts.states(runs)
+    tagged = tuple(RunTags(run, states[run].tags if run in states else ()) for run in runs)
+    result = RunsTagged(change.added, change.removed, len(acts), tagged)
+    emit(result, lambda _: _tell_tagged(result, change), json=args.json)
+    return 0
+
+
+def _tell_tags(lines: Sequence[TagLine]) -> None:
+    print_table(["tag", "runs"], [[line.tag, f"{line.runs:,}"] for line in lines])
+
+
+def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
+    words = [f"+{name}" for name in change.added] + [f"-{name}" for name in change.removed]
+    done = "" if result.changes else "; all was so already"
+    say(f"{count(len(result.runs), 'run')}: {' '.join(words)}{done}")
+
+
+def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
+    """The runs that words name; a filter finds those of the lists, or with `archived` those that are archived."""
+    words = [word.strip() for word in words]
+    if not words:
+        raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)
+    runs = named_runs(store, words) or fitting_runs(store, words, archived=archived)
+    if not runs:
+        wanted = "" if words == [EVERY] else f" that fits {' '.join(words)!r}"
+        raise LabError(verb, f"there is no {'archived ' if archived else ''}run{wanted}.")
+    return runs

@@ -1,0 +1,60 @@
+"""Archiving and tagging runs, and taking that back: what commands and screens both do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.run_records import RunAct, check_tag
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+Kind = Literal["archived", "restored", "tagged", "untagged"]
+_OPPOSITE: dict[str, Kind] = {
+    "archived": "restored", "restored": "archived", "tagged": "untagged", "untagged": "tagged",
+}  # fmt: skip
+
+
+class TagChange(NamedTuple):
+    """Tags that runs are to bear, and those that they are to bear no more."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+def tag_change(words: Iterable[str]) -> TagChange:
+    """What `+name` and `-name` say; a bare name is put on, too. `LabError` where one is no tag, or both are said."""
+    added: list[str] = []
+    removed: list[str] = []
+    for word in words:
+        (removed if word.startswith("-") else added).append(check_tag(word[1:] if word[:1] in "+-" else word))
+    both = next((tag for tag in added if tag in removed), None)
+    if both is not None:
+        raise LabError(f"tag {both!r}", "is to be put on and taken off at once.", code=2)
+    return TagChange(tuple(dict.fromkeys(added)), tuple(dict.fromkeys(removed)))
+
+
+def archive_runs(store: Store, runs: Sequence[str], person: str, *, archived: bool = True) -> list[RunAct]:
+    """Takes runs out of the lists, or brings them back; gives the acts of those that were not so already."""
+    kind: Kind = "archived" if archived else "restored"
+    return store.runs.acts.record([_act(run, kind, person) for run in runs])
+
+
+def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) -> list[RunAct]:
+    """Puts tags on runs and takes others off; gives the acts that changed anything."""
+    acts = [_act(run, "tagged", person, tag) for run in runs for tag in change.added]
+    acts += [_act(run, "untagged", person, tag) for run in runs for tag in change.removed]
+    return store.runs.acts.record(acts)
+
+
+def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
+    """Undoes acts by acts to the contrary; gives those that changed anything."""
+    return store.runs.acts.record([_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])
+
+
+def _act(run: str, kind: Kind, person: str, tag: str = "") -> RunAct:
+    return RunAct(uuid7(), run, kind, Actor("human", person), now(), tag)

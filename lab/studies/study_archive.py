@@ -1,0 +1,22 @@
+"""Taking a study out of the lists, and bringing it back: what commands and screens both do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from lab.core.study import Study
+    from store.store import Store
+
+
+def archive_study(store: Store, study: Study, person: str, *, archived: bool = True) -> bool:
+    """Takes a study out of the lists, or brings it back; false where it was so already."""
+    if store.studies.archived(study) is archived:
+        return False
+    act: ActKind = "archived" if archived else "restored"
+    store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
+    return True

@@ -1,0 +1,137 @@
+"""What people did with runs in their lists: each time they archived, restored or tagged one is a row, none changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import later
+from lab.core.run_records import RunAct
+from store.database import Database
+from store.tombstones import check_stays
+
+INSERT_RUN_ACT = "INSERT INTO run_act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+TABLE = "run_act"
+VERSION = 1
+"""The newest stored shape of such an act that this program knows."""
+
+IS_ARCHIVED = "(SELECT act FROM run_act WHERE trace = {} AND tag = '' ORDER BY at DESC, id DESC LIMIT 1) IS 'archived'"
+"""Whether a run is in no list but that of what is archived, as a condition on its id."""
+
+_BEARS = "(SELECT act FROM run_act WHERE trace = trace.id AND tag = ? ORDER BY at DESC, id DESC LIMIT 1) IS 'tagged'"
+_STATES = "SELECT trace, tag, act FROM run_act WHERE {} ORDER BY trace, tag, at, id"
+_LAST = "SELECT max(at), (SELECT act FROM run_act WHERE trace = ?1 AND tag = ?2 ORDER BY at DESC, id DESC LIMIT 1) "
+_LAST += "FROM run_act WHERE trace = ?1 AND tag = ?2"
+_MANY = 500
+"""Runs that are asked for by id at once."""
+
+
+class RunState(NamedTuple):
+    """How a run stands in the lists: its tags in alphabetical order, and whether it is archived."""
+
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+
+
+class RunActs:
+    """The acts by which runs are archived and tagged."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, acts: Sequence[RunAct]) -> list[RunAct]:
+        """Keeps acts on runs, all or none, durable on return; gives those that changed anything, as they were kept.
+
+        What is archived already, or bears the tag already, stays as it is. Raises `LabError` where a run is not in
+        the file, the person has withdrawn, or the file is a kit.
+        """
+        kept: list[RunAct] = []
+        with self._database.writing() as db:
+            for act in acts:
+                check_stays(db, act.by.id, f"run {act.trace}")
+                _check_here(db, act)
+                last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
+                if act.act == (state or ("untagged" if act.tag else "restored")):
+                    continue
+                kept.append(replace(act, at=later(act.at, last)))
+                db.execute(INSERT_RUN_ACT, run_act_row(kept[-1]))
+        return kept
+
+    def of_run(self, trace_id: str) -> list[RunAct]:
+        """Every act on a run, in the order in which they came into this file."""
+        rows = self._database.rows_in(TABLE, "SELECT body FROM run_act WHERE trace = ? ORDER BY n", trace_id)
+        return [_act(body) for (body,) in rows]
+
+    def states(self, ids: Iterable[str]) -> dict[str, RunState]:
+        """How these runs stand, those of which nothing was ever done left out."""
+        wanted, states = list(ids), dict[str, RunState]()
+        for at in range(0, len(wanted), _MANY):
+            some = wanted[at : at + _MANY]
+            marks = ", ".join("?" * len(some))
+            states |= states_in(self._database, f"trace IN ({marks})", *some)
+        return states
+
+    def archived(self) -> set[str]:
+        """The ids of all runs that are archived."""
+        sql = f"SELECT DISTINCT trace FROM run_act a WHERE tag = '' AND {IS_ARCHIVED.format('a.trace')}"
+        return {id for (id,) in self._database.rows_in(TABLE, sql)}
+
+    def tags(self) -> dict[str, int]:
+        """Every tag that a run bears, by name, and how many do."""
+        counts: dict[str, int] = {}
+        for state in states_in(self._database, "tag <> ''").values():
+            for tag in state.tags:
+                counts[tag] = counts.get(tag, 0) + 1
+        return dict(sorted(counts.items()))
+
+
+def states_in(database: Database, where: str, *values: Any) -> dict[str, RunState]:
+    """How the runs stand of which any act fits a condition on its row."""
+    last: dict[tuple[str, str], str] = {}
+    for trace, tag, act in database.rows_in(TABLE, _STATES.format(where), *values):
+        last[trace, tag] = act
+    tags: dict[str, list[str]] = {}
+    for (trace, tag), act in last.items():
+        own = tags.setdefault(trace, [])
+        if tag and act == "tagged":
+            own.append(tag)
+    return {trace: RunState(tuple(sorted(own)), last.get((trace, "")) == "archived") for trace, own in tags.items()}
+
+
+def listed_runs(database: Database, *, archived: bool | None = False, tag: str = "") -> tuple[str, list[str]]:
+    """The condition on a run by which it is in a list, and its values.
+
+    The list is of those not `archived`, of those that are, or (None) of both; with a `tag`, of those that bear it. In
+    an older file, which is only read, nothing is archived or tagged.
+    """
+    if not database.has(TABLE):
+        return "0" if archived or tag else "1", []
+    conditions = ["1"]
+    if archived is not None:
+        conditions.append(f"{'' if archived else 'NOT '}{IS_ARCHIVED.format('trace.id')}")
+    if tag:
+        conditions.append(_BEARS)
+    return " AND ".join(conditions), [storable(tag)] if tag else []
+
+
+def run_act_row(act: RunAct) -> tuple[Any, ...]:
+    """The values of `INSERT_RUN_ACT`."""
+    at = storable(act.at)
+    return (act.id, act.trace, storable(act.tag), act.act, storable(act.by.id), at, encode(act).decode())
+
+
+def _check_here(db: sqlite3.Connection, act: RunAct) -> None:
+    what = f"run {act.trace}"
+    if kit := db.execute("SELECT rater FROM kit").fetchone():
+        raise LabError(what, f"this file is a kit of {kit[0]}; runs are archived and tagged where it came from.")
+    if not db.execute("SELECT 1 FROM trace WHERE id = ?", (act.trace,)).fetchone():
+        raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
+
+
+def _act(body: str) -> RunAct:
+    return decode(body, RunAct, "an act on a run in the file", newest=VERSION)
