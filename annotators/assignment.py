@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from annotators.counterbalance import PlayTurn, counterbalanced, dealt_apart
 from lab.core.errors import LabError
 from lab.core.study import Assignment, Stage, Study, Unit
@@ -63,6 +65,18 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
             main[rater].append(id)
     after = {unit.id: (unit.clustered, place) for place, unit in enumerate(asked)} if study.protocol.forward else {}
     return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
+
+
+def deal_more(
+    study: Study, units: Iterable[Unit], people: Sequence[str], behind: Mapping[str, int]
+) -> list[Assignment]:
+    """Assignments of units that were added to a study, by its own rules, to the people who are there now.
+
+    Each person's come after the place that they are dealt up to (`behind`, by code). Raises `LabError` where there are
+    fewer people than rate a unit.
+    """
+    present = replace(study, raters=tuple(people))
+    return [replace(one, position=one.position + behind.get(one.rater, -1) + 1) for one in deal(present, units)]
 
 
 def check_raters(study: Study, units: Iterable[Unit]) -> None:

@@ -18,7 +18,7 @@ from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol, Show
 from lab.core.settings import check_code
-from lab.core.study import Blind, Study, Unit, sample_sha
+from lab.core.study import Blind, Predecessor, Study, Unit, sample_sha
 from lab.core.task import Actor, Kind
 
 STATISTICS = (
@@ -206,6 +206,20 @@ def overlap_of(plan: Plan, what: str) -> int:
     return wanted
 
 
+def plan_like(study: Study, given: Mapping[str, Any]) -> Plan:
+    """A plan on the terms of a study that is there, to make more units for it: what it froze, and its preset's.
+
+    What a study does not hold (`steps`, `reference`, `profiles`, ...) is its preset's, or is `given` again.
+    """
+    base = _preset(study.preset) if study.preset in presets() else {"protocol": study.protocol.id}
+    terms: dict[str, Any] = {
+        "name": study.id, "raters": study.raters, "overlap": study.overlap, "shared": study.shared,
+        "repeats": study.repeats, "blind": study.blind, "shows": study.shows, "seed": study.seed,
+        "locale": study.locale, "pilot": 0, "main": 0,
+    }  # fmt: skip
+    return _plan({**base, **terms}, given, f"study {study.name}")
+
+
 # -- freezing --------------------------------------------------------------------------------------------------
 
 
@@ -239,6 +253,34 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
     )
     check_raters(study, units)
     return study
+
+
+def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Actor, at: str) -> Study:
+    """A study's next version, which has the units that it has here and `more`, and is otherwise as it was frozen.
+
+    Raises `LabError` where units cannot be added to such a study: where order and conditions are counterbalanced over
+    all tasks that are played, where units were made of another study's answers, and where there is no going back and
+    one of these belongs among others that were asked before it.
+    """
+    what = f"study {study.name}"
+    if study.protocol.unit == "task to play":
+        raise LabError(what, "is played: order and conditions are balanced over all of its tasks, and none is added.")
+    if study.protocol.targets == "items":
+        raise LabError(what, "asks about what another study's raters said; freeze it anew over that study.")
+    clusters = {unit.clustered for unit in units}
+    late = next((unit for unit in more if study.protocol.forward and unit.clustered in clusters), None)
+    if late is not None:
+        raise LabError(what, f"has no going back, and {late.id} belongs among what was asked of {late.clustered}.")
+    every = (*units, *more)
+    return replace(
+        study,
+        version=study.version + 1,
+        units=len(every),
+        sample_sha=sample_sha(every),
+        extends=Predecessor(study.version, study.sha),
+        by=by,
+        at=at,
+    )
 
 
 def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
@@ -278,7 +320,7 @@ def differences(old: Study, new: Study) -> list[str]:
     words: list[str] = []
     for name in Study.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
-        if before == after or name in ("id", "version", "at", "by", "v"):
+        if before == after or name in ("id", "version", "at", "by", "extends", "v"):
             continue
         if name == "protocol":
             words.append(_protocol_differs(before, after))

@@ -126,6 +126,8 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
         raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
     if store.studies.left(study, rater):
         raise LabError(what, f"{rater} has left it; another goes on in their place.")
+    if (later := store.studies.extended_by(study)) is not None:
+        raise LabError(what, f"was extended and goes on as v{later}; kits are made of that.")
     if store.studies.locked(study):
         raise LabError(what, "is locked; nothing in it changes any more.")
 

@@ -27,6 +27,7 @@ from store.erasure import lifted
 from store.kit_export import digest, own
 from store.labels import insert_act, insert_label
 from store.studies import insert_assignments, placed
+from store.study_extension import carry_on, reached
 from store.study_redaction import Uncovered
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Taken(NamedTuple):
     clashes: tuple[tuple[str, str, str], ...] = ()
     covered: bool = False
     """Whether something in it was covered that had been redacted here."""
+    carried: int = 0
+    """How many of the answers were carried along into the version as which the study goes on."""
 
 
 class _Answer(NamedTuple):
@@ -104,6 +107,7 @@ def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer]
     answer = _left_in(store, study, answer)
     replaced = _replaced(store)
     known = _known(db, answer, replaced, what)
+    before = reached(db)
     _check_not_after_leaving(store, study, kit, answer, known, what)
     _check_sheets(store, study, kit, answer, known, what)
     taken = _insert(db, study, kit, answer, known, what)
@@ -112,7 +116,9 @@ def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer]
             taken = taken._replace(covered=any(answer.uncovered.cover(eraser, replaced)))
     if store.studies.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
-    return taken._replace(clashes=tuple(_clashes(store, study, kit, answer)))
+    carried = carry_on(db, before, study.id).labels
+    clashes = tuple(_clashes(store, store.studies.newest_of(study), kit, answer))
+    return taken._replace(clashes=clashes, carried=carried)
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------

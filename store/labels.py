@@ -181,6 +181,7 @@ class Labels:
             held=self._studies.held(study, rater.id),
             withdrawn=self.withdrew(rater.id),
             left=self._studies.left(study, rater.id),
+            extended_by=self._studies.extended_by(study),
             steps=self._steps_of,
         )
 

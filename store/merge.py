@@ -25,6 +25,7 @@ from store.merge_runs import designs_in, runs_in
 from store.merge_studies import clashes_in, studies_in
 from store.merge_transaction import Merging
 from store.pack import kept_on_disk, removed
+from store.study_extension import carry_on, reached
 from store.tombstones import withdrawal_of
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
         gone = _all_gone(store, copies)
         copies = [stack.enter_context(without(source, gone)) for source in copies]
         with store.database.writing() as db:
+            before = reached(db)
             into = Merging(store, db, name or store.path, copies, gone)
             into.obey()
             for source in copies:
@@ -102,6 +104,8 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             for path in kits:
                 _take_kit(into, path)
             into.cover()
+            carried = carry_on(db, before)
+            into.came.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
             clashes = tuple(clash for clash, _ in zip(clashes_in(into), range(_MOST_CLASHES), strict=False))
     merged = Merged(
         {what: count for what, count in into.came.items() if count}, into.there, dict(into.gone), tuple(into.withdrew),

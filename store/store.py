@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from store.designs import Designs
     from store.erasure import Erasure
     from store.proofreading import Reviews
+    from store.study_extension import Extensions
 
 
 class Store:
     """A hitlab file.
 
     `runs` are its traces, `links` the pictures that stand outside it; `designs` are of tasks, `reviews` of
-    demonstrations; `studies` hold plans and who was dealt what, `labels` what raters answered, `adjudications` what
+    demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
+    `labels` are what raters answered, `adjudications` what
     was settled, `agreement` the labels as columns that coefficients are computed from; `erasure` takes runs out.
     """
 
@@ -71,6 +73,12 @@ class Store:
         from store.agreement_labels import AgreementLabels
 
         return AgreementLabels(self.database)
+
+    @cached_property
+    def extensions(self) -> Extensions:
+        from store.study_extension import Extensions
+
+        return Extensions(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

@@ -31,6 +31,11 @@ _ARCHIVED = (
     "SELECT act FROM act WHERE study = {} AND version = {} AND act IN ('archived', 'restored') ORDER BY n DESC LIMIT 1"
 )
 
+_EXTENDING = "SELECT version FROM study WHERE id = ? AND json_extract(body, '$.extends.version') = ?"
+_NOT_EXTENDED = (
+    "NOT EXISTS (SELECT 1 FROM study later WHERE later.id = {} AND json_extract(later.body, '$.extends.version') = {})"
+)
+
 _NEXT = (
     "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
     "AND a.rater = t.rater AND a.position = t.position "
@@ -71,6 +76,8 @@ class Studies:
                 check_no_kit(db, but=one)
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
+            if (later := self.extended_by(study)) is not None:
+                raise LabError(f"study {study.name}", f"was extended and goes on as v{later}.")
             gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
             with counted_at_the_end(db) if len(rows) > MANY else nullcontext():
                 return insert_assignments(db, study, rows, gone)
@@ -177,14 +184,16 @@ class Studies:
         sql = (
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') "
-            f"AND ifnull(({_ARCHIVED.format('t.study', 't.version')}), '') <> 'archived' LIMIT 1"
+            f"AND ifnull(({_ARCHIVED.format('t.study', 't.version')}), '') <> 'archived' "
+            f"AND {_NOT_EXTENDED.format('t.study', 't.version')} LIMIT 1"
         )
         if self._database.rows_in("tally", sql, storable(code)):
             return True
         sql = (
             "SELECT 1 FROM study s, json_each(s.body, '$.raters') WHERE value = ? AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') "
-            f"AND ifnull(({_ARCHIVED.format('s.id', 's.version')}), '') <> 'archived' LIMIT 1"
+            f"AND ifnull(({_ARCHIVED.format('s.id', 's.version')}), '') <> 'archived' "
+            f"AND {_NOT_EXTENDED.format('s.id', 's.version')} LIMIT 1"
         )
         return bool(self._database.rows_in("study", sql, storable(code)))
 
@@ -192,6 +201,17 @@ class Studies:
         """Whether nothing in it changes any more."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
         return bool(self._database.rows_in("act", sql, *key_of(study)))
+
+    def extended_by(self, study: Study) -> int | None:
+        """The version that extends this one and as which it goes on; None where there is none."""
+        rows = self._database.rows_in("study", _EXTENDING, *key_of(study))
+        return int(rows[0][0]) if rows else None
+
+    def newest_of(self, study: Study) -> Study:
+        """The version as which a study goes on: itself, where none extends it."""
+        while (later := self.extended_by(study)) is not None:
+            study = self.study(study.id, later)
+        return study
 
     def archived(self, study: Study) -> bool:
         """Whether it was taken out of the lists, and not restored since."""

@@ -84,6 +84,7 @@ The module of the command that is typed is imported, and no other; its `add_NAME
 
 STUDY = (
     ("new", "freeze a study: who is asked what of which runs", "study_new"),
+    ("extend", "add runs to a running study, as its next version; what was answered counts", "study_extend"),
     ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
     ("status", "how far studies are, or everybody in one", "study_status"),
     ("show", "print a study's plan", "study_status"),

@@ -34,6 +34,7 @@ from lab.cli.review import ReviewList, ReviewShown
 from lab.cli.run_acts import RunsArchived, RunsTagged, TagLine
 from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
+from lab.cli.study_extend import StudyExtended
 from lab.cli.study_kits import KitMade, KitTaken
 from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import StudyPlayed
@@ -123,6 +124,7 @@ def schemas() -> dict[str, Any]:
         "plan": Plan,
         "gold": GoldLine,
         "study-new": StudiesFrozen,
+        "study-extend": StudyExtended,
         "study-deal": StudyDealt,
         "study-list": list[StudyLine],
         "study-status": StudyStatus,

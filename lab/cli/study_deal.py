@@ -12,18 +12,17 @@ from annotators.assignment import redealt
 from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_status import (
-    people_of,
-)
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind, Label
-from lab.core.rating_sheet import FieldReference, Sheet, answer_to, handed_in
+from lab.core.label import Act, ActKind
+from lab.core.rating_sheet import handed_in
 from lab.core.settings import check_code
-from lab.core.study import Assignment, Study, Unit
+from lab.core.study import Assignment, Study
 from lab.core.task import Actor
+from lab.studies.rule_answers import answer_by_rule
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_archive import archive_study
+from lab.studies.study_people import people_of
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -87,10 +86,6 @@ class RaterReleased(msgspec.Struct, frozen=True):
     rater: str
 
 
-RULE = Actor("script", "rule")
-"""Who answers what needs no person."""
-
-
 def add_study_deal(parser: Parser) -> None:
     parser.runs(deal, StudyArguments)
     parser.study()
@@ -110,7 +105,7 @@ def deal(args: StudyArguments) -> int:
             at = now()
             assignments = [changed(one, at=at) for one in dealt_out(study, units) if one.rater not in withdrawn]
             new = store.studies.deal(study, assignments)
-        written = sum(_answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
+        written = sum(answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
         given = {one.unit for one in assignments}
         result = StudyDealt(
             study.id,
@@ -128,30 +123,6 @@ def deal(args: StudyArguments) -> int:
 def _dealt(code: str, assignments: list[Assignment]) -> RaterDealt:
     stages = [one.stage for one in assignments if one.rater == code]
     return RaterDealt(code, stages.count("pilot"), stages.count("main"), stages.count("repeat"))
-
-
-def _answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
-    """Writes what a rule answered of a unit, where it does not stand yet; gives how many labels that were."""
-    written = 0
-
-    for gold in unit.mechanical:
-        spot = FieldReference(gold.target, gold.field)
-
-        def say_it(
-            sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
-        ) -> Label | None:
-            nonlocal written
-            if sheet.head(spot) is not None:
-                return None
-            written += 1
-            label = Label(
-                uuid7(), study.id, study.version, unit.id, spot.target, spot.field, RULE, value, note=why, at=now(),
-                guide_sha=study.protocol.guide_sha(study.locale), protocol_sha=study.protocol.sha, source="rule",
-            )  # fmt: skip
-            return answer_to(sheet, label)
-
-        store.labels.record_each(study, unit, RULE, 1, [say_it])
-    return written
 
 
 class StudyLockArguments(Arguments):
@@ -336,6 +307,8 @@ def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]
 
 
 def _check_open(store: Store, study: Study) -> None:
+    if (later := store.studies.extended_by(study)) is not None:
+        raise LabError(f"study {study.name}", f"was extended and goes on as v{later}.")
     if store.studies.locked(study):
         raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
 

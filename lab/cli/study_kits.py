@@ -32,7 +32,8 @@ class KitMade(msgspec.Struct, frozen=True):
 class KitTaken(msgspec.Struct, frozen=True):
     """What came in from a kit: `study take`. `there` is what had come before; `dealt` are plays dealt once more.
 
-    `clashes` are the places (unit, target, field) at which the rater's two copies have different last words.
+    `clashes` are the places (unit, target, field) at which the rater's two copies have different last words. Where the
+    study was extended since, `carried` answers count in `newest`, the version as which it goes on, too.
     """
 
     study: str
@@ -44,6 +45,8 @@ class KitTaken(msgspec.Struct, frozen=True):
     dealt: int
     there: int
     clashes: tuple[tuple[str, str, str], ...]
+    carried: int = 0
+    newest: int = 0
 
 
 class StudyKitArguments(Arguments):
@@ -107,10 +110,11 @@ def take(args: StudyTakeArguments) -> int:
 
     with open_store(settings, create=False) as store:
         taken, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
+        newest = store.studies.newest_of(store.studies.study(taken.kit.study, taken.kit.version)).version
     one = taken.kit
     result = KitTaken(
         one.study, one.version, one.rater,
-        taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes,
+        taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes, taken.carried, newest,
     )  # fmt: skip
     emit(result, _tell_taken, json=args.json)
     return not_wiped(unwiped)
@@ -121,6 +125,8 @@ def _tell_taken(result: KitTaken) -> None:
     say(f"{result.rater} in {result.study} v{result.version}: {came}")
     if result.runs:
         say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
+    if result.newest != result.version:
+        say(f"{count(result.carried, 'answer')} of these count in v{result.newest}, as which the study goes on")
     if result.there:
         say(f"{result.there:,} were here already")
     for unit, target, field in result.clashes:

@@ -9,12 +9,12 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_status import people_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
+from lab.studies.study_people import people_there
 from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
@@ -100,13 +100,7 @@ def linked_people(store: Store, study: Study) -> list[str]:
 
     Raises `LabError` where that is nobody.
     """
-    people = [
-        code
-        for code in people_of(store, study)
-        if store.studies.progress(study, code).dealt
-        and not store.studies.left(study, code)
-        and not store.labels.withdrew(code)
-    ]
+    people = [code for code in people_there(store, study) if store.studies.progress(study, code).dealt]
     if not people:
         raise LabError(f"study {study.name}", "is dealt to nobody.", f"`hitlab study deal {study.id}` deals it.")
     return people

@@ -146,12 +146,7 @@ def add_study_new(parser: Parser) -> None:
         metavar="PRESET|FILE",
         help="a preset, a protocol's name, or a plan of yours (.yaml; `hitlab schema plan`)",
     )
-    parser.add_argument(
-        "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
-    )
-    parser.tagged()
-    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks to play, by name or file; or `all`")
-    parser.add_argument("--items", metavar="FILE.jsonl", help="instruction sets or texts to judge, a line each")
+    add_terms(parser)
     parser.add_argument("--raters", metavar="A,B,C", help="study codes of who rates or plays, never names")
     parser.add_argument(
         "--name", metavar="NAME", help="the study's (default: the preset's); the same again is a version"
@@ -168,6 +163,26 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     parser.add_argument(
+        "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
+    )
+    parser.add_argument("--agent", metavar="AGENT", help="of plays: who acts (default: playbook)")
+    parser.add_argument("--earlier", metavar="STUDY", help="where its raters differ, the cause is asked")
+    parser.add_argument(
+        "--consent", metavar="FILE", help="what people agree to before they begin (text, or YAML by locale)"
+    )
+    parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
+    parser.json()
+
+
+def add_terms(parser: Parser) -> None:
+    """What a study is of, and on which terms its units are made."""
+    parser.add_argument(
+        "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
+    )
+    parser.tagged()
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks to play, by name or file; or `all`")
+    parser.add_argument("--items", metavar="FILE.jsonl", help="instruction sets or texts to judge, a line each")
+    parser.add_argument(
         "--reference", metavar="ID", help="the run beside which others are rated (default: their task's demonstration)"
     )
     parser.add_argument(
@@ -178,20 +193,10 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--log", choices=("clean", "noise", "none"), help="which history comes with them (default: noise)"
     )
-    parser.add_argument(
-        "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
-    )
-    parser.add_argument("--agent", metavar="AGENT", help="of plays: who acts (default: playbook)")
     parser.add_argument("--steps", type=_count, metavar="N", help="of each run only so many steps, drawn by the seed")
-    parser.add_argument("--earlier", metavar="STUDY", help="where its raters differ, the cause is asked")
-    parser.add_argument(
-        "--consent", metavar="FILE", help="what people agree to before they begin (text, or YAML by locale)"
-    )
-    parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
     parser.add_argument(
         "--even-so", action="store_true", help="also where runs have neither pictures nor words of their screens"
     )
-    parser.json()
 
 
 def _overlap(text: str) -> int | str:
@@ -217,7 +222,8 @@ def new(args: StudyNewArguments) -> int:
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
         made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
         if not args.even_so:
-            _check_seen(one.blank for one, (_, _, line) in zip(sample_list, made, strict=True) if line.new)
+            blanks = [one.blank for one, (_, _, line) in zip(sample_list, made, strict=True) if line.new]
+            check_seen(blanks, "study new")
         for study, units, line in made:
             if line.new:
                 store.studies.freeze(study, units)
@@ -226,12 +232,12 @@ def new(args: StudyNewArguments) -> int:
     return 0
 
 
-def _check_seen(blanks: Iterable[int]) -> None:
+def check_seen(blanks: Iterable[int], title: str) -> None:
     """Raises `LabError` where raters would rate runs of which they see no screen."""
     blank = sum(blanks)
     if blank:
         raise LabError(
-            "study new",
+            title,
             f"{count(blank, 'run')} {'has' if blank == 1 else 'have'} neither pictures nor words of any screen: raters "
             "would see actions alone. Nothing was frozen.",
             "Name other --runs, or freeze it --even-so.",
@@ -317,13 +323,18 @@ def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:
             say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
         else:
             _tell_new(one)
-    reasons: dict[str, list[str]] = {}
-    for skipped in result.skipped:
-        reasons.setdefault(skipped.why, []).append(skipped.id)
-    for why, ids in reasons.items():
-        say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
+    tell_skipped(result.skipped)
     for one in result.studies:
         say(f"next: hitlab study deal {one.study}{in_file(db)}")
+
+
+def tell_skipped(skipped: Iterable[Skipped]) -> None:
+    """What was left out, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in skipped:
+        reasons.setdefault(one.why, []).append(one.id)
+    for why, ids in reasons.items():
+        say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
 
 
 def _tell_new(one: StudyFrozen) -> None:

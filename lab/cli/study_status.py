@@ -13,10 +13,11 @@ from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, items_of
-from lab.core.label import STUDY_ACTS, ActKind
+from lab.core.label import STUDY_ACTS
 from lab.core.rating_sheet import clashing
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.studies.seats import sees_outcomes
+from lab.studies.study_people import people_of
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -114,15 +115,6 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         tuple(_rater(store, study, code) for code in people_of(store, study)),
         kit.rater if kit is not None else None,
     )
-
-
-_REPLACED: tuple[ActKind, ...] = ("replaced",)
-
-
-def people_of(store: Store, study: Study) -> list[str]:
-    """Everybody's code: the plan's, then those who took another's place."""
-    more = sorted({act.rater.id for act in store.labels.acts_of(study, _REPLACED)} - set(study.raters))
-    return [*study.raters, *more]
 
 
 def _rater(store: Store, study: Study, code: str) -> RaterStatus:
@@ -308,6 +300,8 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"reports   {', '.join(plan.statistics)}")
     if plan.note:
         say(f"note      {plan.note}")
+    if plan.extends is not None:
+        say(f"extends   v{plan.extends.version} ({plan.extends.sha[:12]})")
     say(f"frozen    {study_shown.sha}")
     rows = [
         [one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in study_shown.units[:20]

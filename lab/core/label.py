@@ -28,7 +28,8 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     it `undoes`. Times are UTC, `first_key_at` None for paste or composition; `idle_ms` is the time away while it was
     open. `source` says how it came: keys, a file's name, a rule; `config_sha` is a model's prompt and parameters,
     `cost` what its answer cost in US dollars (of several given at once, the first has it all).
-    It `supersedes` what stood there, and where that was a clash, `also` the other last words.
+    It `supersedes` what stood there, and where that was a clash, `also` the other last words. One that was given in an
+    earlier version of an extended study `carries` the id that it has there.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     supersedes: str | None = None
     also: tuple[str, ...] = ()
     cost: float | None = None
+    carries: str = ""
     v: int = VERSION
 
     @property
@@ -73,7 +75,10 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Something a person did at a study beside answering: sat down, handed a unit in, looked at a picture in full."""
+    """Something a person did at a study beside answering: sat down, handed a unit in, looked at a picture in full.
+
+    One that was done in an earlier version of an extended study `carries` the id that it has there.
+    """
 
     id: str
     study: str
@@ -84,6 +89,7 @@ class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     unit: str = ""
     run: int = 1
     detail: dict[str, Any] = {}
+    carries: str = ""
     v: int = VERSION
 
 

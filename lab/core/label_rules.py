@@ -28,6 +28,8 @@ class SheetState(NamedTuple):
     held: bool = False
     withdrawn: bool = False
     left: bool = False
+    extended_by: int | None = None
+    """The version as which the study goes on; None where it is this one."""
     steps: Callable[[str], int | None] = lambda run: None
     """How many steps a run has; None where it is not in this file."""
 
@@ -86,6 +88,8 @@ def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
         raise LabError(what, f"{rater} has withdrawn.")
     if now.locked:
         raise LabError(what, "the study is locked; nothing in it changes any more.")
+    if now.extended_by is not None:
+        raise LabError(what, goes_on_words(now.extended_by), "Open it again: what was answered is there.")
     if kind != "human":
         return
     if now.left:
@@ -94,6 +98,11 @@ def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
     if now.held and now.assignment.stage != "pilot":
         raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
+
+
+def goes_on_words(version: int) -> str:
+    """What is said where a study is opened, or answered, in a version that another one extends."""
+    return f"the study was extended and goes on as v{version}."
 
 
 def _check_settles(what: str, now: SheetState, spot: FieldReference, label: Label) -> None:

@@ -104,6 +104,13 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return self.cluster or (self.runs[0] if self.runs else self.id)
 
 
+class Predecessor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The version of a study that another goes on from: its number, and the hash of its plan and sample."""
+
+    version: int
+    sha: str
+
+
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A frozen plan: who rates which units by which protocol. Changing anything makes a new version.
 
@@ -112,7 +119,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
     pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
     agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the
-    protocol shows.
+    protocol shows. `extends` is the version that this one has all units of, and more; what was answered there counts
+    here.
     """
 
     id: str
@@ -138,6 +146,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     statistics: tuple[str, ...] = ()
     by: Actor | None = None
     at: str = ""
+    extends: Predecessor | None = None
     v: int = VERSION
 
     @property

@@ -98,7 +98,8 @@ class OpenLinks:
         return found
 
     def _read(self) -> None:
-        links = [StudyLink(link, study) for study in self.studies for link in links_of(self._store, study)]
+        studies = map(self._store.studies.newest_of, self.studies)  # one that was extended leads on
+        links = [StudyLink(link, study) for study in studies for link in links_of(self._store, study)]
         self._by_secret.clear()
         self._by_id.clear()
         self._by_secret.update({one.link.secret_sha: one for one in links})

@@ -8,8 +8,10 @@ from string import Template
 from typing import Literal, NamedTuple
 
 Language = Literal["en", "zh"]
-Why = Literal["unknown", "expired", "revoked", "used", "closed", "full"]
-CLOSE_CODES = {"left": 4001, "revoked": 4002, "elsewhere": 4003, "full": 4004, "expired": 4005, "closed": 4006}
+Why = Literal["unknown", "expired", "revoked", "used", "extended", "closed", "full"]
+CLOSE_CODES = {
+    "left": 4001, "revoked": 4002, "elsewhere": 4003, "full": 4004, "expired": 4005, "closed": 4006, "extended": 4007,
+}  # fmt: skip
 """Why the server closed a window's connection: the code of the WebSocket, and what the page then says."""
 
 
@@ -23,6 +25,7 @@ class _Words(NamedTuple):
     expired: str
     revoked: str
     used: str
+    extended: str
     closed: str
     full: str
     lost: str
@@ -43,6 +46,7 @@ _WORDS: dict[Language, _Words] = {
         "This link has expired.",
         "This link was revoked.",
         "This link was opened in another browser, and is for one.",
+        "There is more in this study now. What you answered is kept; it goes on from there.",
         "This study is closed to you: nothing in it is left to do.",
         "The lab is full. This page tries again by itself.",
         "The connection was lost. What you answered is kept; this page tries again by itself.",
@@ -60,6 +64,7 @@ _WORDS: dict[Language, _Words] = {
         "此链接已过期。",
         "此链接已被撤销。",
         "此链接已在另一个浏览器中打开，只能在一个浏览器中使用。",
+        "此研究增加了新的内容。您的回答已保存，可以从原处继续。",
         "此研究已对您关闭，没有剩余的内容。",
         "实验室已满。此页面会自动重试。",
         "连接已断开。您的回答已保存；此页面会自动重试。",
@@ -92,7 +97,7 @@ def refusal_page(why: Why, language: Language, nonce: str) -> str:
     """The page that says why a link opens nothing, and what to do."""
     words = _WORDS[language]
     sentence = getattr(words, why)
-    ask = "" if why in ("closed", "full") else f"<p>{words.ask}</p>"
+    ask = "" if why in ("extended", "closed", "full") else f"<p>{words.ask}</p>"
     return _page(f"<h1>hitlab</h1><p>{sentence}</p>{ask}", language, nonce)
 
 
@@ -119,6 +124,7 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
         full=escape(words.full),
         revoked=escape(f"{words.revoked} {words.ask}"),
         expired=escape(f"{words.expired} {words.ask}"),
+        extended=escape(words.extended),
         closed=escape(words.closed),
     )
 
@@ -165,7 +171,7 @@ button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; bac
 <div id="notice" role="status" aria-live="polite"><div><p id="words">$wait</p>
 <button id="again" type="button" hidden>$go_on</button></div></div>
 <template id="said" data-lost="$lost" data-left="$left" data-elsewhere="$elsewhere" data-full="$full"
- data-revoked="$revoked" data-expired="$expired" data-closed="$closed"></template>
+ data-revoked="$revoked" data-expired="$expired" data-closed="$closed" data-extended="$extended"></template>
 <script nonce="$nonce">
 const at = id => document.getElementById(id), said = at("said").dataset, LEAST = 80;
 const CODES = $codes, ENDED = Object.fromEntries(Object.entries(CODES).map(([why, code]) => [code, why]));
@@ -188,7 +194,7 @@ function tryAgain(words) {
 function ended(code) {
   const why = ENDED[code] || "lost";
   if (why === "lost" || why === "full") tryAgain(said[why]);
-  else notice(said[why], why === "left" || why === "elsewhere");
+  else notice(said[why], ["left", "elsewhere", "extended"].includes(why));
 }
 function pictures() {
   document.body.classList.add("pictures");

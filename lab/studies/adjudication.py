@@ -77,6 +77,8 @@ class AdjudicationSession:
         kit = self.store.kit()
         if kit is not None:
             raise LabError(title, f"this file is a kit of {kit.rater}; nothing is settled in it.")
+        if (later := self.store.studies.extended_by(self.study)) is not None:
+            raise LabError(title, f"was extended and goes on as v{later}; what differs is settled there.")
         if self.store.studies.locked(self.study):
             return
         dealt = self.store.studies.progress(self.study, self.person.id)

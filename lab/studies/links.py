@@ -66,7 +66,9 @@ class NewLink(NamedTuple):
 class LinkRefused(LabError):
     """Why a link opens nothing; `why` is what a page is chosen by."""
 
-    def __init__(self, why: Literal["unknown", "expired", "revoked", "used", "closed"], message: str) -> None:
+    def __init__(
+        self, why: Literal["unknown", "expired", "revoked", "used", "extended", "closed"], message: str
+    ) -> None:
         super().__init__("link", message)
         self.why = why
 
@@ -152,6 +154,8 @@ def check_link(store: Store, study: Study, link: Link) -> None:
     if state == "expired":
         raise LinkRefused("expired", "has expired.")
     rater = link.rater
+    if store.studies.extended_by(study) is not None:
+        raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
     closed = store.studies.locked(study) or store.studies.archived(study)
     if closed or store.studies.left(study, rater) or store.labels.withdrew(rater):
         raise LinkRefused("closed", "leads into a study that is closed to you.")

@@ -23,8 +23,10 @@ def study_named(store: Store, name: str) -> Study:
 
 
 def check_goes_on(store: Store, study: Study) -> None:
-    """Raises `LabError` where a study is locked or archived: nobody is asked in it any more."""
+    """Raises `LabError` where a study is extended, locked or archived: nobody is asked in it any more."""
     what = f"study {study.name}"
+    if (later := store.studies.extended_by(study)) is not None:
+        raise LabError(what, f"was extended and goes on as v{later}.", f"Name it {study.id}, without a version.")
     if store.studies.locked(study):
         raise LabError(what, "is locked; nothing in it changes any more.")
     if store.studies.archived(study):

@@ -18,7 +18,7 @@ from lab.core.design import Design, Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol
-from lab.core.study import Unit
+from lab.core.study import Study, Unit
 from lab.core.task import Persona, Task
 from lab.studies.study_runs import Skipped, cases_of, past_of, personas_of, profiles_of, references_of, tasks_of
 from store.store import Store
@@ -70,6 +70,28 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
     if len(by_kind) > 1:
         raise LabError(f"study {plan.name}", "field gold: is of one study, and these are several", "--runs kind:...")
     return [one._replace(units=with_gold(one.protocol, one.units, lines)) for one in by_kind.values()], skipped
+
+
+def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, list[Skipped]]:
+    """The units that a plan comes to by the very protocol of a study that is there, to be added to it.
+
+    Of a study of one kind of task, of several that one plan made, only runs of that kind. Raises `LabError` where there
+    is nothing to ask.
+    """
+    skipped: list[Skipped] = []
+    cases, tasks = cases_of(store, plan, skipped), tasks_of(plan)
+    kind = next((kind for kind in plan.protocols if study.id.endswith(f"-{kind}")), None)
+    if kind is not None:
+        others = [case for case in cases if split_of_case(case) != kind]
+        skipped += [Skipped(case.id, f"not of a {kind} task, as this study's are") for case in others]
+        cases = [case for case in cases if split_of_case(case) == kind]
+    _check_source(study.protocol, plan, cases, tasks, skipped)
+    made = _Units(store, plan, study.protocol, skipped)
+    units = made.of(cases, tasks)
+    if not units:
+        raise LabError(f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs` lists runs.")
+    blank = made.blank(made.asked(cases, units))
+    return StudySample(study.id, study.protocol, units, made.told(cases, units), blank), skipped
 
 
 def _parts(

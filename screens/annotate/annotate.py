@@ -134,6 +134,8 @@ class AnnotateScreen(Screen[None]):
         study, code = session.study, session.person.id
         if self.store.labels.withdrew(code):
             return f"{code} has withdrawn from studies; nothing is asked of them."
+        if (later := self.store.studies.extended_by(study)) is not None:
+            return f"This study was extended and goes on as {study.id} v{later}: what you answered is there."
         if self.store.studies.locked(study):
             return "This study is locked: nothing in it changes any more."
         if not self.store.studies.progress(study, code).dealt:

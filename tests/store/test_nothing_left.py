@@ -66,9 +66,9 @@ FIELDS: dict[type, tuple[set[str], set[str]]] = {
     Label: (
         {"value", "note"},
         {"id", "study", "unit", "target", "field", "act", "undoes", "reason_missing", "evidence", "cites", "shown_at",
-         "first_key_at", "at", "guide_sha", "protocol_sha", "config_sha", "source", "supersedes", "also"},
+         "first_key_at", "at", "guide_sha", "protocol_sha", "config_sha", "source", "supersedes", "also", "carries"},
     ),
-    Act: ({"detail"}, {"id", "study", "act", "at", "unit"}),
+    Act: ({"detail"}, {"id", "study", "act", "at", "unit", "carries"}),
     Settlement: ({"value", "reason"}, {"target", "field", "by_means", "reason_missing"}),
     Move: ({"was", "now", "code", "why"}, {"rater"}),
     Review: ({"old", "new", "note"}, {"id", "trace", "field", "act", "at", "supersedes"}),

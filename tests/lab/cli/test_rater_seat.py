@@ -44,6 +44,7 @@ TRIED: dict[str, list[str]] = {
     "author": ["--list", f"{RUN} --show", f"{RUN} --begin run"],
     "protocols": ["", "tdg", "tdg --json"],
     "study deal": ["s", "s --json"],
+    "study extend": ["s --runs all --even-so", "s --runs all --even-so --json"],
     "study runs": ["s", "s --json"],
     "study status": ["", "--json", "s", "s --json"],
     "study show": ["s", "s --json"],

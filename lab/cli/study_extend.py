@@ -1,0 +1,148 @@
+"""The command that adds units to a running study: study extend."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from annotators.plan import plan_like
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import in_file, open_store, settings_for
+from lab.cli.output import emit, say
+from lab.cli.study_new import UNIT_WORDS, add_terms, check_seen, tell_skipped
+from lab.core.errors import LabError
+from lab.core.rounding import count
+from lab.core.task import Actor
+from lab.runs.run_selection import with_tag
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_extension import ExtendedStudy, StudyExtension, extend_study, planned_extension
+from lab.studies.study_places import study_named
+from lab.studies.study_runs import Skipped
+
+_TERMS = ("runs", "tasks", "items", "reference", "profiles", "log", "steps")
+
+
+class StudyExtended(msgspec.Struct, frozen=True):
+    """A study's next version, which extends the one before: `study extend`.
+
+    Of its `units` `new` were added; `already` of those that were named were in it, `changed` of these would be made
+    otherwise today and stay as they were frozen. `labels` and `acts` of the version before count in it, `carried` is
+    how many assignments it has of it; `dealt` is how many new ones each person has, by code.
+    """
+
+    study: str
+    version: int
+    extends: int
+    unit: str
+    units: int
+    new: int
+    already: int
+    changed: int
+    carried: int
+    labels: int
+    acts: int
+    dealt: dict[str, int]
+    rule_labels: int
+    sha: str
+    sample_sha: str
+    told: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+class StudyExtendArguments(Arguments):
+    """What `study extend` takes."""
+
+    study: str
+    runs: list[str] | None
+    tag: str | None
+    tasks: list[str] | None
+    items: str | None
+    reference: str | None
+    profiles: str | None
+    log: Literal["clean", "noise", "none"] | None
+    steps: int | None
+    even_so: bool
+
+
+def add_study_extend(parser: Parser) -> None:
+    parser.runs(extend, StudyExtendArguments)
+    parser.examples(
+        """\
+  hitlab study extend tdg --runs 019a 019b      two runs more, as the next version
+  hitlab study extend tdg --runs all            whatever came in since
+  hitlab study extend tdg --tag batch-2
+"""
+    )
+    parser.study()
+    add_terms(parser)
+    parser.json()
+
+
+def extend(args: StudyExtendArguments) -> int:
+    """Adds units to a study as its next version; what was dealt and answered is carried along."""
+    settings = settings_for(args.db, sees_outcomes, "study extend")
+    typed = vars(args)
+    given: dict[str, Any] = {name: typed[name] for name in _TERMS if typed[name] is not None}
+    if args.tag is not None:
+        given["runs"] = with_tag(given.get("runs", ()), args.tag)
+    if not given.keys() & {"runs", "tasks", "items"}:
+        raise LabError("study extend", "names nothing to add", "--runs all, --tag NAME, --items FILE.jsonl", code=2)
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        extension = planned_extension(store, study, plan_like(study, given), Actor("human", settings.person))
+        if not args.even_so:
+            check_seen([extension.blank], "study extend")
+        done = extend_study(store, extension)
+    result = _result(extension, done)
+    emit(result, lambda _: _tell(result, args.db), json=args.json)
+    return 0
+
+
+def _result(extension: StudyExtension, done: ExtendedStudy) -> StudyExtended:
+    study = extension.study
+    assert study.extends is not None
+    dealt: dict[str, int] = {}
+    for one in done.dealt:
+        dealt[one.rater] = dealt.get(one.rater, 0) + 1
+    return StudyExtended(
+        study=study.id,
+        version=study.version,
+        extends=study.extends.version,
+        unit=study.protocol.unit,
+        units=len(extension.units),
+        new=len(extension.new),
+        already=extension.already,
+        changed=extension.changed,
+        carried=done.carried.assignments,
+        labels=done.carried.labels,
+        acts=done.carried.acts,
+        dealt=dealt,
+        rule_labels=done.rule_labels,
+        sha=study.sha,
+        sample_sha=study.sample_sha,
+        told=tuple(extension.told),
+        skipped=tuple(extension.skipped),
+    )
+
+
+def _tell(result: StudyExtended, db: str | None) -> None:
+    name, units = f"{result.study} v{result.version}", UNIT_WORDS[result.unit]
+    new = f"{result.new:,} {result.unit if result.new == 1 else units}"
+    already = f"; {result.already:,} named were in it already" if result.already else ""
+    say(f"{name} extends v{result.extends}: {new} more, {result.units:,} in all{already}")
+    if result.changed:
+        say(f"note      {result.changed:,} of these would be asked otherwise today, and stay as they were frozen")
+    for line in result.told:
+        say(f"note      {line}")
+    carried = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')}"
+    say(f"carried   {carried} on {result.carried:,} dealt: they count in v{result.version}, and nobody is asked again")
+    if result.dealt:
+        say(f"dealt     {', '.join(f'{code} {more:,}' for code, more in result.dealt.items())}")
+    say(f"frozen    {result.sha}")
+    tell_skipped(result.skipped)
+    say(f"v{result.extends} is not rated in any more; its links lead on, and its kits are taken back as before")
+    if not result.dealt:
+        say(f"next: hitlab study deal {result.study}{in_file(db)}")
+    else:
+        say(f"next: hitlab study open {result.study} --as {next(iter(result.dealt))}{in_file(db)}")

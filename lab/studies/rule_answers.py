@@ -1,0 +1,41 @@
+"""What a rule answers of a study's units, so that nobody is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Label
+from lab.core.rating_sheet import FieldReference, Sheet, answer_to
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from lab.core.study import Study, Unit
+    from store.store import Store
+
+RULE = Actor("script", "rule")
+"""Who answers what needs no person."""
+
+
+def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
+    """Writes what a rule answered of a unit, where it does not stand yet; gives how many labels that were."""
+    written = 0
+
+    for gold in unit.mechanical:
+        spot = FieldReference(gold.target, gold.field)
+
+        def say_it(
+            sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
+        ) -> Label | None:
+            nonlocal written
+            if sheet.head(spot) is not None:
+                return None
+            written += 1
+            label = Label(
+                uuid7(), study.id, study.version, unit.id, spot.target, spot.field, RULE, value, note=why, at=now(),
+                guide_sha=study.protocol.guide_sha(study.locale), protocol_sha=study.protocol.sha, source="rule",
+            )  # fmt: skip
+            return answer_to(sheet, label)
+
+        store.labels.record_each(study, unit, RULE, 1, [say_it])
+    return written

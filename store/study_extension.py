@@ -1,0 +1,236 @@
+"""Versions that extend a study: the rows of the version before are carried along, as rows of their own.
+
+A carried row has an id that follows from the one it repeats, so that carrying again, here or in another copy of the
+file, makes the same row and no second one. What comes into the earlier version later, with a kit or from another
+copy, is carried along when it comes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from lab.core.codec import decode, storable
+from lab.core.errors import LabError
+from lab.core.label import Act, ActKind, Label
+from lab.core.study import VERSION, Assignment, Study, Unit, sample_sha
+from store.database import Database
+from store.labels import insert_act, insert_label
+from store.progress_tables import counted_at_the_end
+from store.studies import MANY, check_no_kit, insert_assignments, insert_study, insert_units, key_of, placed
+
+_OF = "study = ? AND version = ?"
+_OF_VERSION: frozenset[ActKind] = frozenset({"dealt", "locked", "archived", "restored"})
+"""Acts that are about one version of a study, and are never carried."""
+_OF_PEOPLE: frozenset[ActKind] = frozenset({"left", "replaced", "invited", "entered", "revoked"})
+"""Acts that say who takes part and by which link: carried when a study is extended, and then each version's own."""
+_SAME_UNITS = (
+    "SELECT later.id FROM unit later JOIN unit earlier ON earlier.study = later.study AND earlier.id = later.id "
+    "WHERE later.study = ?1 AND later.version = ?2 AND earlier.version = ?3 AND earlier.body = later.body"
+)
+
+
+class Carried(NamedTuple):
+    """How many rows of an earlier version count in a later one now."""
+
+    assignments: int = 0
+    labels: int = 0
+    acts: int = 0
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+class Reached(NamedTuple):
+    """How far a file went: its last rows, before more came in. What is beyond them is new."""
+
+    study: int = 0
+    assignment: int = 0
+    label: int = 0
+    act: int = 0
+
+
+NOTHING_YET = Reached()
+"""Before a file's first row: all of it is new."""
+
+
+def reached(db: sqlite3.Connection) -> Reached:
+    """How far a file goes now, within the caller's transaction."""
+    return Reached(*(db.execute(f"SELECT ifnull(max(n), 0) FROM {table}").fetchone()[0] for table in Reached._fields))
+
+
+class Extensions:
+    """Versions of studies that extend the ones before."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def extend(self, study: Study, units: Sequence[Unit], dealt: Iterable[Assignment]) -> Carried:
+        """Keeps a version that extends the one before it, with all that was dealt, answered and done there, and deals
+        what is new in it; all or nothing, durable on return.
+
+        Raises `LabError` where it is there already, or does not go on from the newest version as that stands here.
+        """
+        with self._database.writing() as db:
+            check_no_kit(db)
+            return _insert(db, study, units, list(dealt))
+
+
+def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], dealt: Sequence[Assignment]) -> Carried:
+    """A version with its units, what is carried into it and what is dealt anew, within the caller's transaction."""
+    what = f"study {study.name}"
+    if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
+        raise LabError(what, "its units are not those that its plan was frozen over.")
+    if db.execute("SELECT 1 FROM study WHERE id = ? AND version >= ?", key_of(study)).fetchone():
+        raise LabError(what, "is there already, or a later version is; nothing was done.", "Look again.")
+    insert_study(db, study)
+    insert_units(db, study, enumerate(units))
+    carried = carry(db, study, at_first=True)
+    gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
+    with counted_at_the_end(db) if len(dealt) > MANY else nullcontext():
+        for rater in dict.fromkeys(one.rater for one in dealt):
+            theirs = (one for one in dealt if one.rater == rater)
+            insert_assignments(db, study, list(placed(db, study, rater, theirs)), gone)
+    return carried
+
+
+def carry_on(db: sqlite3.Connection, since: Reached, of: str | None = None) -> Carried:
+    """Carries along what came in `since`, in every study (or the one `of` that name) of which a version was extended.
+
+    Of a version that itself came in since, all that is not in it yet is carried. Raises `LabError` where that would
+    add to a version that is locked.
+    """
+    total = Carried()
+    for n, body in db.execute("SELECT n, body FROM study ORDER BY id, version").fetchall():
+        study: Study = decode(body, Study, "a study in the file", newest=VERSION)
+        if study.extends is None or (of is not None and study.id != of):
+            continue
+        carried = carry(db, study, since if n <= since.study else NOTHING_YET)
+        locked = f"SELECT 1 FROM act WHERE {_OF} AND act = 'locked'"
+        if carried and db.execute(locked, key_of(study)).fetchone():
+            raise LabError(
+                f"study {study.name}",
+                f"is locked, and goes on from v{study.extends.version}, in which there are answers that are not in it.",
+            )
+        total = Carried(*(a + b for a, b in zip(total, carried, strict=True)))
+    return total
+
+
+def carry(
+    db: sqlite3.Connection,
+    study: Study,
+    since: Reached = NOTHING_YET,
+    *,
+    at_first: bool = False,
+) -> Carried:
+    """Rows of the version that a study extends, as rows of this one, where they are not in it yet.
+
+    Only rows about units that both versions have, and have word for word, asked by the very same protocol. Raises
+    `LabError` where the earlier version is not the one that this was frozen to extend.
+    """
+    earlier = _earlier(db, study)
+    units = {id for (id,) in db.execute(_SAME_UNITS, (*key_of(study), earlier.version))}
+    carrying = _Carrying(db, study, earlier, units)
+    kept_out = _OF_VERSION if at_first else _OF_VERSION | _OF_PEOPLE
+    assignments = carrying.assignments(since.assignment)
+    labels = carrying.labels(since.label)
+    return Carried(assignments, labels, carrying.acts(since.act, kept_out))
+
+
+def _earlier(db: sqlite3.Connection, study: Study) -> Study:
+    """The version that a study extends, as it stands here."""
+    assert study.extends is not None
+    what = f"study {study.name}"
+    key = (storable(study.id), study.extends.version)
+    row = db.execute("SELECT body FROM study WHERE id = ? AND version = ?", key).fetchone()
+    if row is None:
+        raise LabError(what, f"extends v{study.extends.version}, which is not in this file.")
+    earlier: Study = decode(row[0], Study, "a study in the file", newest=VERSION)
+    if earlier.sha != study.extends.sha or earlier.protocol.sha != study.protocol.sha:
+        raise LabError(what, f"extends another v{earlier.version} than the one in this file: its plan differs.")
+    return earlier
+
+
+class _Carrying:
+    """From one version into the next, within a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, study: Study, earlier: Study, units: set[str]) -> None:
+        self.db = db
+        self.study = study
+        self.earlier = earlier
+        self.units = units
+
+    def assignments(self, since: int) -> int:
+        """Who was dealt what, at the same places; behind all others where these are taken."""
+        count = 0
+        raters = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} AND n > ? ORDER BY rater"
+        total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
+        with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
+            for (rater,) in self.db.execute(raters, (*self._key, since)).fetchall():
+                dealt = [replace(one, version=self.study.version) for one in self._dealt(rater, since)]
+                count += insert_assignments(self.db, self.study, list(placed(self.db, self.study, rater, dealt)))
+        return count
+
+    def _dealt(self, rater: str, since: int) -> Iterator[Assignment]:
+        sql = f"SELECT body FROM assignment WHERE {_OF} AND n > ? AND rater = ? ORDER BY position"
+        for (body,) in self.db.execute(sql, (*self._key, since, rater)):
+            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            if storable(one.unit) in self.units:
+                yield one
+
+    def labels(self, since: int) -> int:
+        """Every answer with its history."""
+
+        def carried(one: Label) -> None:
+            insert_label(
+                self.db,
+                replace(
+                    one,
+                    id=self._id(one.id),
+                    version=self.study.version,
+                    supersedes=self._id(one.supersedes) if one.supersedes else None,
+                    also=tuple(map(self._id, one.also)),
+                    undoes=self._id(one.undoes) if one.undoes else None,
+                    carries=one.id,
+                ),
+            )
+
+        return self._each("label", Label, since, lambda one: storable(one.unit) in self.units, carried)
+
+    def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
+        """What people did on these units and at the study as a whole."""
+        out = frozenset(kept_out)
+
+        def carried(one: Act) -> None:
+            insert_act(self.db, replace(one, id=self._id(one.id), version=self.study.version, carries=one.id))
+
+        def is_carried(one: Act) -> bool:
+            return one.act not in out and (not one.unit or storable(one.unit) in self.units)
+
+        return self._each("act", Act, since, is_carried, carried)
+
+    def _each(
+        self, table: str, kind: type[Any], since: int, wanted: Callable[[Any], bool], insert: Callable[[Any], None]
+    ) -> int:
+        count = 0
+        rows = self.db.execute(f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._key, since))
+        for id, body in rows.fetchall():
+            if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._id(id),)).fetchone():
+                continue
+            one: Any = decode(body, kind, f"a row of {table} in the file", newest=VERSION)
+            if wanted(one):
+                insert(one)
+                count += 1
+        return count
+
+    def _id(self, id: str) -> str:
+        """The id that a row of the earlier version has in this one."""
+        return f"{id}.v{self.study.version}"
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        return key_of(self.earlier)
