@@ -29,6 +29,7 @@ from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
 from screens.lab import Failed
+from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.stylesheet import ThemedStylesheet
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
     from screens.lab import Lab
     from screens.live.session_messages import Gated, Happened, Refused, Waits
+    from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from store.store import Store
 
@@ -172,7 +174,13 @@ class LabApp(Navigation):
     """What the run that is live waits for, and the key that goes there; at the end of every footer but its own."""
 
     def __init__(
-        self, store: Store, settings: Settings, opening: Opening = AT_HOME, *, reads_words: bool = False
+        self,
+        store: Store,
+        settings: Settings,
+        opening: Opening = AT_HOME,
+        *,
+        reads_words: bool = False,
+        graphics: TerminalGraphics = CHARACTERS,
     ) -> None:
         """`reads_words` is whether words are read from pictures whose phone said none."""
         if not hasattr(asyncio, "eager_task_factory"):
@@ -190,6 +198,7 @@ class LabApp(Navigation):
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
         """The page of pictures beside the terminal, where one is wanted."""
+        self.graphics = graphics
         self._reads_words = reads_words
         self._text_reader: TextReader | None = None
         if settings.theme not in self.available_themes:
@@ -255,6 +264,11 @@ class LabApp(Navigation):
             self.window.close()
         if self._text_reader is not None:
             self._text_reader.close()
+
+    def send(self, codes: str) -> None:
+        """Writes codes to the terminal that draw nothing in a cell."""
+        if self._driver is not None:
+            self._driver.write(codes)
 
     @property
     def text_reader(self) -> TextReader | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
     from lab.runs.fork import ForkChange
     from lab.runs.session import Session
+    from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from screens.record.intent import Asking
     from store.store import Store
@@ -52,6 +53,8 @@ class Lab(Protocol):
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
     """What is said before a run that is live is left, and what the keys do."""
+    graphics: TerminalGraphics
+    """What the terminal draws pictures with; characters where it has nothing else."""
     run_locale: str
     """The language in which the run that is live speaks to whoever answers in it."""
     after_run: str
@@ -63,6 +66,7 @@ class Lab(Protocol):
     def run_waits(self) -> Literal["", "answer", "decision"]: ...
     @property
     def text_reader(self) -> TextReader | None: ...
+    def send(self, codes: str) -> None: ...
     def fit(self) -> None: ...
     def report(self, error: LabError) -> None: ...
     def has_room(self, name: str) -> bool: ...

@@ -51,8 +51,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether accessibility text is drawn over the mirror as real characters."""
     ocr: bool = True
     """Whether words are read from pictures whose phone said none; the extra `hitlab[ocr]` does it."""
-    graphics: Literal["cells", "kitty", "sixel"] = "cells"
-    """What draws a still picture in Replay when it is looked at closely: characters, or the terminal's own graphics."""
+    graphics: Literal["auto", "cells", "kitty", "iterm2", "sixel"] = "auto"
+    """What draws a still picture: characters (`cells`), the terminal's own graphics, or what it says that it has."""
     window: bool = False
     """Whether a page on this machine shows the pictures beside the terminal (`--window`)."""
     theme: str = "textual-dark"

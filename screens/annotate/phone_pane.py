@@ -78,6 +78,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
     """What the keys move, while a region is drawn."""
+    _covered = False
+    """Whether the picture itself comes back when the region is drawn."""
 
     # -- regions ---------------------------------------------------------------------------------------------
 
@@ -85,9 +87,18 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         """Says that the next drag is a region, or what the keys frame; or no longer."""
         if on is not (self.frame is not None):
             self.can_focus = on
+            self._draw_in_characters(on)
             self.set_class(on, "-drawing")
             self._frame(self._first() if on else None)
             self.entitle()
+
+    def _draw_in_characters(self, on: bool) -> None:
+        """A frame cannot be drawn over the terminal's own graphics: meanwhile characters stand in their place."""
+        if on:
+            self._covered = self._wants_picture
+            self.show_picture(False)
+        elif self._covered:
+            self.show_picture(True)
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Of another screen the first thing is framed."""
@@ -128,7 +139,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self.post_message(self.Framed(self, (left, top, right, bottom)))
 
     def entitle(self) -> None:
-        self.mirror.border_title = self.moment if self.frame is None else "Which part?"
+        self.title(self.moment if self.frame is None else "Which part?")
 
     # -- layout ----------------------------------------------------------------------------------------------
 

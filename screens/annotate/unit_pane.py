@@ -73,10 +73,7 @@ class UnitPane(Vertical):
         self.settings = settings
         self.header = UnitHeader()
         self.texts = GivenTexts()
-        self.sides = [
-            RunPane(overlay=settings.overlay, graphics=settings.graphics, id=name)
-            for name in ("first-run", "second-run")
-        ]
+        self.sides = [RunPane(overlay=settings.overlay, id=name) for name in ("first-run", "second-run")]
         self.study: Study | None = None
         self.unit: Unit | None = None
         self.drawing = False
@@ -344,7 +341,7 @@ class UnitPane(Vertical):
     def turn_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""
         for side in self._laid:
-            side.phone.mirror.overlay = not side.phone.mirror.overlay
+            side.phone.turn_words()
 
     def turn_header(self) -> None:
         """Unfolds what is pinned above: instruction, context, persona, policy, rubric; or folds it to a line."""
@@ -399,8 +396,6 @@ class UnitPane(Vertical):
             return False
         self.drawing = on
         if on and side is not None:
-            if self._closely and side.phone.close_up is not None:
-                self.look_closely()  # on the terminal's own graphics nothing can be drawn
             side.show_phone()
         for one in self._laid:
             one.phone.draw_region(on)

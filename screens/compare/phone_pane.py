@@ -22,7 +22,8 @@ class StepPhone(StillPhone):
         self.show(view, after=after)
         if alone:
             self.mirror.mark([])
-        self.mirror.border_title = title
+            self._show_itself(view.image, self._shape, ())
+        self.title(title)
 
     def take_room(self) -> None:
         width, rows = self.screen.size.width, max(1, self.screen.size.height - _ROWS)

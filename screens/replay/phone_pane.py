@@ -23,7 +23,7 @@ from screens.lab import lab_of, window_of
 from screens.mirror.fit import room
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
-from screens.mirror.terminal_graphics import Graphics, canvas, drawn
+from screens.mirror.terminal_picture import TerminalPicture
 from screens.replay.action_marks import marks_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ _BESIDE = 65
 class StillPhone(Vertical):
     """A mirror of a recorded screen; nobody taps it unless `interactive`.
 
-    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width.
+    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width;
+    `pictures` is whether the terminal's own graphics show the picture itself here, where it has some.
     """
 
     class WordsRead(Message):
@@ -55,14 +56,16 @@ class StillPhone(Vertical):
         id: str,
         *,
         overlay: bool,
-        graphics: Graphics = "cells",
+        pictures: bool = False,
         interactive: bool = False,
         beside: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(id=id)
         self._beside = beside or {}
-        self.close_up = canvas(graphics) if graphics != "cells" else None
-        """The picture itself, by the terminal's graphics; None where none are chosen."""
+        self._pictures = pictures
+        self.picture: TerminalPicture | None = None
+        """The picture itself, by the terminal's graphics; None where it has none."""
+        self._wants_picture = True
         self._last: tuple[PlaceView, bool] | None = None
         self._more: tuple[PhoneMark, ...] = ()
         self.mirror = Mirror(classes="pane", notice="")
@@ -87,18 +90,29 @@ class StillPhone(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.mirror
-        if self.close_up is not None:
-            self.close_up.add_class("close-up")
-            self.close_up.display = False
-            yield self.close_up
+        graphics = lab_of(self).graphics
+        if self._pictures and graphics.kind != "cells":
+            self.picture = TerminalPicture(graphics, classes="pane")
+            self.picture.display = False
+            yield self.picture
 
-    def look_closely(self) -> None:
-        """From characters to the picture itself, or back."""
-        if self.close_up is not None:
-            self.close_up.display = not self.close_up.display
-            self.mirror.display = not self.close_up.display
-            if self._last is not None:
-                self.show(self._last[0], after=self._last[1])
+    @property
+    def shows_picture(self) -> bool:
+        """Whether the picture itself is shown, and not characters."""
+        return self.picture is not None and self.picture.display
+
+    def show_picture(self, on: bool) -> None:
+        """The picture itself, where the terminal can show it, or characters."""
+        self._wants_picture = on
+        if self._last is not None:
+            self.show(self._last[0], after=self._last[1])
+
+    def turn_words(self) -> None:
+        """The screen's words as characters, or its picture: the terminal's own, or of half-blocks where it has none."""
+        if self.picture is not None:
+            self.show_picture(not self._wants_picture)
+        else:
+            self.mirror.overlay = not self.mirror.overlay
 
     def draw_also(self, marks: Sequence[PhoneMark]) -> None:
         """Draws these beside the action of whatever step is shown, instead of those before."""
@@ -121,8 +135,7 @@ class StillPhone(Vertical):
         self.mirror.show_still(view.image, shape, self._tree_of(seen, view.image))
         self.mirror.mark(marks)
         self._last = view, after
-        if self.close_up is not None and self.close_up.display:
-            self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
+        self._show_itself(view.image, shape, marks)
         window = window_of(self)
         if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
@@ -133,9 +146,25 @@ class StillPhone(Vertical):
         if words != self._words:
             self.mirror.border_subtitle = self._words
 
+    def _show_itself(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
+        """The picture in the mirror's place, where the terminal can show it and there is one."""
+        if self.picture is None:
+            return
+        itself = self._wants_picture and image is not None
+        if itself is not self.shows_picture:
+            self.picture.display, self.mirror.display = itself, not itself
+        if itself:
+            self.picture.show(image, shape, marks)
+
     def entitle(self) -> None:
         """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
-        self.mirror.border_title = self.moment
+        self.title(self.moment)
+
+    def title(self, words: str) -> None:
+        """Writes on the upper border."""
+        self.mirror.border_title = words
+        if self.picture is not None:
+            self.picture.border_title = words
 
     # -- words that no tree says -----------------------------------------------------------------------------
 

@@ -60,12 +60,11 @@ class ReplayScreen(Screen[None]):
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
-        self.graphics = settings.graphics
         self._wanted: tuple[RecordedRun, int] | None = None
         self._shown: Shown = "sheet"
         fork = ForkPanel(Clock())
         words = StepWords(TextPage(id="goal", classes="pane"), TextPage(id="sheet", classes="pane"), fork, id="words")
-        still = StillPhone("phone", overlay=self.overlay, graphics=self.graphics)
+        still = StillPhone("phone", overlay=self.overlay, pictures=True)
         self.footage = RunPlayer(Timeline(id="steps"), still, words, id="reel")
         self.forking = Forking(self, self.footage, fork)
 
@@ -203,7 +202,7 @@ class ReplayScreen(Screen[None]):
         """What the model was sent is for those who may see outcomes; forking is a developer's."""
         match action:
             case "close_up":
-                return self.graphics != "cells"
+                return self.footage.stage.picture is not None
             case "sent":
                 return self.outcomes
             case "after":
@@ -246,12 +245,11 @@ class ReplayScreen(Screen[None]):
 
     def action_close_up(self) -> None:
         """The picture itself, by the terminal's own graphics, or characters again."""
-        self.footage.stage.look_closely()
+        self.footage.stage.turn_words()
 
     def action_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""
-        mirror = self.footage.stage.mirror
-        mirror.overlay = not mirror.overlay
+        self.footage.stage.turn_words()
 
     def action_copy(self) -> None:
         """Copies ID@STEP, as `hitlab replay` takes it."""
