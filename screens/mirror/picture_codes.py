@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _INK = (255, 59, 107)
 _CHUNK = 4096
 """Most bytes of base64 in one message of Kitty's protocol."""
-_UNDER = -1
-"""Where a picture lies in Kitty: under what is written, over the cells' backgrounds."""
 
 
 class PictureCells(NamedTuple):
@@ -69,7 +67,7 @@ def kitty_codes(image: Image, columns: int, rows: int, number: int) -> str:
     """
     data = _png(image)
     chunks = [data[at : at + _CHUNK] for at in range(0, len(data), _CHUNK)]
-    first = f"a=T,f=100,t=d,i={number},p=1,q=2,C=1,c={columns},r={rows},z={_UNDER}"
+    first = f"a=T,f=100,t=d,i={number},p=1,q=2,C=1,c={columns},r={rows}"
     heads = [first, *("q=2" for _ in chunks[1:])]
     more = [1] * (len(chunks) - 1) + [0]
     return "".join(

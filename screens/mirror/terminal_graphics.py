@@ -107,9 +107,12 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
     import tty
 
     stdin = sys.stdin.fileno()
-    if os.tcgetpgrp(stdin) != os.getpgrp():  # in the background a terminal stops whoever changes it
+    try:
+        if os.tcgetpgrp(stdin) != os.getpgrp():  # in the background a terminal stops whoever changes it
+            return GraphicsSupport()
+        before = termios.tcgetattr(stdin)
+    except (OSError, termios.error):  # a terminal, but not this program's own
         return GraphicsSupport()
-    before = termios.tcgetattr(stdin)
     try:
         tty.setcbreak(stdin)
         os.write(sys.stdout.fileno(), _QUESTIONS)

@@ -65,7 +65,7 @@ class PictureArea(Widget, can_focus=False):
         self._cells: PictureCells | None = None
         self._asked = 0
         self._made = 0
-        self._sent = False
+        self.sent = False
         """Whether the terminal has the picture."""
 
     @property
@@ -86,7 +86,7 @@ class PictureArea(Widget, can_focus=False):
     def on_mount(self) -> None:
         """Other rooms and dialogs come before this one without its being hidden."""
         self.app.screen_change_signal.subscribe(self, self._screen_changed)
-        self.app.mode_change_signal.subscribe(self, self._screen_changed)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out)
 
     def on_hide(self, event: events.Hide) -> None:
         """Characters have taken its place, or nothing."""
@@ -101,11 +101,16 @@ class PictureArea(Widget, can_focus=False):
         if not self.screen.is_active:
             self._forget()
 
+    def _laid_out(self, screen: object) -> None:
+        """Something may have come before the picture, a notice say, or gone from there."""
+        if self._cells is not None and self.sent is not self._in_sight:
+            self.refresh()
+
     def _forget(self) -> None:
         """Kitty keeps a picture, over whatever is written there next, until it is told otherwise."""
-        if self._graphics.kind == "kitty" and self._sent:
-            self._sent = False
+        if self.sent and self._graphics.kind == "kitty":
             lab_of(self).send(kitty_end(self._number))
+        self.sent = False
 
     def _make(self) -> None:
         if self._wanted is not None and self.size.area:
@@ -128,25 +133,29 @@ class PictureArea(Widget, can_focus=False):
         return None if picture is None else picture_cells(picture, room, self._graphics, self._number)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Empty cells without a colour of their own; after the last of them the picture, wherever the crop begins.
+        """Empty cells; after the last of them the picture, wherever the crop begins.
 
-        Sixel and iTerm2 pictures are lost where cells are written, so all of it is sent each time. Under a dialog it
-        is not: cells of two screens are mixed there.
+        Sixel and iTerm2 pictures are lost where cells are written, so all of it is sent each time. Where anything
+        stands before it nothing is sent: it would be drawn over that.
         """
-        blank = Strip([Segment(" " * crop.width, _PLAIN)], crop.width)
+        blank = Strip([Segment(" " * crop.width, Style(bgcolor=self.background_colors[1].rich_color))], crop.width)
         lines = [blank] * crop.height
         cells = self._cells
-        if cells is None or not lines or not self.screen.is_active or not self._whole:
+        if cells is None or not lines or not self._in_sight:
+            self._forget()
             return lines
-        x, y = self.region.x + cells.left, self.region.y + cells.top
-        self._sent = True
-        last = [*blank, *_at(x, y, cells.codes)]
+        self.sent = True
+        last = [*blank, *_at(self.region.x + cells.left, self.region.y + cells.top, cells.codes)]
         return [*lines[:-1], Strip(last, crop.width)]
 
     @property
-    def _whole(self) -> bool:
-        """Whether all of it is in sight: a picture cannot be cut."""
-        return self.screen.region.contains_region(self.region)
+    def _in_sight(self) -> bool:
+        """Whether all of it is: a picture cannot be cut, nor anything be drawn over it."""
+        region, screen = self.region, self.screen
+        if not screen.is_active or not region or not screen.region.contains_region(region):
+            return False
+        columns = (region.x, (region.x + region.right) // 2, region.right - 1)
+        return all(screen.get_widget_at(x, y)[0] is self for y in range(region.y, region.bottom) for x in columns)
 
 
 def _at(x: int, y: int, codes: str) -> list[Segment]:
