@@ -30,6 +30,7 @@ from lab.core.label import Missing
 from lab.core.rating_sheet import FieldReference
 from lab.core.settings import check_named, load
 from lab.core.study import Study, Unit
+from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession, ItemAnswers
 from lab.studies.seats import check_seat, sees_outcomes
@@ -158,8 +159,7 @@ def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     from lab.studies.study_data import gathered
 
     if field and chair.study.protocol.field(field) is None:
-        known = ", ".join(one.id for one in chair.study.protocol.fields)
-        raise LabError("adjudicate", f"--field: {field!r} is none of {known}")
+        raise LabError("adjudicate", f"--field: {none_of(field, [one.id for one in chair.study.protocol.fields])}")
     queue = chair.queue(gathered(chair.store, chair.study))
     if not field:
         return queue
@@ -176,7 +176,7 @@ def _settling(args: AdjudicateArguments) -> list[str]:
 # -- one item ----------------------------------------------------------------------------------------------------
 def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> ItemAnswers:
     try:
-        unit = StudyPlaces(chair.store, chair.study).unit(name, "adjudicate")
+        unit = StudyPlaces(chair.store, chair.study, suggests=True).unit(name, "adjudicate")
     except LabError as error:
         raise LabError("adjudicate", error.message.replace("field unit: ", "--unit: "), error.hint) from error
     return chair.case(unit, places_of(chair.study, unit, args.target, args.field, "adjudicate"))

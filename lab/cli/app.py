@@ -12,6 +12,7 @@ from msgspec.structs import replace as changed
 from lab.cli.output import say
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
+from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,7 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
         from screens.mirror.terminal_graphics import prepare
 
         prepare(settings.graphics)
+    store.database.suggests = sees_outcomes(settings.seat)  # a room may be another's than who opened the file
     app = LabApp(store, settings, opening, reads_words=settings.ocr)
     give_pictures_back()
     spare_pauses()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
@@ -20,6 +19,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
 from lab.core.step import Action, ActionKind
+from lab.core.suggestion import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,13 +119,8 @@ def _action(text: str) -> Action:
     if not name.startswith("{"):
         problem = "needs more than its name" if name in kinds else "is no action"
         words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        near = (
-            []
-            if name in kinds
-            else [kind for kind in kinds if name and name in kind] or get_close_matches(words, kinds)
-        )
-        hint = f"Do you mean {near[0]}? " if near else ""
-        raise LabError("--action", f"{words!r} {problem}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
+        near = "" if name in kinds else suggestion(name, kinds)
+        raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
     try:
         return decode(text, Action, "--action")
     except LabError as error:

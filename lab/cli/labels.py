@@ -330,7 +330,7 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
     from lab.studies.study_places import StudyPlaces
 
     try:
-        return StudyPlaces(store, study).unit(name, "labels").id
+        return StudyPlaces(store, study, suggests=True).unit(name, "labels").id
     except LabError as error:
         raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
 

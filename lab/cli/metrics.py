@@ -24,6 +24,7 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.plain_text import plain
 from lab.core.rounding import rounded
 from lab.core.settings import Settings
+from lab.core.suggestion import none_of
 from lab.core.task import load_persona
 from lab.studies.seats import sees_outcomes
 from lab.studies.settled_runs import study_marks
@@ -130,7 +131,7 @@ def _papers(text: str) -> tuple[str, ...]:
     names = _names(text)
     unknown = [name for name in names if name not in PAPERS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(PAPERS)}")
+        raise argparse.ArgumentTypeError(none_of(unknown[0], PAPERS))
     return names
 
 

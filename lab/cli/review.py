@@ -34,6 +34,7 @@ from lab.core.proofreading import (
 )
 from lab.core.settings import Settings, check_named, load
 from lab.core.step import Action
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.studies.proofreading import ProofreadingSession, verdict_place
 from lab.studies.proofreading_queue import review_queue
@@ -226,7 +227,8 @@ def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: 
     for known in fields:
         if field == known:
             return ProofreadPlace(number, known)
-    raise LabError("review", f"{step} has no field {field!r}; it has {', '.join(fields)}", code=2)
+    problem = f"{step} has no field {field!r}; it has {', '.join(fields)}{suggestion(field, fields)}"
+    raise LabError("review", problem, code=2)
 
 
 def _value_typed(place: ProofreadPlace, text: str) -> Any:

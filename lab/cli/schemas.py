@@ -48,6 +48,7 @@ from lab.core.run_records import TraceLine
 from lab.core.settings import Settings
 from lab.core.step import Action
 from lab.core.study import StudyLine
+from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
 from lab.runs.pass_rates import BatchResult
@@ -166,7 +167,7 @@ def schema(args: SchemaArguments) -> int:
             _named_by_its_file(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
-        raise LabError("schema", f"there is none named {args.name!r}; {', '.join(sorted([*known, 'persona']))}", code=2)
+        raise LabError("schema", none_of(args.name, sorted([*known, "persona"])), code=2)
     return 0
 
 

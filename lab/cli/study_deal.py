@@ -21,6 +21,7 @@ from lab.core.label import Act, ActKind, Label
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to, handed_in
 from lab.core.settings import check_code
 from lab.core.study import Assignment, Study, Unit
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import study_named
@@ -287,7 +288,7 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
     if rater == by:
         raise LabError(what, f"{rater} cannot take their own place.")
     if not store.studies.progress(study, rater).dealt and rater not in study.raters:
-        raise LabError(what, f"{rater} is none of its people.")
+        raise LabError(what, f"{rater} is none of its people{suggestion(rater, study.raters) or '.'}")
     if not store.studies.assignments(study):
         raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
     if store.studies.left(study, rater):
@@ -319,7 +320,8 @@ def release(args: StudyReleaseArguments) -> int:
         study = study_named(store, args.study)
         _check_open(store, study)
         if not store.studies.held(study, args.rater):
-            raise LabError(f"study {study.name}", f"{args.rater} is not held.")
+            near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
+            raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
         _act(store, study, args.rater, "released", {"by": settings.person})
     emit(
         RaterReleased(study.id, study.version, args.rater),

@@ -13,6 +13,7 @@ from lab.cli.study_status import people_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
+from lab.core.suggestion import suggestion
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import check_goes_on, study_named
@@ -130,7 +131,8 @@ def _named(words: str | None, people: Sequence[str], option: str) -> list[str]:
     codes = [code.strip() for code in (words or "").split(",") if code.strip()]
     for code in codes:
         if code not in people:
-            raise LabError(option, f"{code} is none of the study's people.", f"They are {', '.join(people)}.", code=2)
+            problem = f"{code} is none of the study's people{suggestion(code, people) or '.'}"
+            raise LabError(option, problem, f"They are {', '.join(people)}.", code=2)
     return codes
 
 

@@ -19,6 +19,7 @@ from lab.core.ids_and_clock import now
 from lab.core.protocol import Protocol
 from lab.core.rounding import count
 from lab.core.study import Study, Unit
+from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_runs import Skipped
@@ -244,7 +245,7 @@ def _plan(args: StudyNewArguments) -> Plan:
     plan = plan_of(args.plan, given)
     unknown = [what for what in args.reveal or () if what not in _HIDDEN]
     if unknown:
-        raise LabError("study new", f"--reveal {unknown[0]!r} is none of {', '.join(_HIDDEN)}", code=2)
+        raise LabError("study new", f"--reveal {none_of(unknown[0], _HIDDEN)}", code=2)
     blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
     return plan_of(args.plan, {**given, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
 

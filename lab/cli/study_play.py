@@ -13,6 +13,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import load
 from lab.core.study import Study, Unit
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.spec import user_name
@@ -64,7 +65,8 @@ def check_person(store: Store, study: Study, code: str) -> None:
     if store.studies.progress(study, code).dealt:
         return
     if code not in study.raters:
-        raise LabError(what, f"{code} is none of its people.", "--as CODE says who you are.")
+        near = suggestion(code, study.raters) if store.database.suggests else ""
+        raise LabError(what, f"{code} is none of its people{near or '.'}", "--as CODE says who you are.")
     raise LabError(what, f"nothing is dealt to {code} yet.", f"`hitlab study deal {study.id}` deals it.")
 
 
