@@ -12,6 +12,11 @@ from lab.core.suggestion import suggestion
 HERE = Path(__file__).parent
 
 
+def names() -> list[str]:
+    """Every built-in protocol's name, sorted."""
+    return [*_files()]
+
+
 def protocols() -> dict[str, Protocol]:
     """Every built-in protocol by its id."""
     return {id: load_protocol(path) for id, path in _files().items()}

@@ -96,6 +96,15 @@ def add_adjudicate(parser: Parser) -> None:
     parser.add_argument("--withdraw", action="store_true", help="leave an item unsettled again")
     parser.add_argument("--gold", metavar="FILE", help="write what is settled as gold for `hitlab study new --gold`")
     parser.json()
+    parser.examples(
+        """\
+  hitlab adjudicate tdg --list                     what is to be settled
+  hitlab adjudicate tdg --unit 019a --as D1        one run, on the screen
+  hitlab adjudicate tdg --unit 019a --target open --field state \\
+    --value completed --reason "The app is open." --as D1
+  hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
+"""
+    )
 
 
 def adjudicate(args: AdjudicateArguments) -> int:

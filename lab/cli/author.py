@@ -166,6 +166,15 @@ def add_author(parser: Parser) -> None:
     act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
     parser.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
     parser.json()
+    parser.completes(target="task", run_id="run")
+    parser.examples(
+        """\
+  hitlab author usual_lunch --as D1    draft its design, beside a run of it
+  hitlab author usual_lunch --show     the design, and what is wrong with it
+  hitlab author usual_lunch --verify --as D2
+  hitlab author usual_lunch --out design.yaml
+"""
+    )
 
 
 def author(args: AuthorArguments) -> int:

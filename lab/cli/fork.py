@@ -77,6 +77,15 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     parser.json()
+    parser.completes(place="run", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab fork 019a@4 --say "Without onions, please."
+  hitlab fork 019a@4 --reject --user script --headless
+  hitlab fork 019a@1 --agent model:openai/gpt-5
+  hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
+"""
+    )
 
 
 def fork(args: ForkArguments) -> int:
@@ -156,6 +165,13 @@ def add_family(parser: Parser) -> None:
     parser.runs(family, FamilyArguments)
     parser.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab family 019a
+  hitlab family 019a --json | jq '.[].score'
+"""
+    )
 
 
 def family(args: FamilyArguments) -> int:

@@ -184,6 +184,7 @@ def add_labels(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+    parser.completes(study="study", rater="rater")
     parser.examples(
         """\
   hitlab labels tdg                    the answers that stand

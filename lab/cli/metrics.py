@@ -118,6 +118,15 @@ def add_metrics(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each number")
+    parser.completes(run_ids="run", study="study", rater="rater")
+    parser.examples(
+        """\
+  hitlab metrics                       over all runs
+  hitlab metrics --by agent --paper knowu,dac
+  hitlab metrics --study tdg --csv > tdg.csv
+  hitlab metrics --explain             what each number is, and by which paper
+"""
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -156,6 +156,15 @@ def add_review(parser: Parser) -> None:
     parser.add_argument("--note", metavar="TEXT", help="with --settle: why")
     parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab review --list
+  hitlab review 019a --as R1           step by step, on the screen
+  hitlab review 019a --edit 3 instruction "Tap Save" --as R1
+  hitlab review 019a --accept all --commit --as R1
+"""
+    )
 
 
 def review(args: ReviewArguments) -> int:

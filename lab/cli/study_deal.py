@@ -95,6 +95,12 @@ def add_study_deal(parser: Parser) -> None:
     parser.runs(deal, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study deal tdg
+  hitlab study deal tdg --json | jq .new
+"""
+    )
 
 
 def deal(args: StudyArguments) -> int:
@@ -166,6 +172,12 @@ def add_study_lock(parser: Parser) -> None:
     parser.study()
     parser.add_argument("--even-so", action="store_true", help="although somebody has something left to do")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study lock tdg
+  hitlab study lock tdg --even-so      although somebody is not done
+"""
+    )
 
 
 def lock(args: StudyLockArguments) -> int:
@@ -204,6 +216,11 @@ def add_study_archive(parser: Parser) -> None:
     parser.runs(archive, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study archive tdg             `restore` brings it back
+"""
+    )
 
 
 def archive(args: StudyArguments) -> int:
@@ -215,6 +232,12 @@ def add_study_restore(parser: Parser) -> None:
     parser.runs(restore, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study status --all            archived studies, too
+  hitlab study restore tdg
+"""
+    )
 
 
 def restore(args: StudyArguments) -> int:
@@ -250,6 +273,12 @@ def add_study_replace(parser: Parser) -> None:
     parser.add_argument("rater", metavar="R2", help="who leaves")
     parser.add_argument("--by", metavar="R4", required=True, help="who goes on in their place")
     parser.json()
+    parser.completes(rater="rater")
+    parser.examples(
+        """\
+  hitlab study replace tdg R2 --by R4
+"""
+    )
 
 
 def replace(args: StudyReplaceArguments) -> int:
@@ -311,6 +340,12 @@ def add_study_release(parser: Parser) -> None:
     parser.study()
     parser.add_argument("rater", metavar="R1", help="who was held")
     parser.json()
+    parser.completes(rater="rater")
+    parser.examples(
+        """\
+  hitlab study release tdg R1
+"""
+    )
 
 
 def release(args: StudyReleaseArguments) -> int:

@@ -66,6 +66,13 @@ def add_study_links(parser: Parser) -> None:
     parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
     parser.add_argument("--url", metavar="URL", help=f"the address that people reach (default: {LOCAL})")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study links tdg --until 14d
+  hitlab study links tdg --again R1    a new link; the old one is revoked
+  hitlab study links tdg --revoke R2
+"""
+    )
 
 
 def links(args: StudyLinksArguments) -> int:

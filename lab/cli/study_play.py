@@ -36,6 +36,12 @@ def add_study_open(parser: Parser) -> None:
     parser.study()
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     parser.add_argument("--only", action="store_true", help="this study and nothing else: no list of others, no Home")
+    parser.examples(
+        """\
+  hitlab study open tdg --as R1
+  hitlab study open knowu-5c --as P07 --only
+"""
+    )
 
 
 def open(args: StudyOpenArguments) -> int:
@@ -108,6 +114,12 @@ def add_study_play(parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="the model that answers where the plan says model")
     parser.add_argument("--device", metavar="SERIAL", help="a phone's serial or HOST:PORT; or embedded")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study play knowu-5c
+  hitlab study play knowu-5c --model openai/gpt-5 --device R58M
+"""
+    )
 
 
 def play(args: StudyPlayArguments) -> int:
