@@ -24,6 +24,7 @@ from textual.worker import WorkerFailed
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, keep_theme
+from lab.core.suggestion import none_of
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
@@ -202,8 +203,7 @@ class LabApp(Navigation):
         self._reads_words = reads_words
         self._text_reader: TextReader | None = None
         if settings.theme not in self.available_themes:
-            known = ", ".join(sorted(self.available_themes))
-            raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
+            raise LabError("settings", f"theme {none_of(plain(settings.theme), sorted(self.available_themes))}")
         self.theme = settings.theme
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)

@@ -24,6 +24,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind, Label
 from lab.core.run_records import Imported, Kit
 from lab.core.study import Assignment, Study, Unit
+from lab.core.suggestion import suggestion
 from lab.core.trace import Ended
 from store import run_rows
 from store.connection import connect, named, sqlite_errors
@@ -123,7 +124,8 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
     if store.labels.withdrew(rater):
         raise LabError(what, f"{rater} has withdrawn.")
     if not dealt:
-        raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
+        near = "" if rater in study.raters else suggestion(rater, study.raters)
+        raise LabError(what, f"nothing is dealt to {rater}{near or '.'}", "`hitlab study status` says who has what.")
     if store.studies.left(study, rater):
         raise LabError(what, f"{rater} has left it; another goes on in their place.")
     if store.studies.locked(study):

@@ -74,6 +74,15 @@ def add_run(parser: Parser) -> None:
     )
     parser.add_argument("--fail-under", type=share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
     parser.json()
+    parser.completes(tasks="task", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab run usual_lunch way_home --attempts 3
+  hitlab run --all --agent model:openai/gpt-5 --json > scores.json
+  hitlab run --kind personalized --persona ines --log noise
+  hitlab run --all --until-pass --attempts 4 --fail-under 0.8
+"""
+    )
 
 
 def run(args: RunArguments) -> int:

@@ -36,6 +36,12 @@ class Finding(msgspec.Struct, frozen=True):
 def add_doctor(parser: Parser) -> None:
     parser.runs(doctor, Arguments)
     parser.json()
+    parser.examples(
+        """\
+  hitlab doctor
+  hitlab doctor --json --db study.db
+"""
+    )
 
 
 def doctor(args: Arguments) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
@@ -20,6 +19,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
 from lab.core.step import Action, ActionKind
+from lab.core.suggestion import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +77,15 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     parser.json()
+    parser.completes(place="run", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab fork 019a@4 --say "Without onions, please."
+  hitlab fork 019a@4 --reject --user script --headless
+  hitlab fork 019a@1 --agent model:openai/gpt-5
+  hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
+"""
+    )
 
 
 def fork(args: ForkArguments) -> int:
@@ -119,13 +128,8 @@ def _action(text: str) -> Action:
     if not name.startswith("{"):
         problem = "needs more than its name" if name in kinds else "is no action"
         words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        near = (
-            []
-            if name in kinds
-            else [kind for kind in kinds if name and name in kind] or get_close_matches(words, kinds)
-        )
-        hint = f"Do you mean {near[0]}? " if near else ""
-        raise LabError("--action", f"{words!r} {problem}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
+        near = "" if name in kinds else suggestion(name, kinds)
+        raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
     try:
         return decode(text, Action, "--action")
     except LabError as error:
@@ -161,6 +165,13 @@ def add_family(parser: Parser) -> None:
     parser.runs(family, FamilyArguments)
     parser.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab family 019a
+  hitlab family 019a --json | jq '.[].score'
+"""
+    )
 
 
 def family(args: FamilyArguments) -> int:

@@ -64,6 +64,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
     )
     parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
     parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
+    parser.completes(study="study", rater="rater")
     parser.examples(
         """\
   hitlab label tdg answers.jsonl --as R1

@@ -184,6 +184,7 @@ def add_labels(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+    parser.completes(study="study", rater="rater")
     parser.examples(
         """\
   hitlab labels tdg                    the answers that stand
@@ -330,7 +331,7 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
     from lab.studies.study_places import StudyPlaces
 
     try:
-        return StudyPlaces(store, study).unit(name, "labels").id
+        return StudyPlaces(store, study, suggests=True).unit(name, "labels").id
     except LabError as error:
         raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
 

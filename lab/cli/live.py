@@ -64,6 +64,13 @@ def add_demo(parser: Parser) -> None:
     parser.window()
     parser.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
     parser.json()
+    parser.examples(
+        """\
+  hitlab demo                          you are the user
+  hitlab demo --headless               a script answers
+  hitlab demo --db study.db --json
+"""
+    )
 
 
 def demo(args: DemoArguments) -> int:
@@ -124,6 +131,15 @@ def add_live(parser: Parser) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print exactly one JSON document")
     output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
+    parser.completes(task="task", resume="run", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab live usual_lunch
+  hitlab live usual_lunch --agent model:openai/gpt-5 --gate ask
+  hitlab live task.yaml --device R58M --as P07 --seat participant
+  hitlab live --resume 019a --headless --events
+"""
+    )
 
 
 def live(args: LiveArguments) -> int:
@@ -174,6 +190,13 @@ def add_replay(parser: Parser) -> None:
     parser.runs(replay, ReplayArguments)
     parser.window()
     parser.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab replay 019a
+  hitlab replay 019a@7                 opened at step 7
+"""
+    )
 
 
 def replay(args: ReplayArguments) -> int:

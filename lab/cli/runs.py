@@ -90,6 +90,15 @@ def add_runs(parser: Parser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N lines")
     parser.add_argument("--costs", action="store_true", help="also what each run cost, for which its steps are read")
     parser.json()
+    parser.completes(sort="column", group="group")
+    parser.examples(
+        """\
+  hitlab runs 'score<1' agent:qwen     both must hold
+  hitlab runs lunch -status:failed --sort score-
+  hitlab runs --group agent
+  hitlab runs started:2026-03 --costs --json
+"""
+    )
 
 
 def runs(args: RunsArguments) -> int:
@@ -207,6 +216,12 @@ def add_traces(parser: Parser) -> None:
     parser.runs(traces, TracesArguments)
     parser.add_argument("--limit", type=int, metavar="N", help="only the newest N")
     parser.json()
+    parser.examples(
+        """\
+  hitlab traces --limit 20
+  hitlab traces --json | jq '.[].score'
+"""
+    )
 
 
 def traces(args: TracesArguments) -> int:
@@ -262,6 +277,13 @@ def add_show(parser: Parser) -> None:
     parser.runs(show, ShowArguments)
     parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab show 019a
+  hitlab show 019a --json | jq '.steps[0]'
+"""
+    )
 
 
 def show(args: ShowArguments) -> int:

@@ -17,6 +17,7 @@ from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.author import DesignLine, DesignShown, DesignWritten
 from lab.cli.compare import Comparison
+from lab.cli.completion import CompletionScript
 from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
 from lab.cli.doctor import Finding
 from lab.cli.files import Exported, ImportResult, Packed
@@ -48,6 +49,7 @@ from lab.core.run_records import TraceLine
 from lab.core.settings import Settings
 from lab.core.step import Action
 from lab.core.study import StudyLine
+from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
 from lab.runs.pass_rates import BatchResult
@@ -112,6 +114,7 @@ def schemas() -> dict[str, Any]:
         "where": Places,
         "keys": list[KeyLine],
         "doctor": list[Finding],
+        "completion": CompletionScript,
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "phone": PhoneServed,
@@ -139,6 +142,11 @@ def schemas() -> dict[str, Any]:
     }
 
 
+def names() -> list[str]:
+    """The names of all of them, sorted."""
+    return sorted([*schemas(), "persona"])
+
+
 class SchemaArguments(Arguments):
     """What `schema` takes."""
 
@@ -149,14 +157,20 @@ def add_schema(parser: Parser) -> None:
     parser.runs(schema, SchemaArguments)
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without it, the names")
     parser.json()
+    parser.completes(name="schema")
+    parser.examples(
+        """\
+  hitlab schema                        the names of all
+  hitlab schema task > task.schema.json
+"""
+    )
 
 
 def schema(args: SchemaArguments) -> int:
     """The JSON Schema of one input or output, or the list of their names."""
     known = schemas()
     if args.name is None:
-        names = [*known, "persona"]
-        emit(sorted(names), lambda _: say("\n".join(sorted(names))), json=args.json)
+        emit(names(), lambda all_names: say("\n".join(all_names)), json=args.json)
         return 0
     if args.name == "persona":
         print_json_lines(_profile_schema())
@@ -166,7 +180,7 @@ def schema(args: SchemaArguments) -> int:
             _named_by_its_file(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
-        raise LabError("schema", f"there is none named {args.name!r}; {', '.join(sorted([*known, 'persona']))}", code=2)
+        raise LabError("schema", none_of(args.name, names()), code=2)
     return 0
 
 

@@ -37,6 +37,14 @@ def add_serve(parser: Parser) -> None:
     parser.add_argument("--port", type=int, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
     parser.add_argument("--most", type=int, default=200, metavar="N", help="most windows at once (default: 200)")
+    parser.completes(study="study")
+    parser.examples(
+        """\
+  hitlab study links tdg               makes each person's link
+  hitlab serve --study tdg
+  hitlab serve --study tdg --study mine --url https://lab.example.org
+"""
+    )
 
 
 def serve(args: ServeArguments) -> int:

@@ -13,6 +13,7 @@ from lab.cli.study_status import people_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
+from lab.core.suggestion import suggestion
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import check_goes_on, study_named
@@ -65,6 +66,13 @@ def add_study_links(parser: Parser) -> None:
     parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
     parser.add_argument("--url", metavar="URL", help=f"the address that people reach (default: {LOCAL})")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study links tdg --until 14d
+  hitlab study links tdg --again R1    a new link; the old one is revoked
+  hitlab study links tdg --revoke R2
+"""
+    )
 
 
 def links(args: StudyLinksArguments) -> int:
@@ -130,7 +138,8 @@ def _named(words: str | None, people: Sequence[str], option: str) -> list[str]:
     codes = [code.strip() for code in (words or "").split(",") if code.strip()]
     for code in codes:
         if code not in people:
-            raise LabError(option, f"{code} is none of the study's people.", f"They are {', '.join(people)}.", code=2)
+            problem = f"{code} is none of the study's people{suggestion(code, people) or '.'}"
+            raise LabError(option, problem, f"They are {', '.join(people)}.", code=2)
     return codes
 
 

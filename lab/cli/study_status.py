@@ -71,6 +71,13 @@ def add_study_status(parser: Parser) -> None:
     parser.add_argument("study", nargs="?", metavar="STUDY", help="one study (default: all that are not archived)")
     parser.add_argument("--all", action="store_true", help="archived studies, too")
     parser.json()
+    parser.completes(study="study")
+    parser.examples(
+        """\
+  hitlab study status
+  hitlab study status tdg              who has how much left
+"""
+    )
 
 
 def status(args: StudyStatusArguments) -> int:
@@ -252,6 +259,12 @@ def add_study_show(parser: Parser) -> None:
     parser.runs(show, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study show tdg
+  hitlab study show tdg@1 --json | jq .plan
+"""
+    )
 
 
 def show(args: StudyArguments) -> int:

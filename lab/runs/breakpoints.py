@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -11,6 +10,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.seams import Screen
 from lab.core.step import ActionKind, Proposed
+from lab.core.suggestion import suggestion
 from lab.core.trace import Step
 from lab.core.ui_tree import UiTree
 
@@ -60,8 +60,9 @@ def parse(spec: str) -> Breakpoint:
     if kind == "action":
         value = value.casefold().replace(" ", "_")
         if value not in get_args(ActionKind):
-            near = difflib.get_close_matches(value, get_args(ActionKind), n=3, cutoff=0.3) or get_args(ActionKind)
-            raise _refused(spec, f"names no kind of action; near it: {', '.join(near)}")
+            kinds = get_args(ActionKind)
+            near = suggestion(value, kinds) or f"; they are {', '.join(kinds)}"
+            raise _refused(spec, f"names no kind of action{near}")
     return Breakpoint(kind, str(int(value)) if kind == "step" else value)  # type: ignore[arg-type]
 
 
@@ -103,9 +104,9 @@ class Breakpoints:
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
         if not self._apps or wanted in self._apps or wanted in packages or "." in wanted:
             return
-        near = difflib.get_close_matches(wanted, self._apps, n=3, cutoff=0.5) or sorted(self._apps)
+        near = suggestion(wanted, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
         raise LabError(
-            f"breakpoint {spec!r}", f"names no app of this phone; near it: {', '.join(near)}",
+            f"breakpoint {spec!r}", f"names no app of this phone{near}",
             "Or write a whole package, as in app:com.example.shop.", code=2,
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ from lab.core.trace import PHONE, AnyEvent, Conditions, Ended, Flagged, Paused, 
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import cut_off, left_at, put_back
-from lab.runs.spec import PERSON, Spec, agent_of, brief_of, check_harness, phone_of
+from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_harness, no_form, phone_of
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -430,7 +430,7 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
         from simulators.users.model import model_user
 
         return model_user(file, load(), spec.task, spec.persona)
-    raise LabError("user", f"{spec.user!r} is none of human, script, script:FILE, model:NAME", code=2)
+    raise LabError("user", no_form(spec.user, USER_FORMS), code=2)
 
 
 def check_spec(store: Store | None, spec: Spec) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.seams import Agent, Brief, Device
 from lab.core.settings import EMBEDDED, UNNAMED
+from lab.core.suggestion import near_names, question
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Trace
 from store.store import Store
@@ -144,8 +146,20 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.core.settings import load
 
         return model_agent(name, load())
-    known = "playbook, playbook:NAME, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
-    raise LabError("agent", f"{name!r} is none of {known}", code=2)
+    raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
+
+
+AGENT_FORMS = ("playbook", "playbook:NAME", "recorded:ID", "process:COMMAND", "model:NAME", "model+memory:NAME")
+"""How agents are named."""
+USER_FORMS = ("human", "script", "script:FILE", "model:NAME")
+"""How those are named who answer an agent's questions."""
+
+
+def no_form(name: str, forms: Sequence[str]) -> str:
+    """What is wrong with a name that has none of the forms; suggested is the one whose first word may be meant."""
+    kind, colon, source = name.partition(":")
+    near = near_names(kind, (form.partition(":")[0] for form in forms))
+    return f"{name!r} is none of {', '.join(forms)}{question([f'{one}{colon}{source}' for one in near])}"
 
 
 def is_playbook(agent: str) -> bool:

@@ -31,6 +31,7 @@ Call = Callable[..., tuple[int, str]]
 
 ALONE = {
     "demo", "live", "run", "record", "device scrcpy", "devices", "phone", "study new", "study take", "import",
+    "completion",
 }  # fmt: skip
 """Commands that make something new, or speak with phones: they tell of nothing that is stored."""
 TRIED: dict[str, list[str]] = {
