@@ -33,6 +33,7 @@ from screens.lab import Failed
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.stylesheet import ThemedStylesheet
+from screens.system_browser import open_in_browser
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -159,6 +160,15 @@ class LabApp(Navigation):
         ),
         Binding("escape", "one_back", "Back", show=False, id="app.back", group=EVERYWHERE, tooltip="One step back"),
         Binding("plus", "zoom", "Zoom", show=False, id="app.zoom", group=EVERYWHERE, tooltip="This pane alone, or all"),
+        Binding(
+            "O",
+            "window",
+            "Open picture",
+            show=False,
+            id="app.window",
+            group=EVERYWHERE,
+            tooltip="The phone's picture on a page, in this machine's browser",
+        ),
         Binding("q", "quit", "Quit", show=False, id="app.quit", group=EVERYWHERE, tooltip="Leave hitlab"),
         Binding(
             "ctrl+q",
@@ -253,11 +263,23 @@ class LabApp(Navigation):
             self.action_window()
 
     def action_window(self) -> None:
-        """Says where the page of pictures is, and copies its address."""
+        """Opens the page of pictures in this machine's browser; says where it is, and copies its address."""
         if self.window is None:
-            raise LabError("Pictures", "have no page in this app.", "Begin it with --window.")
-        self.copy_to_clipboard(self.window.address)
-        self.notify(f"{self.window.address}  (copied)", title="Pictures in a browser", timeout=15, markup=False)
+            from screens.picture_window import PictureWindow
+
+            self.window = PictureWindow()
+            self._show_on_page()
+        address = self.window.address
+        self.copy_to_clipboard(address)
+        opened = "opened, and copied" if open_in_browser(address) else "copied"
+        self.notify(f"{address}  ({opened})", title="Pictures in a browser", timeout=15, markup=False)
+
+    def _show_on_page(self) -> None:
+        """Has a page that was opened just now show what is looked at; a phone that is live shows itself."""
+        from screens.replay.phone_pane import StillPhone
+
+        for phone in self.screen.query(StillPhone):
+            phone.show_again()
 
     def on_unmount(self) -> None:
         if self.window is not None:
@@ -291,6 +313,8 @@ class LabApp(Navigation):
             return action == "quit"
         if action == "read_help":
             return self._running and bool(self.screen_stack) and bool(self.screen.query_children("Help"))
+        if action == "window":
+            return not self.is_web  # there it is beside the terminal already
         return not (action == "show" and parameters[0] in ROOMS) or self.has_room(str(parameters[0]))
 
     @property
@@ -318,8 +342,6 @@ class LabApp(Navigation):
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
-        if self.window is not None and not self.is_web:
-            yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
     def _task_commands(self) -> Iterable[SystemCommand]:

@@ -93,6 +93,12 @@ def lab_of(node: MessagePump) -> Lab:
     return cast("Lab", node.app)
 
 
+def windows_of(node: MessagePump) -> Callable[[], PictureWindow | None]:
+    """Finds the page of pictures, from any thread: it may be opened at any time."""
+    app = node.app
+    return lambda: getattr(app, "window", None)
+
+
 def tried(node: MessagePump, work: Callable[[], None]) -> None:
     """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
     try:

@@ -32,6 +32,8 @@ WINDOWS_A_LINK = 3
 _LOOKS = 2.0
 """Seconds between two looks at whether the links of open rooms still open them."""
 _COOKIE_AGE = 400 * 24 * 3600
+_REGION = 1024
+"""Most bytes of a region that is dragged on a picture."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
@@ -123,6 +125,7 @@ class LabServer:
             web.get("/l/{link}/", self._show_room),
             web.get("/l/{link}/socket/{window}", self._open_room),
             web.get("/l/{link}/phone/{window}/{rest:|now|picture}", self._picture),
+            web.post("/l/{link}/phone/{window}/{rest:region}", self._picture),
             web.static("/static", self._static),
             web.get("/{rest:.*}", self._nothing),
         ]
@@ -245,7 +248,8 @@ class LabServer:
         assert self._pictures is not None
         address = window.pictures + request.match_info["rest"]
         try:
-            async with self._pictures.get(address, params=request.query) as answer:
+            sent = await request.content.read(_REGION) if request.method == "POST" else None
+            async with self._pictures.request(request.method, address, params=request.query, data=sent) as answer:
                 body = await answer.read()
                 policy = answer.headers.get("Content-Security-Policy", "")
                 headers = {

@@ -11,6 +11,7 @@ from textual.message import Message
 
 from lab.runs.recorded_run import PlaceView
 from screens.annotate.region import RegionFrame, framed
+from screens.lab import window_of
 from screens.mirror.fit import room
 from screens.mirror.marks import PhoneMark
 from screens.replay.phone_pane import StillPhone
@@ -88,6 +89,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         if on is not (self.frame is not None):
             self.can_focus = on
             self._draw_in_characters(on)
+            self._ask_page(on)
             self.set_class(on, "-drawing")
             self._frame(self._first() if on else None)
             self.entitle()
@@ -99,6 +101,16 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self.show_picture(False)
         elif self._covered:
             self.show_picture(True)
+
+    def _ask_page(self, on: bool) -> None:
+        """On the page of pictures, where there is one, the region may be dragged, too."""
+        window = window_of(self)
+        if window is not None and self.leads:
+            window.ask_region(self._take_dragged if on else None)
+
+    def _take_dragged(self, region: Region) -> None:
+        """What was dragged on the page, on its thread."""
+        self.post_message(self.Framed(self, region))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Of another screen the first thing is framed."""

@@ -24,7 +24,7 @@ from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay, sees_outcomes
 from screens.key_names import keys_of, with_keys
-from screens.lab import lab_of, window_of
+from screens.lab import lab_of, windows_of
 from screens.live.banner import Banner
 from screens.live.debug_panes import RewindPanel
 from screens.live.debugging import Debugging
@@ -139,7 +139,7 @@ class LiveScreen(Screen[None]):
             self._before.close()
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
-        self._phone.follow(window_of(self))
+        self._phone.follow(windows_of(self))
         self._watch.begin(self._phone.show if self._phone.mirror is not None else None)
         self.set_interval(_TICK, self._tell)
 

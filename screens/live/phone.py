@@ -16,6 +16,8 @@ from screens.mirror.mirror import Mirror
 from screens.mirror.touch import marks_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from screens.picture_window import PictureWindow
 
 _SHAPE = 1080, 2400
@@ -27,7 +29,7 @@ class LivePhone:
 
     def __init__(self, *, seen: bool) -> None:
         self.mirror = Mirror(id="phone") if seen else None
-        self._window: PictureWindow | None = None
+        self._page: Callable[[], PictureWindow | None] = lambda: None
         self._via: str | None = None
 
     def fit(self, size: Size) -> None:
@@ -38,24 +40,24 @@ class LivePhone:
             columns, self.mirror.zoom = room(_SHAPE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
             self.mirror.styles.width = columns + border
 
-    def follow(self, window: PictureWindow | None) -> None:
-        """What is shown here is shown on this page, too, where one is open."""
-        self._window = window
+    def follow(self, page: Callable[[], PictureWindow | None]) -> None:
+        """What is shown here is shown on this page, too, while one is open."""
+        self._page = page
 
     def show(self, frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
         if self.mirror is not None:
             self.mirror.post_frame(frame)
-            if self._window is not None:
-                self._window.show_frame(frame)
+            if (page := self._page()) is not None:
+                page.show_frame(frame)
 
     def mark(self, action: Action | None) -> None:
         """Marks where an action touches; None takes the marks away."""
         if self.mirror is not None:
             marks = marks_of(action)
             self.mirror.mark(marks)
-            if self._window is not None:
-                self._window.mark(marks)
+            if (page := self._page()) is not None:
+                page.mark(marks)
 
     def tell(self, *, via: str, trouble: str) -> None:
         """Says on the border how pictures come, where there are several ways, and in what trouble the phone is."""

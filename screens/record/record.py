@@ -23,7 +23,7 @@ from lab.runs.descriptions import one_line
 from lab.runs.session import Session
 from lab.studies.seats import may_replay
 from screens.key_names import keys_of
-from screens.lab import lab_of, window_of
+from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
 from screens.live.seat_pane import Seat
 from screens.live.session_messages import Happened, Refused, Turn, Watch
@@ -37,6 +37,8 @@ from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from screens.picture_window import PictureWindow
 
 MORE = Binding.Group("More", compact=True)
@@ -117,13 +119,13 @@ class RecordScreen(Screen[None]):
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
-        self._watch.begin(partial(self._picture, window_of(self)))
+        self._watch.begin(partial(self._picture, windows_of(self)))
         self.set_interval(_TICK, self._tell)
 
-    def _picture(self, window: PictureWindow | None, frame: Frame) -> None:
+    def _picture(self, page: Callable[[], PictureWindow | None], frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
         self._mirror.post_frame(frame)
-        if window is not None:
+        if (window := page()) is not None:
             window.show_frame(frame)
 
     def on_unmount(self) -> None:

@@ -104,6 +104,10 @@ class StillPhone(Vertical):
     def show_picture(self, on: bool) -> None:
         """The picture itself, where the terminal can show it, or characters."""
         self._wants_picture = on
+        self.show_again()
+
+    def show_again(self) -> None:
+        """Shows what is shown, for whoever has come to look."""
         if self._last is not None:
             self.show(self._last[0], after=self._last[1])
 
@@ -118,8 +122,7 @@ class StillPhone(Vertical):
         """Draws these beside the action of whatever step is shown, instead of those before."""
         if tuple(marks) != self._more:
             self._more = tuple(marks)
-            if self._last is not None:
-                self.show(self._last[0], after=self._last[1])
+            self.show_again()
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
