@@ -69,6 +69,8 @@ class JudgeView:
     swapped: bool = False
     pictures: int = 12
     """Most pictures in one question."""
+    sections: tuple[tuple[str, str], ...] = ()
+    """What is told of a task that has no run yet, by title."""
 
 
 class JudgeQuestion(NamedTuple):
@@ -79,6 +81,8 @@ class JudgeQuestion(NamedTuple):
     read: Callable[[str], Any]
     schema: Mapping[str, Any] | None = None
     """A JSON Schema of the answer, for models that keep to one."""
+    once: bool = False
+    """Whether one answer serves every run of the judge: what a step shows, say, and not what follows from it."""
 
     @property
     def sha(self) -> str:

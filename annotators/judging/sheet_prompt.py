@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from annotators.judging.prompt_files import filled, version_of
-from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, JudgeView, Judging
+from annotators.judging.question import JudgedPlace, JudgedRun, JudgedStep, JudgeQuestion, JudgeView, Judging
 from annotators.judging.sheet_answer import answer_schema, asked_places, read_sheet
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
@@ -29,7 +29,7 @@ class SheetJudge:
 
     def judge(self, view: JudgeView) -> Judging:
         """One question; the answer to it is the sheet."""
-        places = yield sheet_question(view)
+        places: list[JudgedPlace] = yield sheet_question(view)
         return places
 
 
@@ -42,9 +42,8 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
         title=protocol.said(view.locale, "title", protocol.title),
         guide=protocol.guided(view.locale).strip(),
     )
-    parts: list[str | Blob] = []
-    for given in _given(view):
-        parts.append(given)
+    parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
+    parts += _given(view)
     shown = pictured(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, shown)

@@ -51,6 +51,7 @@ COMMANDS = (
     ("study", "plan, deal and follow studies", ""),
     ("serve", "serve studies to browsers, each person by a link", "serve"),
     ("label", "write answers from JSON lines, by the rules of the screen", "label"),
+    ("judge", "have a language model judge a study, as one more rater", "judge"),
     ("labels", "print the answers of a study", "labels"),
     ("adjudicate", "settle what raters disagree on, with a reason", "adjudicate"),
     ("agreement", "how far a study's raters agree, each number with its n", "agreement"),
