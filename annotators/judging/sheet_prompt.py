@@ -47,6 +47,8 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
     shown = pictured(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, shown)
+    if any(field.sided for field in protocol.fields):
+        parts.append("Where the guideline says left, it is side A; right is side B.")
     parts.append("What is asked\n" + "\n".join(_asked(view)))
     messages = (Message("system", (system,)), Message("user", tuple(_joined(parts))))
     return JudgeQuestion("sheet", messages, lambda text: read_sheet(view, text), answer_schema(view))

@@ -22,6 +22,7 @@ from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
 from lab.cli.doctor import Finding
 from lab.cli.files import Exported, ImportResult, Packed
 from lab.cli.fork import KinLine
+from lab.cli.judge import JudgeReport
 from lab.cli.labels import LabelList, PilotTold
 from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
@@ -53,6 +54,7 @@ from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
 from lab.runs.pass_rates import BatchResult
+from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
 from lab.studies.label_import import LabelDone
 from lab.studies.label_rows import LabelRow
 from simulators.users.scripted import Script
@@ -83,6 +85,9 @@ def schemas() -> dict[str, Any]:
         "read": PicturesRead,
         "import": ImportResult,
         "metrics": Measured,
+        "judge": JudgeReport,
+        "judge-dry-run": JudgeEstimate,
+        "judge-prompt": ShownQuestion,
         "label-row": LabelRow,
         "label": LabelDone,
         "labels": LabelList,
