@@ -9,13 +9,12 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_status import people_of
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import check_goes_on, study_named
+from lab.studies.study_places import check_goes_on, people_of, study_named
 from store.store import Store
 
 LOCAL = "http://127.0.0.1:8765"
