@@ -83,6 +83,7 @@ STUDY = (
     ("new", "freeze a study: who is asked what of which runs", "study_new"),
     ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
     ("status", "how far studies are, or everybody in one", "study_status"),
+    ("watch", "watch studies under way: pace, time left, stragglers, disagreement", "study_watch"),
     ("show", "print a study's plan", "study_status"),
     ("open", "rate or play in a study, from the exact place where you left it", "study_play"),
     ("play", "play what is left to a script or a model, headless", "study_play"),
@@ -209,6 +210,7 @@ def _study(parser: Parser) -> None:
   hitlab study deal tdg
   hitlab study open tdg --as R1        rate, from where you left it
   hitlab study status tdg              who has how much left
+  hitlab study watch tdg               the same every five seconds, with pace, time left and stragglers
   hitlab study lock tdg                nothing in it changes any more
   hitlab study archive tdg             in no list; `restore` brings it back
 """

@@ -38,6 +38,7 @@ from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import StudyPlayed
 from lab.cli.study_runs import RunsPlayed
 from lab.cli.study_status import StudyShown, StudyStatus
+from lab.cli.study_watch import StudiesWatched
 from lab.cli.withdraw import Withdrawn
 from lab.core.design import Parts
 from lab.core.errors import LabError
@@ -121,6 +122,7 @@ def schemas() -> dict[str, Any]:
         "study-deal": StudyDealt,
         "study-list": list[StudyLine],
         "study-status": StudyStatus,
+        "study-watch": StudiesWatched,
         "study-show": StudyShown,
         "study-play": StudyPlayed,
         "study-runs": RunsPlayed,
