@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
+from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser, seconds
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say
 from lab.cli.repaint import can_repaint, repaint
 from lab.core.errors import LabError
+from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.core.study_progress import StudyProgress
 from lab.core.text_table import GAP, beside, cut, folded
@@ -47,6 +49,7 @@ class StudyWatchArguments(Arguments):
     study: list[str]
     every: float
     once: bool
+    open: bool
 
 
 def add_study_watch(parser: Parser) -> None:
@@ -54,6 +57,7 @@ def add_study_watch(parser: Parser) -> None:
     parser.study("*")
     parser.add_argument("--every", type=seconds, default=EVERY, metavar="SECONDS", help=f"default: {EVERY:g}")
     parser.add_argument("--once", action="store_true", help="print it once; so does --json, and what is no terminal")
+    parser.add_argument("--open", action="store_true", help="open the room of one study in the app instead")
     parser.json()
     parser.examples(
         """\
@@ -70,6 +74,8 @@ def watch(args: StudyWatchArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "study watch")
     if args.every < _LEAST:
         raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
+    if args.open:
+        return _opened(args, settings)
     with open_store(settings, create=False, readonly=True) as store:
         from lab.studies.study_progress import ProgressReader, check_whole
 
@@ -87,6 +93,20 @@ def watch(args: StudyWatchArguments) -> int:
 
         repaint(page, args.every)
     return 0
+
+
+def _opened(args: StudyWatchArguments, settings: Settings) -> int:
+    """The room of one study."""
+    if args.json or args.once or len(args.study) != 1:
+        raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
+    with open_store(settings, create=False) as store:
+        from lab.studies.study_progress import check_whole
+        from screens.navigation import Opening
+
+        check_whole(store, "study watch")
+        study = study_named(store, args.study[0])
+        opening = Opening("progress", study=study)
+        return show_room(store, settings, opening, f"study {study.id}", "`hitlab study watch STUDY` prints it.")
 
 
 def _running(store: Store) -> list[Study]:

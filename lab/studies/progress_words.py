@@ -203,6 +203,28 @@ def rater_words(one: RaterProgress, at: str) -> str:
     return "   ".join(filter(None, (cells["name"], f"{cells['done']} done", *numbers, cells["note"])))
 
 
+def judge_words(one: JudgeProgress) -> str:
+    """A judge in a line."""
+    cells = judge_cells(one)
+    parts = [cells["name"], cells["note"], f"{cells['done']} items answered"]
+    parts += [f"differs from most people in {cells['differs']}"] if one.apart.n else []
+    parts += [f"cost {cells['cost']}"] if one.cost is not None else []
+    return "   ".join(parts)
+
+
+def total_words(progress: StudyProgress) -> str:
+    """All together in a line."""
+    one, cells = progress.total, total_cells(progress)
+    told = {
+        "pace": "{} s each",
+        "work": "{} of work left",
+        "until": "done by {}",
+        "differs": "people differ in {} items",
+    }
+    numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] != NONE]
+    return "   ".join([count(one.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(one)])
+
+
 def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[str]:
     """What the columns of a table mean, a line each."""
     return [f"{table[name].title}: {table[name].means}" for name in columns if table[name].means]
