@@ -131,7 +131,7 @@ class AnsweredPlaces(NamedTuple):
 
     `rows` are rows of the columns, those of one place in a row: from `starts` on `size` many. `down` left a flag alone
     that another raised; `voices` say anything, those among them. `differ`: they do not all say the same.
-    `words` are the values' numbers, as in `_words`.
+    `words` are the values' numbers, as in `_words`, `people` how many rated each unit of the columns.
     """
 
     rows: Ints
@@ -140,6 +140,7 @@ class AnsweredPlaces(NamedTuple):
     down: Ints
     differ: npt.NDArray[np.bool_]
     words: Ints
+    people: Ints
 
     @property
     def voices(self) -> Ints:
@@ -168,7 +169,8 @@ def answered_places(studied: StudyData) -> AnsweredPlaces:
     rows = np.flatnonzero(kept)
     none = np.zeros(0, dtype=np.int64)
     if not len(rows):
-        return AnsweredPlaces(none, none, none, none, none.astype(bool), words)
+        people = np.zeros(len(columns.units), dtype=np.int64)
+        return AnsweredPlaces(none, none, none, none, none.astype(bool), words, people)
     answered = columns.value[rows] >= 0
     code = np.where(answered, words[np.where(answered, columns.value[rows], 0)], -2 - columns.reason[rows])
     order = np.argsort(key[rows], kind="stable")
@@ -180,7 +182,7 @@ def answered_places(studied: StudyData) -> AnsweredPlaces:
     flagged = np.isin(columns.field[rows[starts]], _flags(studied))
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
-    return AnsweredPlaces(rows, starts, size, lacking, least != most, words)
+    return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
 
 
 def _ruled(studied: StudyData) -> list[int]:

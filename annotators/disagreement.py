@@ -9,23 +9,29 @@ from __future__ import annotations
 import numpy as np
 
 from annotators.adjudication import answered_places
+from annotators.agreement.answers import places_of
 from annotators.agreement.rater_sequence import sequence_of
 from annotators.studied import StudyData
 from lab.core.study_progress import FieldDisagreement, Share
 
 
 def differing_by_field(studied: StudyData) -> tuple[FieldDisagreement, ...]:
-    """Each question of the study but those answered in words of one's own, in its order."""
+    """Each question of the study but those answered in words of one's own, in its order.
+
+    An optional flag that nobody raised is an item at which all say the same.
+    """
     places, columns = answered_places(studied), studied.columns
     twice = places.voices >= 2
     field = columns.field[places.first]
     n, count = (np.bincount(field[kept], minlength=len(columns.fields)) for kept in (twice, twice & places.differ))
-    return tuple(
-        FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at])))
-        for one in studied.study.protocol.fields
-        if one.kind != "text"
-        for at in (columns.fields.index(one.id),)
-    )
+    rated = places.people >= 2
+    fields = []
+    for at, one in enumerate(studied.study.protocol.fields):
+        if one.kind == "flag" and not one.required:
+            n[at] = rated[places_of(studied, one).unit].sum()
+        if one.kind != "text":
+            fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at]))))
+    return tuple(fields)
 
 
 def apart_from_rest(studied: StudyData, rater: int) -> Share:

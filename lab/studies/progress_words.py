@@ -70,7 +70,7 @@ FIELDS: dict[str, ProgressColumn] = {
     "differs": ProgressColumn("differs", STUDIES["differs"].means),
 }
 """A study's questions, a line each."""
-GIVE_WAY = ("title", "back", "flags", "cost", "until", "work", "differs", "pilot", "people", "seen", "pace")
+GIVE_WAY = ("title", "back", "flags", "cost", "pilot", "people", "differs", "until", "work", "seen", "pace")
 """Which columns are left out where there is no room for all, the first of these first."""
 STRAGGLERS = (
     "quiet: not seen for more than three times their usual gap between two sittings, and for a day "
@@ -200,7 +200,8 @@ def rater_words(one: RaterProgress, at: str) -> str:
         "back": "{} taken back",
     }
     numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] not in ("", NONE)]
-    return "   ".join(filter(None, (cells["name"], f"{cells['done']} done", *numbers, cells["note"])))
+    notes = ", ".join(note for note in rater_notes(one) if note != "done")
+    return "   ".join(filter(None, (cells["name"], f"{cells['done']} done", *numbers, notes)))
 
 
 def judge_words(one: JudgeProgress) -> str:
@@ -280,7 +281,7 @@ def day(then: str | None) -> str:
 
 def dollars(cost: float | None) -> str:
     """US dollars; so small a sum as one answer's keeps its cents' parts."""
-    return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.1 or not cost else 4)}"
+    return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.01 or not cost else 4)}"
 
 
 def _seconds(seconds: float | None) -> str:

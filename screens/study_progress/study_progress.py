@@ -15,7 +15,6 @@ from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.core.study_progress import StudyProgress
 from lab.runs.descriptions import one_line
-from lab.studies import progress_words
 from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.study_progress.computation import ProgressComputation
@@ -58,6 +57,8 @@ class ProgressScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
+        self.people.entitle("People")
+        self.questions.entitle("Questions")
         self.people.focus()
         self.set_interval(_EVERY, self._look)
         if self.study is not None:
@@ -128,8 +129,10 @@ class ProgressScreen(Screen[None]):
     def _title(self) -> str:
         if self.progress is None:
             return "Progress"
-        read = f"read at {self.progress.at[11:19]} UTC"
-        return "   ".join(("Progress", one_line(progress_words.head_words(self.progress), 100), read))
+        one = self.progress
+        state = "" if one.state == "running" else one.state
+        parts = ("Progress", one_line(one.name, 40), state, f"{one.at[11:19]} UTC", one_line(one.title, 200))
+        return "   ".join(filter(None, parts))
 
     def _said(self) -> str:
         pane = self.questions if self.questions.has_focus else self.people

@@ -13,8 +13,9 @@ from screens.widgets.table import Table, TableColumn
 
 _GAP = 2
 """Blanks between two columns."""
+_NARROWEST = 12
 _WIDEST = 40
-"""Cells of a column at most: a code may be long, and a question is."""
+"""Cells of a column at most, and of a code or a note in a narrow terminal: the line below says all of them."""
 
 
 class ProgressRow(NamedTuple):
@@ -65,7 +66,8 @@ class _ProgressTable(Table[ProgressRow]):
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         cells = [row.cells for row in self.rows]
-        needs = {name: self.longest(name) for name in self._table}
+        most = {"name": max(_NARROWEST, width // 5), "note": max(_NARROWEST, width // 4)}
+        needs = {name: min(self.longest(name), most.get(name, _WIDEST)) for name in self._table}
         names = progress_words.columns_for(self._table, cells, needs, width, _GAP)
         shown = {name: self._columns[name]._replace(width=needs[name]) for name in names}
         over = sum(column.width + _GAP for column in shown.values()) - _GAP - width
