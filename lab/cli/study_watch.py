@@ -135,7 +135,8 @@ class _Table(NamedTuple):
 def _print(watched: StudiesWatched, *, each: bool) -> None:
     """All of it, with what the columns mean."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
-    for line in _lines(watched, width, each=each):
+    lines, means = _lines(watched, width, each=each)
+    for line in (*lines, *means):
         say(line)
 
 
@@ -143,24 +144,28 @@ def _page(watched: StudiesWatched, columns: int, rows: int, *, each: bool) -> li
     """As much of it as a terminal has room for; below it when it was read, and how it ends."""
     room = max(1, rows - 1)
     most = room // max(1, len(watched.studies)) if each else None
-    lines = _lines(watched, columns, each=each, most=most)[:room]
+    lines, means = _lines(watched, columns, each=each, most=most)
+    if len(lines) > room:
+        lines = [*lines[: room - 1], f"and {len(lines) - room + 1:,} more lines (--once prints all)"]
+    lines = [*lines, *means][:room]
     blank = [""] * (room - len(lines))
     return [cut(line, columns) for line in (*lines, *blank, f"{watched.at[11:19]} UTC   q ends it")]
 
 
-def _lines(watched: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> list[str]:
-    """Every study; each with its people in at most so many lines where that is said."""
+def _lines(watched: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
+    """Every study; each with its people in at most so many lines where that is said. And what the columns mean."""
     if not watched.studies:
-        return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"]
+        return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
-        return _table(STUDIES, [progress_words.study_cells(one) for one in watched.studies], width).lines
+        return _table(STUDIES, [progress_words.study_cells(one) for one in watched.studies], width).lines, []
     lines: list[str] = []
     shown: dict[str, None] = {}
     for progress in watched.studies:
         one = _one_study(progress, width, most - bool(lines) if most is not None else None)
         lines += [*([""] if lines else []), *one.lines]
         shown |= dict.fromkeys(one.shown)
-    return [*lines, "", *_folded([*progress_words.legend([*shown], RATERS), *STRAGGLERS], width)]
+    means = [*progress_words.legend([name for name in RATERS if name in shown], RATERS), *STRAGGLERS]
+    return lines, ["", *_folded(means, width)]
 
 
 def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
