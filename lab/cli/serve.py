@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Sequence
 
 from lab.cli.arguments import Arguments, Parser
@@ -82,6 +83,9 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
     url = checked_url(args.url) if args.url else ""
     server = LabServer(store, studies, ServerPlace(args.host, args.port, url), most=args.most)
     await server.start()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
     try:
         address = server.place.address
         if address.startswith("http:") and args.host not in _LOOPBACK:
@@ -91,9 +95,7 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
             if args.watch:
                 _tell_watch(store, study, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
-        ended = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        sys.stdout.flush()  # a link is told once, also to a pipe or a log
         await server.serve(ended)
     finally:
         await server.stop()

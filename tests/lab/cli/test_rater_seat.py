@@ -46,6 +46,7 @@ TRIED: dict[str, list[str]] = {
     "study deal": ["s", "s --json"],
     "study runs": ["s", "s --json"],
     "study status": ["", "--json", "s", "s --json"],
+    "study watch": ["", "--json", "s", "s --json", "s --once", "s --open"],
     "study show": ["s", "s --json"],
     "study open": ["s", "s --as R1", "s --as R9"],
     "study play": ["s --json"],
@@ -54,8 +55,8 @@ TRIED: dict[str, list[str]] = {
     "study release": ["s R1", "s R1 --json"],
     "study archive": ["s", "s --json"],
     "study restore": ["s", "s --json"],
-    "study links": ["s", "s --again R1 --json", "s --revoke R1"],
-    "serve": ["--study s", "--study none"],
+    "study links": ["s", "s --again R1 --json", "s --revoke R1", "s --watch", "s --no-watch --json"],
+    "serve": ["--study s", "--study none", "--study s --watch"],
     "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
     "labels": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",
