@@ -170,6 +170,7 @@ class ProgressScreen(Screen[None]):
 
     def action_recount(self) -> None:
         """Reads it now."""
+        self.notify("Reading what is there now.", markup=False)
         self.reading.read()
 
     def action_agreement(self) -> None:

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
@@ -252,13 +251,13 @@ def test_a_kit_has_no_such_link(
 
 
 async def test_serve_prints_the_link_once(store: Store, study: Study) -> None:
-    async def lines(until: str) -> list[Any]:
+    async def lines(until: str) -> list[str]:
         server = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "lab.cli.main", "serve", "--study", "trial", "--watch", "--port", "0"),
             stdout=asyncio.subprocess.PIPE,
         )
         assert server.stdout is not None
-        printed = []
+        printed: list[str] = []
         while until not in (line := (await asyncio.wait_for(server.stdout.readline(), 60)).decode()):
             assert line, printed
             printed.append(line)

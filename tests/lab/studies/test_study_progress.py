@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,11 +111,11 @@ def test_disagreement_is_that_of_adjudication_and_of_raters(store: Store) -> Non
     studied = gathered(store, study)
     assert sum(one.count for one in fields.values()) == len(queue(studied, locked=True).open)
     rest = {one.rater: one.rest for one in raters_of(studied)}
-    for one in (*progress.raters, *progress.judges):
-        name = one.rater if isinstance(one, RaterProgress) else one.judge
-        assert one.apart.n == rest[name].places
+    apart = {one.rater: one.apart for one in progress.raters} | {one.judge: one.apart for one in progress.judges}
+    for name, one in apart.items():
+        assert one.n == rest[name].places
         assert rest[name].value is not None
-        assert one.apart.share == pytest.approx(1 - (rest[name].value or 0))
+        assert one.share == pytest.approx(1 - (rest[name].value or 0))
     assert person(progress, "R1").flags == 1
     (judge,) = progress.judges
     assert (judge.answered, judge.units, judge.cost) == (2, 4, 0.75)
@@ -131,8 +132,9 @@ def test_a_judge_whose_cost_is_not_stored_has_none(store: Store) -> None:
 
 def test_who_left_has_nothing_left_to_do(store: Store) -> None:
     study = begun(store, 3)
-    did(store, study, "R4", "replaced", 10, **{"for": "R1"})
-    did(store, study, "R1", "left", 10, **{"for": "R4"})
+    goes_on: dict[str, Any] = {"for": "R1"}
+    did(store, study, "R4", "replaced", 10, **goes_on)
+    did(store, study, "R1", "left", 10, **{**goes_on, "for": "R4"})
     progress = read(store, study)
     assert [one.rater for one in progress.raters] == ["R1", "R2", "R3", "R4"]
     assert (person(progress, "R1").replaced, person(progress, "R1").left) == (True, 0)

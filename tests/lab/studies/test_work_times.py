@@ -86,7 +86,7 @@ def test_an_item_taken_back_is_returned_until_it_is_handed_in_again(store: Store
 def test_what_a_manager_does_in_a_raters_name_is_no_sign_of_the_rater(store: Store, study: Study) -> None:
     handed_in(store, study, "R1", "u0", 10)
     for kind in ("released", "invited", "revoked", "left", "replaced"):
-        did(store, study, "R1", kind, 5 * DAY)  # type: ignore[arg-type]
+        did(store, study, "R1", kind, 5 * DAY)
     assert times(store, study).seen == moment(10)
     assert times(store, study).gaps == ()
 

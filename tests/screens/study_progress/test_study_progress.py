@@ -102,11 +102,11 @@ async def test_enter_shows_that_raters_numbers_and_esc_leads_back(store: Store, 
         await until(pilot, lambda: app.current_mode == "progress")
         assert room(app).people.cursor == 1
         await pilot.press("home", "enter")  # the room Raters is there already
-        await until(pilot, lambda: isinstance(app.screen, RatersScreen) and "R1   person" in painted(app))
+        await until(pilot, lambda: app.current_mode == "raters" and "R1   person" in painted(app))
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.current_mode == "progress")
         await pilot.press("end", "enter")
-        await until(pilot, lambda: isinstance(app.screen, RatersScreen) and not app.screen.has_class("-one"))
+        await until(pilot, lambda: app.current_mode == "raters" and not app.screen.has_class("-one"))
 
 
 async def test_raters_that_were_opened_from_elsewhere_lead_home(store: Store, study: Study, until: Until) -> None:
