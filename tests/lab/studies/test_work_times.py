@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.study import Study
+from lab.core.ids_and_clock import uuid7
+from lab.core.label import Act
+from lab.core.protocol import Field, Protocol
+from lab.core.run_records import Imported, numbered
+from lab.core.step import Action, Observation, Proposed
+from lab.core.study import Play, Study, Unit
+from lab.core.task import Actor, Task
+from lab.core.trace import AnyEvent, Ended, Started, Step
 from lab.studies.work_times import RHYTHM, Answers, Records, WorkTimes, work_times
 from store.store import Store
-from tests.watched import DAY, HOUR, answered, begun, did, handed_in, moment
+from tests.studies import frozen
+from tests.watched import DAY, HOUR, answered, begun, did, handed_in, moment, when
 
 
 @pytest.fixture
@@ -142,3 +150,23 @@ NOW = 10 * DAY
 )
 def test_when_somebody_will_be_done(handed: tuple[float, ...], left: int, until: float | None) -> None:
     assert WorkTimes(handed=handed).finish(left, NOW) == until
+
+
+def test_the_steps_of_a_run_that_is_played_are_work(store: Store) -> None:
+    """Twenty minutes between two acts are no pause where the run went on meanwhile."""
+    task = Task("tea", "general", instruction="Order tea.")
+    protocol = Protocol("played", "Played", "task to play", (Field("ok", "Was it easy?", "text", required=False),))
+    study = frozen(store, [Unit("u0", play=Play(task))], protocol, raters=("R1",))
+    tap = Proposed(Action("click", (9, 20)))
+    events: list[AnyEvent] = [
+        Started(trace="t1", task=task, agent=Actor("script", "playbook"), at=when(10)),
+        *(Step(index=at, before=Observation(), proposed=tap, at=when(30 + 200 * at)) for at in range(6)),
+        Ended(status="completed", at=when(1100)),
+    ]
+    store.runs.add(Imported(numbered(events), {}, []))
+    did(store, study, "R1", "opened", 0, "u0")
+    act = Act(uuid7(), study.id, 1, Actor("human", "R1"), "played", when(10), "u0", detail={"run": "t1"})
+    store.labels.record_act(act)
+    did(store, study, "R1", "commit", 1110, "u0")
+    assert times(store, study).items == (1110.0,)
+    assert times(store, study).worked == 1110.0
