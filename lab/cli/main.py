@@ -210,7 +210,7 @@ def _study(parser: Parser) -> None:
   hitlab study deal tdg
   hitlab study open tdg --as R1        rate, from where you left it
   hitlab study status tdg              who has how much left
-  hitlab study watch tdg               the same every five seconds, with pace, time left and stragglers
+  hitlab study watch tdg               the same as it goes on, with time left
   hitlab study lock tdg                nothing in it changes any more
   hitlab study archive tdg             in no list; `restore` brings it back
 """

@@ -34,6 +34,7 @@ from lab.cli.review import ReviewList, ReviewShown
 from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
 from lab.cli.study_kits import KitMade, KitTaken
+from lab.cli.study_links import StudyLinks
 from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import StudyPlayed
 from lab.cli.study_runs import RunsPlayed
@@ -131,6 +132,7 @@ def schemas() -> dict[str, Any]:
         "study-restore": StudyArchived,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,
+        "study-links": StudyLinks,
         "study-kit": KitMade,
         "study-take": KitTaken,
         "agreement": StudyAgreement,

@@ -81,7 +81,7 @@ th, td { padding: .25em .9em; text-align: left; font-weight: normal; white-space
 thead th, p, ul { color: #a4abbd; }
 tbody tr { border-top: 1px solid #2c303a; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-.all { font-weight: bold; border-top: 2px solid #596070; }
+.all { border-top: 2px solid #596070; }
 .all th, .all td { font-weight: bold; }
 .urgent td:last-child { color: #ffb454; }
 ul { padding-left: 1.2em; font-size: 13px; }
@@ -98,9 +98,8 @@ async function renew() {
     const answer = await fetch(location.href, {cache: "no-store"});
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.querySelector("main");
-    if (answer.ok && fresh) at("progress").innerHTML = fresh.innerHTML;
-    ended = answer.status === 403 || answer.status === 404;
-    if (ended) at("progress").replaceChildren(...fresh.childNodes);
+    ended = fresh !== null && (answer.status === 403 || answer.status === 404);
+    if (fresh !== null && (answer.ok || ended)) at("progress").replaceChildren(...fresh.childNodes);
     at("lost").hidden = answer.ok || ended;
   } catch (error) {
     at("lost").hidden = false;
