@@ -21,7 +21,7 @@ from lab.core.blinding import blinded, blinded_unit
 from lab.core.codec import encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind, Label
+from lab.core.label import RATER_ACTS, Act, ActKind, Label
 from lab.core.run_records import Imported, Kit
 from lab.core.study import Assignment, Study, Unit
 from lab.core.suggestion import suggestion
@@ -38,10 +38,7 @@ from store.studies import insert_assignments, insert_study, insert_units
 if TYPE_CHECKING:
     from store.store import Store
 
-OWN: frozenset[ActKind] = frozenset({
-    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
-    "released", "consent", "quiz", "played", "interrupted", "dealt",
-})  # fmt: skip
+OWN: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
 """What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
 
 

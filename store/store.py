@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from store.agreement_labels import AgreementLabels
     from store.designs import Designs
     from store.erasure import Erasure
+    from store.progress_rows import ProgressRows
     from store.proofreading import Reviews
 
 
@@ -35,7 +36,8 @@ class Store:
 
     `runs` are its traces, `links` the pictures that stand outside it; `designs` are of tasks, `reviews` of
     demonstrations; `studies` hold plans and who was dealt what, `labels` what raters answered, `adjudications` what
-    was settled, `agreement` the labels as columns that coefficients are computed from; `erasure` takes runs out.
+    was settled, `agreement` the labels as columns that coefficients are computed from, `progress` counts and times
+    that say how far a study is; `erasure` takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -71,6 +73,12 @@ class Store:
         from store.agreement_labels import AgreementLabels
 
         return AgreementLabels(self.database)
+
+    @cached_property
+    def progress(self) -> ProgressRows:
+        from store.progress_rows import ProgressRows
+
+        return ProgressRows(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

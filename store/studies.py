@@ -157,9 +157,11 @@ class Studies:
                 return
             after = batch[-1][0]
 
-    def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
+    def assignments(
+        self, study: Study, rater: str | None = None, unit: str | None = None, stage: str | None = None
+    ) -> list[Assignment]:
         """Who was dealt what, in each person's order."""
-        where, values = narrowed(study, rater=rater, unit=unit)
+        where, values = narrowed(study, rater=rater, unit=unit, stage=stage)
         rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )

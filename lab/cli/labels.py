@@ -18,7 +18,7 @@ from lab.cli.label import (
 from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
 from lab.core.errors import LabError
 from lab.core.label import Act, ActKind, Label, Missing
-from lab.core.rating_sheet import Sheet, clashing, current, handed_in, ordered, place_key
+from lab.core.rating_sheet import clashing, current, handed_in, ordered, place_key
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.studies.seats import may_rate
@@ -302,11 +302,9 @@ def print_labels_csv(store: Store, study: Study, asked: LabelQuery, only: str) -
 
 def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     """Each rater's pilot beside gold, and their answers beside each other's; of one rater alone where one is named."""
-    sheets: dict[str, list[Sheet]] = {}
-    for one in store.studies.assignments(study, rater or None):
-        if one.stage == "pilot":
-            unit = store.studies.unit(study, one.unit)
-            sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    from lab.studies.study_progress import pilot_sheets
+
+    sheets = pilot_sheets(store, study, rater)
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
     rows = [
         PilotRater(

@@ -93,6 +93,7 @@ STUDY = (
     ("new", "freeze a study: who is asked what of which runs", "study_new"),
     ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
     ("status", "how far studies are, or everybody in one", "study_status"),
+    ("watch", "watch studies under way: pace, time left, stragglers, disagreement", "study_watch"),
     ("show", "print a study's plan", "study_status"),
     ("open", "rate or play in a study, from the exact place where you left it", "study_play"),
     ("play", "play what is left to a script or a model, headless", "study_play"),

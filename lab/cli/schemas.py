@@ -36,10 +36,12 @@ from lab.cli.review import ReviewList, ReviewShown
 from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
 from lab.cli.study_kits import KitMade, KitTaken
+from lab.cli.study_links import StudyLinks
 from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import StudyPlayed
 from lab.cli.study_runs import RunsPlayed
 from lab.cli.study_status import StudyShown, StudyStatus
+from lab.cli.study_watch import StudiesWatched
 from lab.cli.withdraw import Withdrawn
 from lab.core.design import Parts
 from lab.core.errors import LabError
@@ -129,6 +131,7 @@ def schemas() -> dict[str, Any]:
         "study-deal": StudyDealt,
         "study-list": list[StudyLine],
         "study-status": StudyStatus,
+        "study-watch": StudiesWatched,
         "study-show": StudyShown,
         "study-play": StudyPlayed,
         "study-runs": RunsPlayed,
@@ -137,6 +140,7 @@ def schemas() -> dict[str, Any]:
         "study-restore": StudyArchived,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,
+        "study-links": StudyLinks,
         "study-kit": KitMade,
         "study-take": KitTaken,
         "agreement": StudyAgreement,

@@ -12,9 +12,6 @@ from annotators.assignment import redealt
 from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_status import (
-    people_of,
-)
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind, Label
@@ -24,7 +21,7 @@ from lab.core.study import Assignment, Study, Unit
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
+from lab.studies.study_places import people_of, study_named
 from store.store import Store
 
 

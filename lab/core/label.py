@@ -17,6 +17,11 @@ ActKind = Literal[
 ]  # fmt: skip
 STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored")
 """Acts that are about a study, not about who did them: without them it would be in another state."""
+RATER_ACTS: tuple[ActKind, ...] = (
+    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",
+    "quiz", "played", "interrupted",
+)  # fmt: skip
+"""Acts that their rater did: signs that somebody was at work. Of the others a manager did some in a rater's name."""
 
 
 class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -22,8 +22,10 @@ from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
 from lab.serve.guard import Guard, allow_many_files, nonce, own_names
 from lab.serve.open_links import OpenLinks, StudyLink
+from lab.serve.open_progress import OpenProgress
 from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page, room_page
-from lab.studies.links import LinkRefused, knows
+from lab.serve.progress_page import progress_page
+from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
 from store.store import Store
 
 EXTRA = "hitlab[serve]"
@@ -55,6 +57,7 @@ class LabServer:
 
     def __init__(self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200) -> None:
         self.links = OpenLinks(store, studies)
+        self._progress = OpenProgress(store)
         self.place = place
         self.windows: dict[str, BrowserWindow] = {}
         """Open windows by their ids, the oldest first."""
@@ -117,6 +120,7 @@ class LabServer:
         if self._runner is not None:
             await self._runner.cleanup()
         self.links.close()
+        self._progress.close()
 
     def _routes(self) -> list[web.AbstractRouteDef]:
         return [
@@ -142,7 +146,8 @@ class LabServer:
             await self.links.check_free(found)
         except LinkRefused as error:
             return _refusal(error, language)
-        return _html(greeting_page(found.study.title, found.link.rater, language, nonce()))
+        person = found.link.rater if found.link.purpose == "room" else ""
+        return _html(greeting_page(found.study.title, person, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """The button of the greeting: this browser takes the link up."""
@@ -163,12 +168,15 @@ class LabServer:
             return _refusal(error, _language(request))
         raise there
 
-    async def _found(self, request: web.Request) -> StudyLink:
-        """The link of the path, for the browser that took it up; `LinkRefused` for all others."""
+    async def _found(self, request: web.Request, *purposes: Purpose) -> StudyLink:
+        """The link of the path, for the browser that took it up and what it is for; `LinkRefused` for all others."""
         id = request.match_info["link"]
         if not _ID.fullmatch(id):
             raise LinkRefused("unknown", "is none.")
-        return await self.links.by_browser(id, _browser(request, id))
+        found = await self.links.by_browser(id, _browser(request, id))
+        if found.link.purpose not in (purposes or ("room",)):
+            raise LinkRefused("unknown", "leads elsewhere.")
+        return found
 
     async def _nothing(self, request: web.Request) -> web.StreamResponse:
         return _refusal(LinkRefused("unknown", ""), _language(request))
@@ -176,10 +184,13 @@ class LabServer:
     # -- rooms -----------------------------------------------------------------------------------------------
 
     async def _show_room(self, request: web.Request) -> web.StreamResponse:
+        """A person's room; by a manager's link how far the study is."""
         try:
-            found = await self._found(request)
+            found = await self._found(request, *PURPOSES)
         except LinkRefused as error:
             return _refusal(error, _language(request))
+        if found.link.purpose == "watch":
+            return await self._show_progress(found, _language(request))
         here, id = f"/l/{found.link.id}", secrets.token_hex(8)
         page = room_page(
             found.study.title,
@@ -233,6 +244,14 @@ class LabServer:
             for one in [*self.windows.values()]:
                 if (error := refused.get(one.link.link.id)) is not None:
                     await one.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
+
+    async def _show_progress(self, found: StudyLink, language: Language) -> web.StreamResponse:
+        """How far a study is, as it stands now; nothing leads on from there."""
+        try:
+            progress = await self._progress.read(found.study)
+        except LabError:
+            return _html(refusal_page("busy", language, nonce()), 503)
+        return _html(progress_page(progress, nonce()))
 
     # -- pictures --------------------------------------------------------------------------------------------
 

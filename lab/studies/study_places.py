@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
+from lab.core.label import ActKind
 from lab.core.study import Study, Unit
 from lab.core.suggestion import suggestion
 from store.store import Store
@@ -30,6 +31,16 @@ def check_goes_on(store: Store, study: Study) -> None:
         raise LabError(what, "is locked; nothing in it changes any more.")
     if store.studies.archived(study):
         raise LabError(what, "is archived.", f"`hitlab study restore {study.id}` brings it back.")
+
+
+REPLACED: tuple[ActKind, ...] = ("replaced",)
+"""The act that says who takes another's place."""
+
+
+def people_of(store: Store, study: Study) -> list[str]:
+    """Everybody's code: the plan's, then those who took another's place."""
+    more = sorted({act.rater.id for act in store.labels.acts_of(study, REPLACED)} - set(study.raters))
+    return [*study.raters, *more]
 
 
 _KEPT = 256
