@@ -256,7 +256,7 @@ def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelLis
     unit = _unit_id(store, study, asked.unit)
     rows = ordered(list(store.labels.read(study, unit, rater)))
     rows = [row for row in rows if not only or row.rater.kind == "human"]
-    acts = [act for act in store.labels.acts(study, rater, unit) if not only or act.act in OWN]
+    acts = [act for act in store.labels.acts(study, rater, unit, judged=asked.acts) if not only or act.act in OWN]
     lines = tuple(label_lines(study, rows, acts, history=asked.history))
     act_lines = [_act_line(act) for act in acts] if asked.acts else None
     return LabelList(

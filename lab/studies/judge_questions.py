@@ -6,21 +6,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from annotators.judging.sheet_answer import asked_places
 from annotators.judging.sheet_prompt import SheetJudge
 from lab.core.run_records import Blob
 from lab.core.study import Unit
+from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judging import JudgingJob
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
-
-_CHARACTERS = 3.5
-"""Characters of a text in one token, about."""
-_PIXELS = 750
-"""Pixels of a picture in one token, about."""
-_ENTRY = 60
-"""Tokens that a model needs to answer at one place, with its reason, about."""
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True):
@@ -76,22 +69,13 @@ def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
             continue
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
-        sent += round(sum(_tokens(part) for message in question.messages for part in message.parts))
-        back += _ENTRY * sum(1 for _ in asked_places(job.view(unit, run)))
+        sent += tokens_sent(question)
+        back += tokens_back(job.view(unit, run))
     prices = llm.prices()
-    cost = (sent * prices[0] + back * prices[1]) / 1e6 if prices is not None else None
+    cost = dollars(sent, back, prices) if prices is not None else None
     return JudgeEstimate(
         len(sheets), questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
     )
-
-
-def _tokens(part: str | Blob) -> float:
-    if isinstance(part, str):
-        return len(part.encode()) / _CHARACTERS
-    from lab.core.safe_images import open_picture
-
-    with open_picture(part.data) as picture:
-        return picture.width * picture.height / _PIXELS
 
 
 def shown_question(job: JudgingJob, unit: Unit) -> ShownQuestion:

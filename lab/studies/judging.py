@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,10 +27,11 @@ from lab.core.step import Usage
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.llm.client import Llm, Message, NoModelAnswer
+from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
 from lab.studies.label_rows import LabelRow, NumberedRow
-from lab.studies.paid_answers import PaidAnswer, PaidAnswers
+from lab.studies.paid_answers import JUDGED, PaidAnswer, PaidAnswers
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class _Work:
         self.asking: JudgeQuestion | None = None
         self.repairing = False
         self.usage = Usage(tries=0)
+        self.expected = 0.0
+        """US dollars that what is asked now will cost, about; nothing where no budget is kept."""
 
 
 class JudgingJob:
@@ -153,8 +156,8 @@ class JudgingJob:
     @property
     def has_begun(self) -> bool:
         """Whether this judge has paid for or said anything here."""
-        acts = self.store.labels.acts(self.study, self.judge.id)
-        return any(act.act in ("judged", "commit") and act.rater == self.judge for act in acts)
+        acts = self.store.labels.acts_of(self.study, JUDGED)
+        return any(act.rater == self.judge for act in acts)
 
     def sign(self) -> None:
         """Keeps what the model is asked with, so that its hash can be looked up; `LabError` where that was another."""
@@ -178,11 +181,13 @@ class JudgingJob:
         total = len(queue)
         pending: dict[Future[PaidAnswer], _Work] = {}
         progress = JudgeProgress(0, total, 0, 0, 0.0)
+        prices = llm.prices() if self.terms.budget is not None else None
         with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
 
             def ask(work: _Work, question: JudgeQuestion) -> None:
-                self._asked += 1
-                pending[pool.submit(self._answer, llm, question)] = work
+                if self._affords(work, question, pending.values(), prices):
+                    self._asked += 1
+                    pending[pool.submit(self._answer, llm, question)] = work
 
             try:
                 while (queue and not self._is_over(len(pending))) or pending:
@@ -194,8 +199,6 @@ class JudgingJob:
                     for future in wait(pending, _LOOK, FIRST_COMPLETED).done:
                         work = pending.pop(future)
                         if (question := self._answered(work, future)) is not None:
-                            if self._is_over(len(pending)):
-                                continue  # what was paid of it is kept
                             ask(work, question)
                     progress = self._progress(total)
                     tell(progress)
@@ -207,14 +210,20 @@ class JudgingJob:
     def _progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
 
+    def _affords(
+        self, work: _Work, question: JudgeQuestion, others: Iterable[_Work], prices: tuple[float, float] | None
+    ) -> bool:
+        """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
+        budget = self.terms.budget
+        work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
+        if budget is not None and self._spent + work.expected + sum(one.expected for one in others) > budget:
+            self._ended = f"the budget of {budget:g} US dollars does not reach for the next question"
+        return not self._ended
+
     def _is_over(self, under_way: int) -> bool:
-        """Whether nothing more is to be asked; what is under way is counted with what questions cost so far."""
-        budget, answered = self.terms.budget, self._asked - under_way
-        expected = self._spent + (under_way + 1) * (self._spent / answered if answered else 0.0)
+        """Whether nothing more is to be asked."""
         if self.closing:
             self._ended = self._ended or "it was interrupted"
-        elif budget is not None and expected > budget:
-            self._ended = f"the budget of {budget:g} US dollars is spent"
         elif len(self._failed) >= _SILENT and not self._done and self._asked == len(self._failed) + under_way:
             self._ended = f"the model gave no answer to {len(self._failed)} questions"
         return bool(self._ended)

@@ -57,7 +57,7 @@ class PaidAnswers:
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         if self._sheet[:2] != (unit, run):
-            acts = self._store.labels.acts(self._study, self._judge.id, unit, run)
+            acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
             self._sheet = unit, run, self._read(acts)
         return self._sheet[2]
 

@@ -249,7 +249,7 @@ def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> Non
         killed.append(subprocess.Popen(command, cwd=Path(__file__).parents[3]))
         assert killed[0].wait(60) == -signal.SIGKILL
         killed.append(killed[0])
-        paid = [act for act in store.labels.acts(study, MODEL) if act.act == "judged"]
+        paid = [act for act in store.labels.acts(study, MODEL, judged=True) if act.act == "judged"]
         before = len(server.requests)
         assert 0 < len(paid) < before
         assert subprocess.run(command, cwd=Path(__file__).parents[3], timeout=60).returncode == 0
@@ -263,11 +263,15 @@ def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> Non
 def test_a_budget_is_not_overspent(store: Store) -> None:
     study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
     with serving(sheet_brain(says)) as server:
-        done = went(store, study, server, budget=0.0035, concurrency=2)
-        assert done.ended == "the budget of 0.0035 US dollars is spent"
-        assert (done.progress.done, len(server.requests)) == (3, 3)
-        assert done.progress.spent <= 0.0035
-        assert went(store, study, server).progress.done == 6
+        made, llm = job(store, study, server)
+        one = estimated(made, llm).cost
+        assert one is not None
+        budget = one / 9 * 1.5
+        done = went(store, study, server, budget=budget, concurrency=4)
+        assert done.ended == f"the budget of {budget:g} US dollars does not reach for the next question"
+        assert 0 < done.progress.done == len(server.requests) < 4
+        assert done.progress.spent <= budget
+        assert went(store, study, server).progress.done == 9 - done.progress.done
 
 
 def test_closing_waits_for_what_is_under_way(store: Store) -> None:
