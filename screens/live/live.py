@@ -488,7 +488,7 @@ class LiveScreen(Screen[None]):
         stop = self.session.stopped_at
         if self._paused and stop is not None:
             turn, on = (keys_of(self, binding)[0] for binding in ("run.step", "run.resume"))
-            return f"‖ {REASON}{plain(stop.breakpoint.spec, lines=False)}: {turn} lets one turn pass, {on} goes on"
+            return f"‖ {REASON}{plain(stop.words, lines=False)}: {turn} lets one turn pass, {on} goes on"
         if self._paused:
             end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
             return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"
