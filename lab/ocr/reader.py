@@ -82,15 +82,16 @@ class TextReader:
             self._remember(sha256, text)
         return text
 
-    def read(self, sha256: str, data: bytes, *, patience: float = _PATIENCE, keep: bool = True) -> ReadText:
+    def read(self, sha256: str, data: bytes, *, patience: float | None = None, keep: bool = True) -> ReadText:
         """Reads a picture (PNG or JPEG); what is known is given at once.
 
-        Raises `LabError` where it cannot be read, or not within `patience` seconds. Without `keep` nothing is written
-        to the cache folder.
+        Raises `LabError` where it cannot be read, or not within `patience` seconds (a minute where nothing is said),
+        those in which others' pictures are read included. Without `keep` nothing is written to the cache folder.
         """
         text = self.known(sha256)
         if text is not None:
             return text
+        patience = _PATIENCE if patience is None else patience
         until = time.monotonic() + patience
         if not self._lock.acquire(timeout=patience):
             raise _unread(f"others before it took more than {patience:g} seconds")

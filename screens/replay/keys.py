@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.mirror.keys import zoom_keys
+
 DEBUG = Binding.Group("Debug", compact=True)
 SCRUB = Binding.Group("Scrub", compact=True)
 SHOW = Binding.Group("Show", compact=True)
@@ -39,6 +41,7 @@ KEYS: list[BindingType] = [
     ),
     Binding("o", "overlay", "Text on phone", show=False, id="replay.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
+    *zoom_keys("replay", SHOW),
     Binding("i", "close_up", "Close up", show=False, id="replay.close_up", group=SHOW,
             tooltip="The picture itself by the terminal's graphics, or characters"),
     Binding("y", "copy", "Copy id", show=False, id="replay.copy", group=SHOW, tooltip="Copy ID@STEP"),

@@ -22,7 +22,7 @@ from lab.runs.recorded_run import PlaceView
 from screens.lab import lab_of, window_of
 from screens.mirror.fit import room
 from screens.mirror.marks import PhoneMark
-from screens.mirror.mirror import Mirror
+from screens.mirror.mirror import READ_WORDS, Mirror
 from screens.mirror.terminal_graphics import Graphics, canvas, drawn
 from screens.replay.action_marks import marks_of
 
@@ -36,7 +36,7 @@ _BARE = 0.6
 _BORDER = 2
 _PAUSE = 0.15
 """Seconds that a picture is looked at before its words are read: steps that are passed by are not."""
-_READING, _READ, _UNREAD = "reading its words ...", "words read from the picture", "its words could not be read"
+_READING, _UNREAD = "reading its words ...", "its words could not be read"
 _BESIDE = 65
 """Columns that the other panes need before the phone may be wider than its shape asks."""
 
@@ -65,6 +65,8 @@ class StillPhone(Vertical):
         """The picture itself, by the terminal's graphics; None where none are chosen."""
         self._last: tuple[PlaceView, bool] | None = None
         self._more: tuple[PhoneMark, ...] = ()
+        self._marks: tuple[PhoneMark, ...] = ()
+        """All that is drawn on the screen that is shown."""
         self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = interactive
         self.mirror.overlay = overlay
@@ -76,8 +78,6 @@ class StillPhone(Vertical):
         """Which screen is shown: the one before the step, after it, or the last."""
         self._shape = PHONE
         self._bare = False
-        self._words = ""
-        """What became of the words in the picture that is shown; empty where the phone itself said them."""
         self._unread: set[str] = set()
         """Pictures (by sha256) that could not be read."""
         self.words: ReadText | None = None
@@ -117,10 +117,9 @@ class StillPhone(Vertical):
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         marks += self._more
-        words = self._words
         self.mirror.show_still(view.image, shape, self._tree_of(seen, view.image))
         self.mirror.mark(marks)
-        self._last = view, after
+        self._marks, self._last = tuple(marks), (view, after)
         if self.close_up is not None and self.close_up.display:
             self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
         window = window_of(self)
@@ -130,8 +129,6 @@ class StillPhone(Vertical):
         if moment != self.moment:
             self.moment = moment
             self.entitle()
-        if words != self._words:
-            self.mirror.border_subtitle = self._words
 
     def entitle(self) -> None:
         """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
@@ -140,18 +137,21 @@ class StillPhone(Vertical):
     # -- words that no tree says -----------------------------------------------------------------------------
 
     def _tree_of(self, seen: Observation, image: bytes | None) -> UiTree | None:
-        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are."""
-        self._words = ""
+        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are.
+
+        What became of the words in the picture is said on the border.
+        """
         self.words = None
         if image is None or not says_nothing(seen.tree) or (reader := lab_of(self).text_reader) is None:
+            self.mirror.remark = ""
             return seen.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.known(sha256)
         self._read(reader, sha256, image)
         if self.words is None:
-            self._words = _UNREAD if sha256 in self._unread else _READING
+            self.mirror.remark = _UNREAD if sha256 in self._unread else _READING
             return seen.tree
-        self._words = _READ if self.words.lines else ""
+        self.mirror.remark = READ_WORDS if self.words.lines else ""
         return self.words.tree
 
     @work(exclusive=True, group="words")
@@ -176,6 +176,20 @@ class StillPhone(Vertical):
             return False
         return True
 
+    # -- looking closer --------------------------------------------------------------------------------------
+
+    def closer(self) -> None:
+        """Enlarges the phone; what the step touches, or its answer rests on, stays in its place."""
+        self.mirror.closer(None if self.mirror.enlarged else self._middle())
+
+    def _middle(self) -> Point | None:
+        """The middle of what was drawn last on the screen; None where nothing was."""
+        marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
+        if marked is None or marked.at is None:
+            return None
+        to = marked.to if marked.kind in ("box", "evidence") and marked.to is not None else marked.at
+        return (marked.at[0] + to[0]) // 2, (marked.at[1] + to[1]) // 2
+
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
@@ -183,8 +197,7 @@ class StillPhone(Vertical):
         columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
         if self._bare:
             columns = max(12, round(columns * _BARE))
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+        self.mirror.look_whole(zoom)
         wanted = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted

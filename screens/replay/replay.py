@@ -202,6 +202,8 @@ class ReplayScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What the model was sent is for those who may see outcomes; forking is a developer's."""
         match action:
+            case "pan" | "further":
+                return self.footage.stage.mirror.enlarged
             case "close_up":
                 return self.graphics != "cells"
             case "sent":
@@ -253,6 +255,20 @@ class ReplayScreen(Screen[None]):
         mirror = self.footage.stage.mirror
         mirror.overlay = not mirror.overlay
 
+    def action_closer(self) -> None:
+        """The phone larger, a part of it at a time."""
+        self.footage.stage.closer()
+        self.refresh_bindings()
+
+    def action_further(self) -> None:
+        """The phone less large."""
+        self.footage.stage.mirror.further()
+        self.refresh_bindings()
+
+    def action_pan(self, across: int, down: int) -> None:
+        """Another part of the enlarged phone."""
+        self.footage.stage.mirror.action_pan(across, down)
+
     def action_copy(self) -> None:
         """Copies ID@STEP, as `hitlab replay` takes it."""
         if self.footage.run is not None:
@@ -269,6 +285,8 @@ class ReplayScreen(Screen[None]):
             self.footage.timeline.focus()
         elif self.forking.back():
             return
+        elif self.footage.stage.mirror.enlarged:
+            self.footage.stage.mirror.whole()
         elif self.footage.player.playing:
             self.action_play()
         elif self._shown != "sheet":

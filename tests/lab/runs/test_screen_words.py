@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -196,7 +197,7 @@ def test_a_model_is_told_the_words_their_boxes_and_who_read_them(store: Store) -
     assert line.split()[1] == "read"
     left, top = map(int, line.split(" in ")[1].split(" to ")[0].split(","))
     right, bottom = map(int, line.split(" to ")[1].split(","))
-    x, y = in_thousandths(battery.bounds.center, (1080, 2400))
+    _, y = in_thousandths(battery.bounds.center, (1080, 2400))
     assert top <= y <= bottom
     assert left < right
     started = events[0]
@@ -220,16 +221,18 @@ def test_it_may_be_told_by_the_number_of_a_line_that_was_read(store: Store) -> N
         if "Battery" not in request.text:
             return Said(OPENING)
         number = next(line.split()[0] for line in request.text.splitlines() if 'read "Battery' in line)
-        clicks = '{"thought": "There.", "action": "click", "element": %s}' % number
+        clicks = json.dumps({"thought": "There.", "action": "click", "element": int(number)})
         return Said(COMPLETE if "you thought: There." in request.text else clicks)
 
     with serving(answer) as server:
         events = over(Session(store, Spec(TASK), agent=model(server), device=SilentPhone()))
-    clicks = [event.action for event in events if isinstance(event, Step) and event.action.kind == "click"]
+    actions = [event.action for event in events if isinstance(event, Step) and event.action is not None]
+    (at,) = [action.at for action in actions if action.kind == "click"]
     seen = Phone()
     seen.perform(OPEN)
     (battery,) = seen.observe().tree.find(text="Battery")
-    assert battery.bounds.holds(*clicks[0].at)
+    assert at is not None
+    assert battery.bounds.holds(*at)
 
 
 def test_no_read_tells_it_nothing_and_a_resumed_or_forked_run_does_alike(store: Store) -> None:

@@ -149,7 +149,7 @@ async def test_a_rater_reads_a_picture_only_where_screens_are_shown(
     store.runs.add(pictured_run())
     study = studied(store, Protocol("p", "P", "run", (STARS,), shows=shows), [Unit("u1", (RUN,))])
     app = rating(store, study)
-    app._reads_words = True
+    app.reads_words = True
     async with app.run_test(size=(120, 40)) as pilot:
         if read:
             await until(pilot, lambda: READ in painted(app) and "Battery" in painted(app))
