@@ -39,6 +39,11 @@ class ReadText(msgspec.Struct, frozen=True):
         return ReadText(self.engine, tuple(lines))
 
     @property
+    def searched(self) -> str:
+        """What a search looks in: each line without blanks, its case folded."""
+        return "\n".join(without_blanks(line.text) for line in self.lines)
+
+    @property
     def tree(self) -> UiTree:
         """The lines as nodes of a screen, from the top to the bottom; they are of the class `READ`."""
         return UiTree(tuple(Node(line.box, line.text, cls=READ) for line in self.lines))
@@ -51,10 +56,11 @@ def was_read(tree: UiTree | None) -> bool:
 
 def line_holds(text: str, words: str) -> bool:
     """Whether a line that was read holds words, whatever their case; blanks do not count, for engines lose some."""
-    return _without_blanks(words) in _without_blanks(text)
+    return without_blanks(words) in without_blanks(text)
 
 
-def _without_blanks(text: str) -> str:
+def without_blanks(text: str) -> str:
+    """A text with its case folded and no blank in it."""
     return "".join(text.split()).casefold()
 
 

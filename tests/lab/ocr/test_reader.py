@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -184,7 +185,8 @@ def test_its_threads_sleep_while_they_wait(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(OrtInferSession, "_init_sess_opts", OrtInferSession._init_sess_opts)
     engine._let_threads_sleep()
-    options = OrtInferSession._init_sess_opts(OmegaConf.create({"enable_cpu_mem_arena": False}))
+    configuration: Any = OmegaConf.create({"enable_cpu_mem_arena": False})
+    options = OrtInferSession._init_sess_opts(configuration)
     for pool in ("intra_op", "inter_op"):
         assert options.get_session_config_entry(f"session.{pool}.allow_spinning") == "0"
 
