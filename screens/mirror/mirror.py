@@ -37,9 +37,11 @@ STALE = 5.0
 """Seconds after which a live picture is called stale."""
 _FRESH = 1.5
 """Seconds for which it is called live."""
-READ_WORDS, _READ_SHORT = "words read from the picture", "words read"
-"""What is said on the border where no phone said the words that are shown, and where there is little room."""
-_CORNERS = 2
+READ_WORDS = "words read from the picture"
+"""What is said on the border where no phone said the words that are shown."""
+_READ_SHORT = ("words read", "read")
+"""The same where there is less room, and where there is little."""
+_CORNERS = 4
 """Columns of the border that hold no words."""
 
 
@@ -283,9 +285,9 @@ class Mirror(Touchscreen):
         wrong = "a damaged picture came" if self._wrong else ""
         age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
         remark = READ_WORDS if self._reads else self.remark
-        words = " · ".join(part for part in (wrong, self.mode_text, remark, age) if part)
-        if len(words) > self.size.width - _CORNERS:
-            words = words.replace(READ_WORDS, _READ_SHORT)
+        remarks = (remark, *_READ_SHORT) if remark == READ_WORDS else (remark,)
+        lines = [" · ".join(part for part in (wrong, self.mode_text, said, age) if part) for said in remarks]
+        words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
         if words != self._said:
             self._said = words
             self._border_subtitle = Content(words) if words else None

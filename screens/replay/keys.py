@@ -21,7 +21,7 @@ KEYS: list[BindingType] = [
     Binding("u", "read('tree')", "Tree", id="replay.tree", tooltip="The nodes of this step's screen"),
     Binding("p", "sent", "Sent", id="replay.sent", tooltip="Exactly what the model was sent"),
     Binding("slash", "search", "Search", id="replay.search", tooltip="Thoughts, actions, dialogue, screen words"),
-    Binding("R,alt+r", "read_words", "Read words", show=False, id="replay.read_words", group=SHOW,
+    Binding("alt+r,R", "read_words", "Read words", show=False, id="replay.read_words", group=SHOW,
             tooltip="Read the words of all pictures of this run whose phone told none, or stop that"),
     Binding(
         "right,l,right_square_bracket", "step(1)", "Next step", show=False, id="replay.next", group=SCRUB,

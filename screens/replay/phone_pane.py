@@ -107,6 +107,12 @@ class StillPhone(Vertical):
             if self._last is not None:
                 self.show(self._last[0], after=self._last[1])
 
+    def draw_found(self, marks: Sequence[PhoneMark]) -> None:
+        """As `draw_also`; of an enlarged phone the first of them is brought in sight."""
+        self.draw_also(marks)
+        if marks and self.mirror.enlarged:
+            self.mirror.center(_center(marks[0]))
+
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
         after = after and view.after is not None
@@ -185,10 +191,7 @@ class StillPhone(Vertical):
     def _middle(self) -> Point | None:
         """The middle of what was drawn last on the screen; None where nothing was."""
         marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
-        if marked is None or marked.at is None:
-            return None
-        to = marked.to if marked.kind in ("box", "evidence") and marked.to is not None else marked.at
-        return (marked.at[0] + to[0]) // 2, (marked.at[1] + to[1]) // 2
+        return None if marked is None else _center(marked)
 
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""
@@ -201,6 +204,14 @@ class StillPhone(Vertical):
         wanted = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted
+
+
+def _center(mark: PhoneMark) -> Point:
+    """The middle of a frame, or where another mark begins."""
+    x, y = mark.at or (0, 0)
+    if mark.kind in ("box", "evidence") and mark.to is not None:
+        return (x + mark.to[0]) // 2, (y + mark.to[1]) // 2
+    return x, y
 
 
 def _caption(view: PlaceView, *, after: bool) -> str:

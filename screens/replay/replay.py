@@ -193,7 +193,7 @@ class ReplayScreen(Screen[None]):
         """Frames on the phone what holds the words that are looked for."""
         seen = self.footage.legible
         if seen is not None:
-            self.footage.stage.draw_also(nodes_holding(seen.tree, self.footage.timeline.needle))
+            self.footage.stage.draw_found(nodes_holding(seen.tree, self.footage.timeline.needle))
 
     def _tell(self) -> None:
         """Titles and the line above the keys: where this is, what is shown, how it plays."""

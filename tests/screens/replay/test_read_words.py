@@ -218,7 +218,7 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
             await stands(pilot, until, UNREAD, 2)
             await pilot.press("slash", *"battery")
             await until(pilot, lambda: "1 step, 1 as read; Enter: next" in painted(app))
-            await stands(pilot, until, "1 screen is not read: R", 1)
+            await stands(pilot, until, "1 screen is not read: alt+r", 1)
             assert "`hitlab read` reads it" in painted(app)
             assert "▹" in row(app, 1)
             assert "▸" not in painted(app)
@@ -231,6 +231,11 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
             assert battery.bounds.holds((left + right) // 2, (top + bottom) // 2)
             await pilot.press("escape")
             await until(pilot, lambda: "not read" not in painted(app) and "▹" not in painted(app))
+            mirror = phone(app).mirror
+            await pilot.press("equals_sign", "equals_sign", "equals_sign", "shift+up", "shift+up", "shift+up")
+            await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y1 < top)
+            await pilot.press("slash", "enter")
+            await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y1 > bottom)
 
 
 async def test_a_key_reads_the_whole_run_and_the_search_finds_more(store: Store, until: Any) -> None:
