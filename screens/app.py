@@ -210,7 +210,7 @@ class LabApp(Navigation):
         self.window: PictureWindow | None = None
         """The page of pictures beside the terminal, where one is wanted."""
         self.graphics = graphics
-        self._reads_words = reads_words
+        self.reads_words = reads_words
         self._text_reader: TextReader | None = None
         if settings.theme not in self.available_themes:
             raise LabError("settings", f"theme {none_of(plain(settings.theme), sorted(self.available_themes))}")
@@ -295,15 +295,24 @@ class LabApp(Navigation):
     @property
     def text_reader(self) -> TextReader | None:
         """Reads words from pictures; None where that is not wanted, or not installed, which is said once."""
-        if self._reads_words and self._text_reader is None:
+        if self.reads_words and self._text_reader is None:
+            self.tell_lack()
+        if self.reads_words and self._text_reader is None:
             from lab.ocr.reader import TextReader
 
-            try:
-                self._text_reader = TextReader()
-            except LabError as error:
-                self._reads_words = False
-                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
+            self._text_reader = TextReader()
         return self._text_reader
+
+    def tell_lack(self) -> None:
+        """Says once, where no engine that reads words is installed, what installs one."""
+        from lab.ocr.engine import check_engine
+
+        try:
+            check_engine()
+        except LabError as error:
+            if self.reads_words:
+                self.reads_words = False
+                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
 
     # -- what every screen has -------------------------------------------------------------------------------
 

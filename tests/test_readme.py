@@ -168,7 +168,16 @@ KEYS = {
     "file.md": {"app", "home", "replay", "runs"},
 }
 """The guides that hold tables of keys, and of which bindings (the part of their ids before the dot)."""
-NAMED = {"Esc": "escape", "PgDn": "pagedown", "?": "question_mark", "/": "slash", "+": "plus", ">": "greater_than_sign"}
+NAMED = {
+    "Esc": "escape",
+    "PgDn": "pagedown",
+    "?": "question_mark",
+    "/": "slash",
+    "+": "plus",
+    ">": "greater_than_sign",
+    "=": "equals_sign",
+    "-": "minus",
+}
 PALETTE = "ctrl+p"
 """The one key shown that Textual binds itself."""
 

@@ -169,6 +169,12 @@ class Parser(argparse.ArgumentParser):
             help="stand still before step:7, action:input_text, app:NAME, text:WORDS or ask (may be given again)",
         )  # fmt: skip
 
+    def no_read(self) -> None:
+        """--no-read: a model as the agent is told no words that were read from pictures."""
+        self.add_argument(
+            "--no-read", action="store_true", help="a model is told no words read from pictures (recorded)"
+        )
+
     def intervals(self) -> None:
         """--bootstrap and --seed: how intervals are made."""
         self.add_argument(

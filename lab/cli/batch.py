@@ -40,6 +40,7 @@ class RunArguments(Arguments):
     log: Literal["clean", "noise", "none"] | None
     attempts: int
     until_pass: bool
+    no_read: bool
     device: str | None
     harness: str | None
     seed: int | None
@@ -67,6 +68,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     parser.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
     parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
+    parser.no_read()
     parser.on_phone()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
@@ -157,6 +159,7 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         seed=args.seed or 0,
         device=settings.device,
         harness=args.harness or "",
+        reads=not args.no_read,
     )
     return in_world(spec, args.vary) if args.vary else spec
 
@@ -173,6 +176,7 @@ class _Batch:
         self.interrupted = False
         self.attempts: list[list[Attempt]] = []
         self._session: Session | None = None
+        self._warned = False
 
     def play(self, specs: Sequence[Spec]) -> None:
         """All attempts at all tasks; Ctrl-C ends the run under way as stopped, and the rest is not begun."""
@@ -205,6 +209,7 @@ class _Batch:
             self._session = session
             session.join()
             self._session = None
+            self._warn_unread(session)
             if session.failure is not None:
                 raise session.failure
             attempt = self._keep(session)
@@ -212,6 +217,13 @@ class _Batch:
             if self.until_pass and attempt.passed:
                 self.told.skip(self.most - number)
                 return
+
+    def _warn_unread(self, session: Session) -> None:
+        """Says once what is to be installed so that words are read, where a picture asked for it."""
+        lack = session.words.lack
+        if lack is not None and not self._warned:
+            self._warned = True
+            warn(lack.sentence)
 
     def _keep(self, session: Session) -> Attempt:
         attempt = attempt_of(self.store.runs.trace(session.trace_id))

@@ -53,6 +53,7 @@ class ForkArguments(Arguments):
     gate: Literal["pass", "ask"] | None
     person: str | None
     pace: float | None
+    no_read: bool
     headless: bool
     breaks: list[str] | None
 
@@ -74,6 +75,7 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
+    parser.no_read()
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     parser.json()
@@ -117,7 +119,9 @@ def _change(args: ForkArguments) -> ForkChange:
     from lab.runs.fork import ForkChange
 
     action = _action(args.action) if args.action is not None else None
-    return ForkChange(args.say, args.decision, action, args.agent, args.persona, args.log, args.user)
+    return ForkChange(
+        args.say, args.decision, action, args.agent, args.persona, args.log, args.user, False if args.no_read else None
+    )
 
 
 def _action(text: str) -> Action:

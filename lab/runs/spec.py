@@ -36,7 +36,8 @@ class Spec(NamedTuple):
     `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots.
+    `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
+    words that were read from the picture of a screen whose phone told none.
     """
 
     task: Task
@@ -55,6 +56,7 @@ class Spec(NamedTuple):
     device: str = EMBEDDED
     harness: str = ""
     quick: bool = False
+    reads: bool = True
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -104,8 +106,22 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         attempt=trace.attempt,
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
+        reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
     )
-    return spec._replace(**{k: v for k, v in changes.items() if v is not None})
+    spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
+    _check_reading(trace, spec, what)
+    return spec
+
+
+def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
+    """Raises `LabError` where its agent was told words that were read from pictures, and nothing here reads any."""
+    from lab.runs.screen_words import engine_here
+
+    engine = trace.conditions.reads
+    if engine and spec.reads and spec.agent.startswith("model") and not engine_here():
+        problem = f"was made with words read from pictures by {engine}, which is not here; it cannot be {what} alike"
+        hint = "pip install 'hitlab[ocr]' installs it; --no-read goes on without."
+        raise LabError(f"run {trace.id}", problem, hint)
 
 
 def user_name(user: Actor) -> str:

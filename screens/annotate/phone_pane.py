@@ -12,7 +12,7 @@ from textual.message import Message
 from lab.runs.recorded_run import PlaceView
 from screens.annotate.region import RegionFrame, framed
 from screens.lab import window_of
-from screens.mirror.fit import room
+from screens.mirror.fit import Zoom, room
 from screens.mirror.marks import PhoneMark
 from screens.replay.phone_pane import StillPhone
 
@@ -130,8 +130,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     def _frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
-        if frame is not None and self.mirror.zoom == "2x":
-            self.mirror.enlarge(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
+        if frame is not None and self.mirror.enlarged:
+            self.mirror.center(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
         self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
@@ -163,9 +163,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
         self._fit(zoom, columns + 2)
 
-    def _fit(self, zoom: Literal["fit", "wide", "2x"], width: int | str) -> None:
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+    def _fit(self, view: Zoom, width: int | str) -> None:
+        self.mirror.look_whole(view)
         wanted = str(width)
         if self.styles.width is None or str(self.styles.width) != wanted:
             self.styles.width = width

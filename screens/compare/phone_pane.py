@@ -31,8 +31,7 @@ class StepPhone(StillPhone):
         columns, zoom = room(self._shape, rows, round(width * _SHARE), widened)
         if self._bare:
             columns = max(12, round(columns * _BARE))
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+        self.mirror.look_whole(zoom)
         wanted = columns + 2
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted

@@ -208,6 +208,19 @@ async def test_the_picture_itself_is_shown_and_a_key_goes_to_characters_and_back
             await until(pilot, lambda: still.shows_picture and not still.mirror.display)
 
 
+async def test_an_enlarged_phone_is_one_of_characters_and_the_picture_comes_back_with_all_of_it(
+    full: Store, settings: Settings, until: Until
+) -> None:
+    app = LabApp(full, settings, Opening("replay", WHOLE), graphics=KITTY)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(StillPhone).shows_picture and codes_of(app) != "")
+        still = app.screen.query_one(StillPhone)
+        await pilot.press("=")
+        await until(pilot, lambda: still.mirror.enlarged and still.mirror.display and not still.shows_picture)
+        await pilot.press("escape")
+        await until(pilot, lambda: still.shows_picture and not still.mirror.enlarged)
+
+
 async def test_nothing_is_drawn_over_what_stands_before_the_picture(
     full: Store, settings: Settings, until: Until
 ) -> None:

@@ -68,6 +68,9 @@ class Host(App[None]):
         self.window = window
         self.said: list[Message] = []
 
+    def send(self, codes: str) -> None:
+        """No terminal is here."""
+
     def compose(self) -> ComposeResult:
         yield Input(id="sheet-line", compact=True)
         yield self.beside

@@ -400,16 +400,16 @@ async def test_of_an_enlarged_phone_the_part_is_seen_that_is_framed(filled: Stor
         app.beside.draw_region()
         phone = app.beside.sides[0].phone
         await until(pilot, lambda: phone.mirror.fit is not None)
-        phone.mirror.enlarge((0, 0))
+        phone.mirror.closer((0, 0))
 
         def seen() -> bool:
             fit = phone.mirror.fit
             assert fit is not None
             assert phone.frame is not None
             x, y = phone.frame.box.center
-            return phone.mirror.zoom == "2x" and fit.x0 <= x < fit.x1 and fit.y0 <= y < fit.y1
+            return phone.mirror.enlarged and fit.x0 <= x < fit.x1 and fit.y0 <= y < fit.y1
 
-        await until(pilot, lambda: phone.mirror.settled and phone.mirror.zoom == "2x")
+        await until(pilot, lambda: phone.mirror.settled and phone.mirror.enlarged)
         await pilot.press(*["ctrl+down"] * 40)
         await until(pilot, seen)
         await pilot.press("tab")
