@@ -98,11 +98,11 @@ def interval(sample: DoubleSample, level: float = 0.95) -> tuple[float, float]:
     that err to one side (true positive and negative rates of .8 to .99) and rates of .1 to .9 they cover 92.6 to
     98.1 %: too much where 25 labels hold about one error of the judge, since counts of 0 or 1 leave no finer choice.
 
-    Tried before, over the same worlds, the 27 cells first: PPI++ with normal quantiles 91.2 to 95.1 % (72 % at least
-    where errors are rare: 25 labels without one make it an interval of no width); with Student's t and labels - 2 in the
-    variance 93.4 to 96.9 % (74 % at least); the same in Wilson's form 93.6 to 97.4 % (78 % at least); half an answer
-    added to each cell 93.7 to 98.6 %; Jeffreys' posterior 93.8 to 98.2 % (up to 99.5); the profile likelihood with z^2
-    92.6 to 96.5 %, with t^2 94.0 to 97.7 %; the score interval 92.4 to 98.5 %.
+    Tried before, in the same worlds, the 27 cells first. PPI++ with normal quantiles: 91.2 to 95.1 %, and 72 % where
+    errors are rare, since 25 labels without one make it an interval of hardly any width. With Student's t and
+    labels - 2 in the variance: 93.4 to 96.9 %, and 74 %. The same in Wilson's form: 93.6 to 97.4 %, and 78 %. Half an
+    answer added to each cell: 93.7 to 98.6 %. Jeffreys' posterior: 93.8 to 98.2 %, up to 99.5. The profile likelihood
+    with z^2: 92.6 to 96.5 %, with t^2: 94.0 to 97.7 %. The score interval: 92.4 to 98.5 %.
 
     Raises `ValueError` with fewer labels than LEAST_LABELS.
     """

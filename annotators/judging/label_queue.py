@@ -29,8 +29,8 @@ def doubt_of_confidence(confidence: npt.ArrayLike) -> Floats:
     sure = np.asarray(confidence, np.float64)
     if ((sure < 0) | (sure > 1)).any():
         raise ValueError("a confidence is not between 0 and 1")
-    sure = np.where(np.isnan(sure), 0.5, sure)
-    return np.sqrt(sure * (1 - sure))
+    sure = np.asarray(np.where(np.isnan(sure), 0.5, sure))
+    return np.asarray(np.sqrt(sure * (1 - sure)))
 
 
 def doubt_of_runs(codes: npt.ArrayLike) -> Floats:
@@ -41,8 +41,9 @@ def doubt_of_runs(codes: npt.ArrayLike) -> Floats:
     """
     said = np.asarray(codes)
     answers = np.unique(said[said >= 0])
-    counts = np.stack([(said == answer).sum(axis=1) for answer in answers], axis=1) if len(answers) else np.zeros(0)
-    most = counts.max(axis=1) if len(answers) else np.zeros(len(said))
+    most = np.zeros(len(said))
+    for answer in answers:
+        most = np.maximum(most, (said == answer).sum(axis=1))
     return doubt_of_confidence((most + 1) / ((said >= 0).sum(axis=1) + 2))
 
 
@@ -61,11 +62,12 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
     if not 0 < uniform <= 1:
         raise ValueError(f"a share of {uniform} dealt to all alike is not in (0, 1]")
     all = float(spread.sum())
-    mixed = uniform / len(spread) + (1 - uniform) * (spread / all if all else 1 / len(spread))
+    alike = np.full(len(spread), 1 / len(spread))
+    mixed = uniform * alike + (1 - uniform) * (spread / all if all else alike)
     sure = np.zeros(len(spread), np.bool_)
     while True:
         rest = budget - int(sure.sum())
-        likely = np.where(sure, 1.0, rest * mixed / max(float(mixed[~sure].sum()), 1e-300))
+        likely: Floats = np.where(sure, 1.0, rest * mixed / max(float(mixed[~sure].sum()), 1e-300))
         more = ~sure & (likely >= 1)
         if not more.any():
             return likely

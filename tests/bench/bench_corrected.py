@@ -12,8 +12,8 @@
     paired      the difference of two agents' rates on the same tasks, labelled on the same ones
     apart       the same on tasks of their own
 
-Beside each: PPI++ as its paper has it (normal interval), where it is for such a study; how wide people's own interval is
-to the corrected one's.
+Beside each: PPI++ as its paper has it (normal interval), where it is for such a study, and how much narrower the
+corrected interval is than people's own.
 """
 
 from __future__ import annotations
