@@ -115,7 +115,7 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
     truth, said, other = units.people[there], units.judge[there], units.judge[~there]
     if power is None:
         both = float(np.mean((truth - truth.mean()) * (said - said.mean())))
-        spread = float(units.judge.var())
+        spread = float(units.judge.var(ddof=1))
         power = min(1.0, max(0.0, both / ((1 + n / rest) * spread))) if spread else 0.0
     value = power * float(other.mean()) + float((truth - power * said).mean())
     error = sqrt(power**2 * float(other.var()) / rest + float((truth - power * said).var()) / n)
