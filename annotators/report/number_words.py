@@ -102,9 +102,9 @@ def method_of(one: Agreement) -> str:
         case "f":
             return "F distribution, as if each item stood alone"
         case "profile":
-            return "profile likelihood, as if each item stood alone"
+            return "profile likelihood"
         case "t":
-            return "Student's t, as if each item stood alone"
+            return "Student's t"
         case "newcombe":
             return "Newcombe's, from the intervals of both numbers"
     return "in closed form"

@@ -127,9 +127,9 @@ def test_it_holds_the_true_rate_about_as_often_as_it_says(labels: int, right: fl
     dice = np.random.Generator(np.random.PCG64([labels, round(100 * right)]))
     shares = [true * right, (1 - true) * (1 - right), true * (1 - right), (1 - true) * right]
     yes = dice.binomial(500 - labels, shares[0] + shares[1], 400).tolist()
+    tables = dice.multinomial(labels, shares, 400).tolist()
     studies = [
-        DoubleSample(*map(int, counts), said, 500 - labels - said)
-        for counts, said in zip(dice.multinomial(labels, shares, 400), yes, strict=True)
+        DoubleSample(a, b, c, d, said, 500 - labels - said) for (a, b, c, d), said in zip(tables, yes, strict=True)
     ]
     covered = np.mean([drop(one, np.array([true]))[0] <= threshold(one) for one in studies])
     assert 0.92 <= covered <= 0.985
