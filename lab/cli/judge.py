@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
 from lab.runs.descriptions import money, one_line
@@ -41,6 +43,7 @@ class JudgeArguments(Arguments):
     dry_run: bool
     resume: bool
     show_prompt: str | None
+    validate: bool
 
 
 class FailedJudgement(msgspec.Struct, frozen=True):
@@ -68,6 +71,13 @@ class JudgeReport(msgspec.Struct, frozen=True):
     failed: tuple[FailedJudgement, ...]
 
 
+class JudgeValidation(msgspec.Struct, frozen=True):
+    """How far each judge of a study may be believed, as the report has it: `judge --validate`."""
+
+    study: str
+    judges: tuple[Section, ...]
+
+
 def add_judge(parser: Parser) -> None:
     parser.runs(judge, JudgeArguments)
     parser.description = """\
@@ -76,7 +86,7 @@ protocol shows and no more, answers by the rules of the screen, and its answers
 stand beside people's in agreement and report. What was paid for is kept as it
 comes: the same line typed again goes on, and asks nothing twice."""
     parser.study()
-    parser.add_argument("--model", required=True, metavar="NAME", help="litellm's name of it, as openai/gpt-4.1-mini")
+    parser.add_argument("--model", default="", metavar="NAME", help="litellm's name of it, as openai/gpt-4.1-mini")
     parser.add_argument(
         "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
     )
@@ -95,6 +105,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
     )
     parser.add_argument("--dry-run", action="store_true", help="count questions, tokens and cost, and ask nothing")
     parser.add_argument("--resume", action="store_true", help="go on with what was begun; refused where nothing was")
+    parser.add_argument(
+        "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
+    )
     parser.add_argument("--show-prompt", metavar="UNIT", help="print what would be sent first about a unit, and end")
     parser.json()
     parser.completes(study="study")
@@ -103,7 +116,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
   hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
-  hitlab agreement tdg                 the judge against people
+  hitlab judge tdg --validate
 """
     )
 
@@ -111,6 +124,10 @@ comes: the same line typed again goes on, and asks nothing twice."""
 def judge(args: JudgeArguments) -> int:
     """Judges what this judge has not judged; exit code 3 where some of it is left, 1 where nothing was done."""
     settings = settings_for(args.db, sees_outcomes, "judge")
+    if args.validate:
+        return _validate(args, settings)
+    if not args.model:
+        raise LabError("judge", "--model names the model that is asked.", code=2)
     terms = _terms(args)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -138,6 +155,29 @@ def judge(args: JudgeArguments) -> int:
         report = _report(job, _went(job, llm))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
+
+
+def _validate(args: JudgeArguments, settings: Settings) -> int:
+    """Prints how far each judge may be believed; exit code 1 where there is nothing to compare."""
+    from annotators.report.judge_section import sections
+    from lab.core.agreement import How
+    from lab.studies.study_data import gathered
+
+    with open_store(settings, create=False, readonly=True) as store:
+        study = study_named(store, args.study)
+        found = tuple(sections(gathered(store, study, How("bootstrap")), args.rater or args.model))
+    emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
+    return 0 if any(section.tables for section in found) else 1
+
+
+def _tell_validation(validation: JudgeValidation) -> None:
+    from annotators.report.text import section_lines
+
+    if not validation.judges:
+        say(f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`")
+    for section in validation.judges:
+        for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
+            say(line)
 
 
 def _terms(args: JudgeArguments) -> JudgeTerms:

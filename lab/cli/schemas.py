@@ -22,7 +22,7 @@ from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
 from lab.cli.doctor import Finding
 from lab.cli.files import Exported, ImportResult, Packed
 from lab.cli.fork import KinLine
-from lab.cli.judge import JudgeReport
+from lab.cli.judge import JudgeReport, JudgeValidation
 from lab.cli.labels import LabelList, PilotTold
 from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
@@ -90,6 +90,7 @@ def schemas() -> dict[str, Any]:
         "judge": JudgeReport,
         "judge-dry-run": JudgeEstimate,
         "judge-prompt": ShownQuestion,
+        "judge-validation": JudgeValidation,
         "label-row": LabelRow,
         "label": LabelDone,
         "labels": LabelList,

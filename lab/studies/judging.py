@@ -332,6 +332,7 @@ def job_of(
         "tokens": llm.terms.tokens,
         "pictures": most,
         "longest": longest,
+        "swaps": terms.swaps,
     }
     views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
     return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms)

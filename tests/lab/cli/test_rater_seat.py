@@ -57,7 +57,10 @@ TRIED: dict[str, list[str]] = {
     "study archive": ["s", "s --json"],
     "study restore": ["s", "s --json"],
     "study links": ["s", "s --again R1 --json", "s --revoke R1", "s --watch", "s --no-watch --json"],
-    "judge": ["s --model x --dry-run", "s --model x --show-prompt u1 --json", "s --model x"],
+    "judge": [
+        "s --validate", "s --validate --json", "s --model x --dry-run", "s --model x --show-prompt u1 --json",
+        "s --model x",
+    ],
     "serve": ["--study s", "--study none", "--study s --watch"],
     "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
     "labels": [

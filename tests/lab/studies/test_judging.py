@@ -16,6 +16,7 @@ import pytest
 
 from annotators.judging.question import JudgedRun, JudgedStep
 from annotators.judging.sheet_prompt import pictured
+from annotators.validation.study_validation import judged_fields
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.protocol import Field, Option, Protocol
@@ -23,6 +24,7 @@ from lab.core.study import Given, Study, Unit
 from lab.llm.client import Llm, ModelTerms
 from lab.studies.judge_questions import estimated, shown_question
 from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.study_data import gathered
 from store.store import Store
 from tests.endpoint import Cut, ModelServer, Refused, Reply, Request, Said, in_turn, serving
 from tests.judges import asked_of, sheet_brain
@@ -349,6 +351,9 @@ def test_sides_are_exchanged_in_every_second_run_and_turned_back(store: Store) -
     assert [one.text.index("First text") < one.text.index("Second text") for one in server.requests] == [True, False]
     assert [(one.run, one.value) for one in labels(store, study)] == [(1, "A"), (2, "B")]
     assert all("A: Plan\n" in one.text and "B: Plan\n" in one.text for one in server.requests)
+    (found,) = judged_fields(gathered(store, study), MODEL)
+    assert found.position is not None
+    assert (found.position.first.value, found.position.flips.value) == (1.0, 1.0)
 
 
 def test_a_long_run_is_sent_with_its_pictures_spread_evenly_and_words_for_the_others(
