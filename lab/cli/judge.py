@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -44,6 +45,7 @@ class JudgeArguments(Arguments):
     resume: bool
     show_prompt: str | None
     validate: bool
+    gate: str | None
 
 
 class FailedJudgement(msgspec.Struct, frozen=True):
@@ -108,6 +110,11 @@ comes: the same line typed again goes on, and asks nothing twice."""
     parser.add_argument(
         "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
     )
+    parser.add_argument(
+        "--gate",
+        metavar="FILE",
+        help="ask nothing: exit 1 where it agrees less with people than FILE says",
+    )
     parser.add_argument("--show-prompt", metavar="UNIT", help="print what would be sent first about a unit, and end")
     parser.json()
     parser.completes(study="study")
@@ -126,6 +133,8 @@ def judge(args: JudgeArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "judge")
     if args.validate:
         return _validate(args, settings)
+    if args.gate is not None:
+        return _hold_gate(args, settings, Path(args.gate))
     if not args.model:
         raise LabError("judge", "--model names the model that is asked.", code=2)
     terms = _terms(args)
@@ -168,6 +177,16 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
         found = tuple(sections(gathered(store, study, How("bootstrap")), args.rater or args.model))
     emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
     return 0 if any(section.tables for section in found) else 1
+
+
+def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
+    from lab.cli.judge_gate import hold_gate
+
+    judge = args.rater or args.model
+    if not judge:
+        raise LabError("judge", "--gate needs --as or --model: whose answers are compared.", code=2)
+    with open_store(settings, create=False, readonly=True) as store:
+        return hold_gate(store, study_named(store, args.study), judge, file, json=args.json)
 
 
 def _tell_validation(validation: JudgeValidation) -> None:

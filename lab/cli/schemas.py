@@ -23,6 +23,7 @@ from lab.cli.doctor import Finding
 from lab.cli.files import Exported, ImportResult, Packed
 from lab.cli.fork import KinLine
 from lab.cli.judge import JudgeReport, JudgeValidation
+from lab.cli.judge_gate import GateReport
 from lab.cli.labels import LabelList, PilotTold
 from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
@@ -89,6 +90,7 @@ def schemas() -> dict[str, Any]:
         "metrics": Measured,
         "judge": JudgeReport,
         "judge-dry-run": JudgeEstimate,
+        "judge-gate": GateReport,
         "judge-prompt": ShownQuestion,
         "judge-validation": JudgeValidation,
         "label-row": LabelRow,

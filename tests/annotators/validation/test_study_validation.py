@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from annotators.report.judge_section import sections
 from annotators.report.text import section_lines
 from annotators.studied import StudyData
 from annotators.validation.study_validation import JudgedField, judged_fields
+from lab.cli.main import main
 from lab.core.agreement import How
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
@@ -146,3 +149,56 @@ def test_a_report_has_a_section_for_each_judge(studied: StudyData) -> None:
     for words in ("true negative rate of completed", "The judge passes", f"{LABELLED} of {UNITS}", "people \\ good"):
         assert words in text
     assert sections(studied, "nobody") == []
+
+
+# -- gates -----------------------------------------------------------------------------------------------------------
+
+
+def call(*words: str) -> int:
+    """One command's exit code."""
+    try:
+        return main([*words])
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 1
+
+
+def test_a_gate_holds_a_judge_to_what_it_was(
+    judged: tuple[Store, Study, dict[str, list[bool | None]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, _, said = judged
+    gate, db = tmp_path / "gate.json", ["--db", str(store.database.path)]
+    assert call("judge", "trial", "--as", "good", "--gate", str(gate), *db) == 0
+    written = gate.read_bytes()
+    assert f"holds {LABELLED} answers of good" in capsys.readouterr().out
+    assert call("judge", "trial", "--as", "good", "--gate", str(gate), *db) == 0
+    assert "holds  state" in capsys.readouterr().out
+    assert call("judge", "trial", "--as", "coin", "--gate", str(gate), "--json", *db) == 1
+    (line,) = json.loads(capsys.readouterr().out)["fields"]
+    truth = [sum(map(bool, (said[name][i] for name in ("R1", "R2", "R3")))) > 1 for i in range(LABELLED)]
+    was, now = ([said[name][i] == right for i, right in enumerate(truth)] for name in ("good", "coin"))
+    assert (line["before"], line["now"]) == (pytest.approx(sum(was) / LABELLED), pytest.approx(sum(now) / LABELLED))
+    assert line["lost"] == sum(a and not b for a, b in zip(was, now, strict=True))
+    assert line["fell"] is True
+    assert gate.read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "gate.json"),
+        ("[]", "gate.json"),
+        ('{"study": 3}', "field study"),
+        ('{"study": "s", "study_sha": "", "protocol_sha": "other", "judge": "j", "answers": []}', "another protocol"),
+    ],
+)
+def test_a_gate_that_is_none_is_refused_in_a_sentence(
+    judged: tuple[Store, Study, dict[str, list[bool | None]]], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    text: str, told: str,
+) -> None:  # fmt: skip
+    gate = tmp_path / "gate.json"
+    gate.write_text(text)
+    assert call("judge", "trial", "--as", "good", "--gate", str(gate), "--db", str(judged[0].database.path)) != 0
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said.splitlines()) == 1
+    assert gate.read_text() == text
