@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotators.judging.question import JudgeMethod
 from annotators.judging.sheet_prompt import SheetJudge
+from annotators.papers.memgui.judge import MemguiJudge
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol
 from lab.core.suggestion import none_of
@@ -11,11 +12,11 @@ from lab.core.suggestion import none_of
 
 def methods() -> dict[str, JudgeMethod]:
     """Every way of judging by its name."""
-    made: tuple[JudgeMethod, ...] = (SheetJudge(),)
+    made: tuple[JudgeMethod, ...] = (SheetJudge(), MemguiJudge())
     return {method.name: method for method in made}
 
 
-_BY_PROTOCOL: dict[str, str] = {}
+_BY_PROTOCOL: dict[str, str] = {"success": MemguiJudge.name}
 """Protocols that a paper has a judge of its own for; any other is judged by its sheet."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -123,6 +123,9 @@ class JudgingJob:
         """Set where nothing is waited for any more."""
         self._spent, self._asked, self._found, self._done, self._unusable = 0.0, 0, 0, 0, 0
         self._failed: list[FailedSheet] = []
+        self._pending: dict[Future[PaidAnswer], _Work] = {}
+        self._waiting: dict[str, list[_Work]] = {}
+        """Sheets that wait for the answer to a question that is asked once and under way, by its hash."""
         self._ended = ""
 
     # -- what is to do ---------------------------------------------------------------------------------------
@@ -179,52 +182,76 @@ class JudgingJob:
         """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent."""
         queue = deque(self.sheets())
         total = len(queue)
-        pending: dict[Future[PaidAnswer], _Work] = {}
-        progress = JudgeProgress(0, total, 0, 0, 0.0)
         prices = llm.prices() if self.terms.budget is not None else None
         with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
 
-            def ask(work: _Work, question: JudgeQuestion) -> None:
-                if self._affords(work, question, pending.values(), prices):
-                    self._asked += 1
-                    pending[pool.submit(self._answer, llm, question)] = work
+            def ask(work: _Work) -> None:
+                self._ask(work, prices, lambda question: pool.submit(self._answer, llm, question))
 
             try:
-                while (queue and not self._is_over(len(pending))) or pending:
-                    while queue and len(pending) < self.terms.concurrency and not self._is_over(len(pending)):
+                while (queue and not self._is_over()) or self._pending:
+                    while queue and len(self._pending) < self.terms.concurrency and not self._is_over():
                         work = _Work(*queue.popleft())
-                        if (question := self._begun(work)) is not None:
-                            ask(work, question)
+                        if self._begun(work):
+                            ask(work)
                         tell(self._progress(total))
-                    for future in wait(pending, _LOOK, FIRST_COMPLETED).done:
-                        work = pending.pop(future)
-                        if (question := self._answered(work, future)) is not None:
-                            ask(work, question)
-                    progress = self._progress(total)
-                    tell(progress)
+                    for future in wait(self._pending, _LOOK, FIRST_COMPLETED).done:
+                        for work in self._came(future):
+                            ask(work)
+                    tell(self._progress(total))
             except BaseException:
                 self.stop.set()
                 raise
-        return JudgingDone(progress, self._unusable, tuple(self._failed), self._ended)
+        return JudgingDone(self._progress(total), self._unusable, tuple(self._failed), self._ended)
+
+    def _ask(
+        self,
+        work: _Work,
+        prices: tuple[float, float] | None,
+        submit: Callable[[JudgeQuestion], Future[PaidAnswer]],
+    ) -> None:
+        """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
+        question = work.asking
+        assert question is not None
+        if question.once and question.sha in self._waiting:
+            self._waiting[question.sha].append(work)
+        elif self._affords(work, question, prices):
+            self._asked += 1
+            self._pending[submit(question)] = work
+            if question.once:
+                self._waiting[question.sha] = []
+
+    def _came(self, future: Future[PaidAnswer]) -> list[_Work]:
+        """The sheets that have a further question after an answer: the one that asked, and those that waited for it."""
+        work = self._pending.pop(future)
+        asked = work.asking
+        assert asked is not None
+        released = self._waiting.pop(asked.sha, []) if asked.once else []
+        further = [work] if self._answered(work, future) else []
+        for other in released:
+            found = self.paid.find(asked, other.unit.id, other.run)
+            self._found += found is not None
+            if found is None or self._go_on(other, found):
+                further.append(other)
+        return further
 
     def _progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
 
-    def _affords(
-        self, work: _Work, question: JudgeQuestion, others: Iterable[_Work], prices: tuple[float, float] | None
-    ) -> bool:
+    def _affords(self, work: _Work, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
-        if budget is not None and self._spent + work.expected + sum(one.expected for one in others) > budget:
+        others = sum(one.expected for one in self._pending.values())
+        if budget is not None and self._spent + work.expected + others > budget:
             self._ended = f"the budget of {budget:g} US dollars does not reach for the next question"
         return not self._ended
 
-    def _is_over(self, under_way: int) -> bool:
+    def _is_over(self) -> bool:
         """Whether nothing more is to be asked."""
         if self.closing:
             self._ended = self._ended or "it was interrupted"
-        elif len(self._failed) >= _SILENT and not self._done and self._asked == len(self._failed) + under_way:
+        elif len(self._failed) >= _SILENT and not self._done and self._asked == len(self._failed) + len(self._pending):
             self._ended = f"the model gave no answer to {len(self._failed)} questions"
         return bool(self._ended)
 
@@ -232,42 +259,42 @@ class JudgingJob:
         answer = llm.ask(question.messages, self.stop, question.schema)
         return PaidAnswer(answer.text, answer.usage)
 
-    def _begun(self, work: _Work) -> JudgeQuestion | None:
-        """The first question of a sheet that must be paid for; None where it is done without one."""
+    def _begun(self, work: _Work) -> bool:
+        """Begins a sheet; whether it has a question that must be paid for, else it is done."""
         work.view = self.view(work.unit, work.run)
         work.judging = self.method.judge(work.view)
         return self._go_on(work, None)
 
-    def _answered(self, work: _Work, future: Future[PaidAnswer]) -> JudgeQuestion | None:
-        """The next question of a sheet after an answer, which is kept first; None where it is done, or failed."""
+    def _answered(self, work: _Work, future: Future[PaidAnswer]) -> bool:
+        """Keeps an answer, and goes on from it; whether the sheet has a further question, else it is done or failed."""
         assert work.asking is not None
         try:
             answer = future.result()
         except NoModelAnswer as error:
             self._spent += error.usage.cost or 0.0
             self._failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
-            return None
+            return False
         except WaitCancelled:
-            return None
+            return False
         self.paid.keep(work.asking, work.unit.id, work.run, answer)
         self._spent += answer.usage.cost or 0.0
         return self._go_on(work, answer)
 
-    def _go_on(self, work: _Work, answer: PaidAnswer | None) -> JudgeQuestion | None:
+    def _go_on(self, work: _Work, answer: PaidAnswer | None) -> bool:
         """Goes on from an answer, or from the beginning, by all that was paid for before; as `_answered`."""
         while True:
             try:
                 work.asking = _next(work, answer)
             except StopIteration as end:
                 self._keep(work, end.value)
-                return None
+                return False
             except UnusableJudgement as problem:
                 self._unusable += 1
                 self._keep(work, without_answer(work.view, f"no usable answer: {problem}"))
-                return None
+                return False
             answer = self.paid.find(work.asking, work.unit.id, work.run)
             if answer is None:
-                return work.asking
+                return True
             self._found += 1
 
     # -- keeping it ------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def answered(line: str, env: dict[str, str]) -> list[str]:
         ("hitlab protocols td", ["tdg"]),
         ("hitlab study new memgui-a", ["memgui-a7"]),
         ("hitlab runs --group sta", ["status"]),
-        ("hitlab schema study-l", ["study-list", "study-lock"]),
+        ("hitlab schema study-l", ["study-links", "study-list", "study-lock"]),
         ("hitlab study open tri", ["tripod", "trial"]),
         ("hitlab --window study status tria", ["trial"]),
         ("hitlab report trial --with trip", ["tripod"]),
