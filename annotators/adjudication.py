@@ -126,51 +126,90 @@ def _reading_order(studied: StudyData, units: Collection[str]) -> dict[str, dict
 # -- where they differ -------------------------------------------------------------------------------------------
 
 
-def _differing(studied: StudyData) -> list[DisputedPlace]:
-    """Places that at least two people answered, and not all the same; a reason for no answer is an answer here.
+class AnsweredPlaces(NamedTuple):
+    """Places that people answered, a row of each array each: what is settled where they differ, and counted.
 
-    A flag that somebody raised was left down by everybody else who rated the unit.
+    `rows` are rows of the columns, those of one place in a row: from `starts` on `size` many. `down` left a flag alone
+    that another raised; `voices` say anything, those among them. `differ`: they do not all say the same.
+    `words` are the values' numbers, as in `_words`, `people` how many rated each unit of the columns.
+    """
+
+    rows: Ints
+    starts: Ints
+    size: Ints
+    down: Ints
+    differ: npt.NDArray[np.bool_]
+    words: Ints
+    people: Ints
+
+    @property
+    def voices(self) -> Ints:
+        return self.size + self.down
+
+    @property
+    def first(self) -> Ints:
+        """One row of each place."""
+        return self.rows[self.starts]
+
+
+def answered_places(studied: StudyData) -> AnsweredPlaces:
+    """Places that anybody of the study's people answered; a reason for no answer is an answer here.
+
+    Not those of pilot units, of repeated ratings, of words of their own (texts), nor what a rule answered. A flag that
+    somebody raised was left down by everybody else who rated the unit.
     """
     columns = studied.columns
-    if not columns.size:
-        return []
     words = _words(columns.values)
     down = words[-1]
     kept = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
     kept &= ~np.isin(columns.field, _of_kind(studied, "text"))
+    key = columns.unit.astype(np.int64) * len(columns.targets) + columns.target
+    key = key * len(columns.fields) + columns.field
+    kept &= ~np.isin(key, _ruled(studied))
     rows = np.flatnonzero(kept)
+    none = np.zeros(0, dtype=np.int64)
     if not len(rows):
-        return []
+        people = np.zeros(len(columns.units), dtype=np.int64)
+        return AnsweredPlaces(none, none, none, none, none.astype(bool), words, people)
     answered = columns.value[rows] >= 0
     code = np.where(answered, words[np.where(answered, columns.value[rows], 0)], -2 - columns.reason[rows])
-    key = columns.unit[rows].astype(np.int64) * len(columns.targets) + columns.target[rows]
-    key = key * len(columns.fields) + columns.field[rows]
-    order = np.argsort(key, kind="stable")
-    rows, code, key = rows[order], code[order], key[order]
-    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    order = np.argsort(key[rows], kind="stable")
+    rows, code = rows[order], code[order]
+    starts = np.flatnonzero(np.r_[True, key[rows][1:] != key[rows][:-1]])
     least, most = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
     size = np.diff(np.r_[starts, len(rows)])
     sheets = _sheets(columns.unit[rows], columns.rater[rows], len(columns.units))
     flagged = np.isin(columns.field[rows[starts]], _flags(studied))
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
-    ruled = {(unit.id, one.target, one.field) for unit in studied.units for one in unit.mechanical}
-    firsts = {int(word): value for word, value in zip(words[::-1][1:], columns.values[::-1], strict=True)}
+    return AnsweredPlaces(rows, starts, size, lacking, least != most, words, sheets)
+
+
+def _ruled(studied: StudyData) -> list[int]:
+    """The places that a rule answered, each as a number of unit, target and field."""
+    columns = studied.columns
+    units, targets, fields = (
+        {name: at for at, name in enumerate(names)} for names in (columns.units, columns.targets, columns.fields)
+    )
+    return [
+        (units[unit.id] * len(targets) + targets[one.target]) * len(fields) + fields[one.field]
+        for unit in studied.units
+        for one in unit.mechanical
+        if unit.id in units and one.target in targets and one.field in fields
+    ]
+
+
+def _differing(studied: StudyData) -> list[DisputedPlace]:
+    """Places that at least two people answered, and not all the same."""
+    columns, places = studied.columns, answered_places(studied)
+    values = zip(places.words[::-1][1:], columns.values[::-1], strict=True)
+    firsts = {int(word): value for word, value in values}
     differing = []
-    for at in np.flatnonzero(least != most):
-        mine = rows[starts[at] : starts[at] + size[at]]
-        unit, target, field = (
-            names[column[mine[0]]]
-            for names, column in (
-                (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field)
-            )
-        )  # fmt: skip
-        if (unit, target, field) not in ruled:
-            differing.append(
-                DisputedPlace(
-                    unit, FieldReference(target, field), _counts(studied, mine, words, firsts, int(lacking[at]))
-                )
-            )
+    for at in np.flatnonzero(places.differ):
+        mine = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
+        spot = FieldReference(columns.targets[columns.target[mine[0]]], columns.fields[columns.field[mine[0]]])
+        counts = _counts(studied, mine, places.words, firsts, int(places.down[at]))
+        differing.append(DisputedPlace(columns.units[columns.unit[mine[0]]], spot, counts))
     return differing
 
 

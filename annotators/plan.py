@@ -19,6 +19,7 @@ from lab.core.errors import LabError
 from lab.core.protocol import Protocol, Show
 from lab.core.settings import check_code
 from lab.core.study import Blind, Predecessor, Study, Unit, sample_sha
+from lab.core.suggestion import none_of, suggestion
 from lab.core.task import Actor, Kind
 
 STATISTICS = (
@@ -109,6 +110,7 @@ def preset_named(name: str) -> str:
     if names:
         raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
     problem = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
+    problem += suggestion(name, [*known, *(path.stem for path in PROTOCOLS.glob("*.yaml"))])
     raise LabError("study new", problem, "`hitlab protocols` lists the protocols.", code=2)
 
 
@@ -187,10 +189,11 @@ def check_plan(plan: Plan, what: str) -> None:
         raise LabError(what, f"field steps: {plan.steps} is less than one")
     for statistic in plan.statistics:
         if statistic not in STATISTICS:
-            raise LabError(what, f"field statistics: {statistic!r} is none of {', '.join(STATISTICS)}")
+            raise LabError(what, f"field statistics: {none_of(statistic, STATISTICS)}")
     for condition in plan.conditions:
         if condition not in CONDITIONS:
-            raise LabError(what, f"field conditions: {condition!r} is none of {'; '.join(CONDITIONS)}")
+            near = suggestion(condition, CONDITIONS)
+            raise LabError(what, f"field conditions: {condition!r} is none of {'; '.join(CONDITIONS)}{near}")
     overlap_of(plan, what)
 
 

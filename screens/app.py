@@ -24,13 +24,16 @@ from textual.worker import WorkerFailed
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, keep_theme
+from lab.core.suggestion import none_of
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
 from screens.lab import Failed
+from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.stylesheet import ThemedStylesheet
+from screens.system_browser import open_in_browser
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
     from screens.lab import Lab
     from screens.live.session_messages import Gated, Happened, Refused, Waits
+    from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from store.store import Store
 
@@ -156,6 +160,15 @@ class LabApp(Navigation):
         ),
         Binding("escape", "one_back", "Back", show=False, id="app.back", group=EVERYWHERE, tooltip="One step back"),
         Binding("plus", "zoom", "Zoom", show=False, id="app.zoom", group=EVERYWHERE, tooltip="This pane alone, or all"),
+        Binding(
+            "O",
+            "window",
+            "Open picture",
+            show=False,
+            id="app.window",
+            group=EVERYWHERE,
+            tooltip="The phone's picture on a page, in this machine's browser",
+        ),
         Binding("q", "quit", "Quit", show=False, id="app.quit", group=EVERYWHERE, tooltip="Leave hitlab"),
         Binding(
             "ctrl+q",
@@ -172,7 +185,13 @@ class LabApp(Navigation):
     """What the run that is live waits for, and the key that goes there; at the end of every footer but its own."""
 
     def __init__(
-        self, store: Store, settings: Settings, opening: Opening = AT_HOME, *, reads_words: bool = False
+        self,
+        store: Store,
+        settings: Settings,
+        opening: Opening = AT_HOME,
+        *,
+        reads_words: bool = False,
+        graphics: TerminalGraphics = CHARACTERS,
     ) -> None:
         """`reads_words` is whether words are read from pictures whose phone said none."""
         if not hasattr(asyncio, "eager_task_factory"):
@@ -190,11 +209,11 @@ class LabApp(Navigation):
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
         """The page of pictures beside the terminal, where one is wanted."""
-        self._reads_words = reads_words
+        self.graphics = graphics
+        self.reads_words = reads_words
         self._text_reader: TextReader | None = None
         if settings.theme not in self.available_themes:
-            known = ", ".join(sorted(self.available_themes))
-            raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
+            raise LabError("settings", f"theme {none_of(plain(settings.theme), sorted(self.available_themes))}")
         self.theme = settings.theme
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)
@@ -244,11 +263,23 @@ class LabApp(Navigation):
             self.action_window()
 
     def action_window(self) -> None:
-        """Says where the page of pictures is, and copies its address."""
+        """Opens the page of pictures in this machine's browser; says where it is, and copies its address."""
         if self.window is None:
-            raise LabError("Pictures", "have no page in this app.", "Begin it with --window.")
-        self.copy_to_clipboard(self.window.address)
-        self.notify(f"{self.window.address}  (copied)", title="Pictures in a browser", timeout=15, markup=False)
+            from screens.picture_window import PictureWindow
+
+            self.window = PictureWindow()
+            self._show_on_page()
+        address = self.window.address
+        self.copy_to_clipboard(address)
+        opened = "opened, and copied" if open_in_browser(address) else "copied"
+        self.notify(f"{address}  ({opened})", title="Pictures in a browser", timeout=15, markup=False)
+
+    def _show_on_page(self) -> None:
+        """Has a page that was opened just now show what is looked at; a phone that is live shows itself."""
+        from screens.replay.phone_pane import StillPhone
+
+        for phone in self.screen.query(StillPhone):
+            phone.show_again()
 
     def on_unmount(self) -> None:
         if self.window is not None:
@@ -256,18 +287,32 @@ class LabApp(Navigation):
         if self._text_reader is not None:
             self._text_reader.close()
 
+    def send(self, codes: str) -> None:
+        """Writes codes to the terminal that draw nothing in a cell."""
+        if self._driver is not None:
+            self._driver.write(codes)
+
     @property
     def text_reader(self) -> TextReader | None:
         """Reads words from pictures; None where that is not wanted, or not installed, which is said once."""
-        if self._reads_words and self._text_reader is None:
+        if self.reads_words and self._text_reader is None:
+            self.tell_lack()
+        if self.reads_words and self._text_reader is None:
             from lab.ocr.reader import TextReader
 
-            try:
-                self._text_reader = TextReader()
-            except LabError as error:
-                self._reads_words = False
-                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
+            self._text_reader = TextReader()
         return self._text_reader
+
+    def tell_lack(self) -> None:
+        """Says once, where no engine that reads words is installed, what installs one."""
+        from lab.ocr.engine import check_engine
+
+        try:
+            check_engine()
+        except LabError as error:
+            if self.reads_words:
+                self.reads_words = False
+                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
 
     # -- what every screen has -------------------------------------------------------------------------------
 
@@ -277,6 +322,8 @@ class LabApp(Navigation):
             return action == "quit"
         if action == "read_help":
             return self._running and bool(self.screen_stack) and bool(self.screen.query_children("Help"))
+        if action == "window":
+            return not self.is_web  # there it is beside the terminal already
         return not (action == "show" and parameters[0] in ROOMS) or self.has_room(str(parameters[0]))
 
     @property
@@ -304,8 +351,6 @@ class LabApp(Navigation):
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
-        if self.window is not None and not self.is_web:
-            yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
     def _task_commands(self) -> Iterable[SystemCommand]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -25,6 +24,7 @@ from textual.keys import Keys
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import folder
+from lab.core.suggestion import suggestion
 from screens.key_names import character
 
 FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}
@@ -132,9 +132,8 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
 
 def _check(id: str, keys: str, known: Mapping[str, NamedBinding]) -> None:
     if id not in known:
-        near = get_close_matches(id, known, 1)
-        hint = f"Do you mean {near[0]}? " if near else ""
-        raise LabError("settings", f"field keymap: {plain(id)!r} is no binding", f"{hint}`hitlab keys` lists them.")
+        problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, known)}"
+        raise LabError("settings", problem, "`hitlab keys` lists them.")
     for key in keys.split(","):
         if not _is_key(key.strip()):
             problem = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"

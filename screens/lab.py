@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
     from lab.runs.fork import ForkChange
     from lab.runs.session import Session
+    from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from screens.record.intent import Asking
     from store.store import Store
 
 ScreenName = Literal[
     "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
-    "agreement", "adjudicate", "raters",
+    "agreement", "adjudicate", "raters", "progress",
 ]  # fmt: skip
 """The rooms of the app."""
 
@@ -52,8 +53,12 @@ class Lab(Protocol):
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
     """What is said before a run that is live is left, and what the keys do."""
+    graphics: TerminalGraphics
+    """What the terminal draws pictures with; characters where it has nothing else."""
     run_locale: str
     """The language in which the run that is live speaks to whoever answers in it."""
+    reads_words: bool
+    """Whether words are read from pictures whose phone said none."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 
@@ -63,6 +68,8 @@ class Lab(Protocol):
     def run_waits(self) -> Literal["", "answer", "decision"]: ...
     @property
     def text_reader(self) -> TextReader | None: ...
+    def send(self, codes: str) -> None: ...
+    def tell_lack(self) -> None: ...
     def fit(self) -> None: ...
     def report(self, error: LabError) -> None: ...
     def has_room(self, name: str) -> bool: ...
@@ -80,6 +87,7 @@ class Lab(Protocol):
     def open_author(self, task: Task, trace_id: str | None) -> None: ...
     def open_study(self, study: Study) -> None: ...
     def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None: ...
+    def open_rater(self, study: Study, code: str) -> None: ...
     def forked(self, trace_id: str, index: int, change: ForkChange) -> Session: ...
     def enter_live(self, session: Session) -> None: ...
 
@@ -87,6 +95,12 @@ class Lab(Protocol):
 def lab_of(node: MessagePump) -> Lab:
     """The app that a screen or widget is shown in."""
     return cast("Lab", node.app)
+
+
+def windows_of(node: MessagePump) -> Callable[[], PictureWindow | None]:
+    """Finds the page of pictures, from any thread: it may be opened at any time."""
+    app = node.app
+    return lambda: getattr(app, "window", None)
 
 
 def tried(node: MessagePump, work: Callable[[], None]) -> None:

@@ -148,6 +148,12 @@ def _raters(store: Store, settings: Settings) -> Screen[None]:
     return RatersScreen(store, settings)
 
 
+def _progress(store: Store, settings: Settings) -> Screen[None]:
+    from screens.study_progress.study_progress import ProgressScreen
+
+    return ProgressScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -181,6 +187,11 @@ ROOMS: dict[ScreenName, Room] = {
     "raters": Room(
         sees_outcomes, _raters, ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it.")
     ),
+    "progress": Room(
+        sees_outcomes,
+        _progress,
+        ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
+    ),
     "compare": Room(
         sees_outcomes,
         _compare,
@@ -189,8 +200,8 @@ ROOMS: dict[ScreenName, Room] = {
 }
 
 
-OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters")
-"""The rooms of those who read a study's answers; all show the one study that was opened in any of them."""
+OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters", "progress")
+"""The rooms of those who follow a study; all show the one study that was opened in any of them."""
 OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
 """The rooms of a rater to whom a study is open."""
 SIGNED: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
@@ -465,9 +476,10 @@ class Navigation(TypeAhead):
             screen.open(study)
 
     def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
-        """Shows a study's agreement, what is to be settled in it, or its raters."""
+        """Shows a study's agreement, what is to be settled in it, its raters, or how far they are."""
 
         def go() -> None:
+            self.came_from.pop(room, None)
             self.read, self.reads[room] = study, study.name
             self.switch_mode(room)
             screen = self.get_screen_stack(room)[0]
@@ -476,6 +488,16 @@ class Navigation(TypeAhead):
 
         self._check_room(room)
         self.signed(room, go)
+
+    def open_rater(self, study: Study, code: str) -> None:
+        """Shows one rater's numbers, or all raters (no code); one step back leads to how far the study is."""
+        self.open_numbers(study, "raters")
+        self.came_from["raters"] = "progress"
+        from screens.raters.raters import RatersScreen
+
+        screen = self.get_screen_stack("raters")[0]
+        assert isinstance(screen, RatersScreen)
+        screen.open_rater(code)
 
     def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
         """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""

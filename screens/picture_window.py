@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
@@ -19,7 +21,12 @@ from lab.core.plain_text import plain
 from lab.core.seams import Frame
 from lab.core.step import Point
 from screens.mirror.marks import PhoneMark
+from screens.picture_page import PAGE
 
+Region = tuple[int, int, int, int]
+
+_LONGEST = 1024
+"""Most bytes that a page may send."""
 _WAIT = 20.0
 """Seconds that a page waits for something newer before it asks again."""
 _PACE = 0.2
@@ -34,6 +41,15 @@ class WindowPage(NamedTuple):
     size: Point | None
     caption: str
     marks: tuple[PhoneMark, ...] = ()
+    take: Callable[[Region], None] | None = None
+    """Takes a region that is dragged on the page, in the phone's pixels; None where none is asked for."""
+
+
+class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page sends: which picture was dragged on, and left, top, right and bottom in the phone's pixels."""
+
+    number: int
+    box: Region
 
 
 class PictureWindow:
@@ -81,6 +97,12 @@ class PictureWindow:
         if tuple(marks) != shown.marks:
             self._put(shown.picture, shown.size, shown.caption, tuple(marks))
 
+    def ask_region(self, take: Callable[[Region], None] | None) -> None:
+        """From now on the next drag on the page is a region, and is given to `take`, on a thread; None: no longer."""
+        shown = self._shown
+        if take is not shown.take:
+            self._put(shown.picture, shown.size, shown.caption, shown.marks, take=take)
+
     def close(self) -> None:
         """Ends the page; a browser that shows it says that hitlab was left."""
         with self._change:
@@ -99,9 +121,12 @@ class PictureWindow:
         caption: str,
         marks: tuple[PhoneMark, ...],
         pace: float = 0.0,
+        *,
+        take: Callable[[Region], None] | Literal["as before"] | None = "as before",
     ) -> None:
         with self._change:
-            self._shown = WindowPage(self._shown.number + 1, picture, size, plain(caption), marks)
+            taken = self._shown.take if take == "as before" else take
+            self._shown = WindowPage(self._shown.number + 1, picture, size, plain(caption), marks, taken)
             self._pace = pace
             self._change.notify_all()
 
@@ -112,6 +137,10 @@ class PictureWindow:
         first, _, rest = path.lstrip("/").partition("/")
         ours = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         return rest if ours and hmac.compare_digest(first.encode(), self._token.encode()) else None
+
+    def is_own(self, origin: str | None) -> bool:
+        """Whether a page of ours sends it, or no page at all: other pages of a browser say where they are from."""
+        return origin in (None, f"http://127.0.0.1:{self.port}", f"http://localhost:{self.port}")
 
     def newer(self, than: int) -> dict[str, Any]:
         """What is shown once it is newer than that number, or after a while as it is."""
@@ -128,8 +157,24 @@ class PictureWindow:
             "size": shown.size,
             "caption": shown.caption,
             "marks": [{"kind": m.kind, "at": m.at, "to": m.to, "label": plain(m.label)} for m in shown.marks],
+            "asks": shown.take is not None,
             "over": self._closed,
         }
+
+    def dragged(self, body: bytes) -> bool:
+        """Takes a region that a page sends; False where none is asked for, it is none, or of another picture."""
+        shown = self._shown
+        try:
+            sent = msgspec.json.decode(body, type=DraggedRegion)
+        except (msgspec.DecodeError, ValueError):
+            return False
+        left, top, right, bottom = sent.box
+        if shown.take is None or shown.size is None or sent.number != shown.number:
+            return False
+        if not (0 <= left < right <= shown.size[0] and 0 <= top < bottom <= shown.size[1]):
+            return False
+        shown.take(sent.box)
+        return True
 
     def picture(self) -> tuple[bytes, str] | None:
         """The newest picture's bytes and type."""
@@ -179,7 +224,7 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             rest = window.allows(path, self.headers.get("Host", ""))
             if rest == "":
                 nonce = secrets.token_urlsafe(12)
-                self._answer(_PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
+                self._answer(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
             elif rest == "now":
                 than = query.removeprefix("after=")
                 self._answer(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
@@ -187,6 +232,18 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
                 self._answer(*made)
             else:
                 self.send_error(404)
+
+        def do_POST(self) -> None:
+            rest = window.allows(self.path, self.headers.get("Host", ""))
+            length = self.headers.get("Content-Length", "")
+            short = re.fullmatch("[0-9]{1,4}", length) and int(length) <= _LONGEST
+            if rest != "region" or not short or not window.is_own(self.headers.get("Origin")):
+                self.close_connection = True
+                self.send_error(404)
+            elif window.dragged(self.rfile.read(int(length))):
+                self._answer(b"{}")
+            else:
+                self.send_error(409)
 
         def _answer(self, body: bytes, kind: str = "application/json", nonce: str = "") -> None:
             self.send_response(200)
@@ -214,75 +271,3 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
                 return  # the browser went away
 
     return Handler
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>hitlab</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style nonce="NONCE">
-html, body { margin: 0; height: 100%; background: #16181d; color: #d8dbe2; font: 15px/1.4 system-ui, sans-serif; }
-body { display: flex; flex-direction: column; align-items: center; }
-#caption { padding: .6em 1em; min-height: 1.4em; max-width: 60em; white-space: pre-wrap; text-align: center; }
-#phone { position: relative; flex: 1; min-height: 0; width: 100%; }
-#phone img, #phone svg { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; }
-#phone svg { pointer-events: none; }
-.gone #phone { opacity: .4; }
-</style></head><body>
-<div id="caption">waiting for a picture</div>
-<div id="phone"><img id="picture" alt=""><svg id="marks" preserveAspectRatio="xMidYMid meet"></svg></div>
-<script nonce="NONCE">
-const at = name => document.getElementById(name), SVG = "http://www.w3.org/2000/svg";
-function add(kind, attributes) {
-  const one = document.createElementNS(SVG, kind);
-  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
-  at("marks").append(one);
-  return one;
-}
-function draw(now) {
-  const [width, height] = now.size || [at("picture").naturalWidth || 1, at("picture").naturalHeight || 1];
-  const unit = Math.max(width, height) / 100, ink = { stroke: "#ff3b6b", "stroke-width": unit / 2.5, fill: "none" };
-  at("marks").setAttribute("viewBox", `0 0 ${width} ${height}`);
-  at("marks").replaceChildren();
-  for (const mark of now.marks) {
-    const [x, y] = mark.at || [2 * unit, height - 6 * unit];
-    if (mark.kind === "box" || mark.kind === "evidence") {
-      add("rect", { x: x, y: y, width: mark.to[0] - x, height: mark.to[1] - y, ...ink });
-      continue;
-    }
-    add("circle", { cx: x, cy: y, r: 2.2 * unit, ...ink });
-    if (mark.to) add("line", { x1: x, y1: y, x2: mark.to[0], y2: mark.to[1], ...ink });
-    if (mark.to) add("circle", { cx: mark.to[0], cy: mark.to[1], r: unit, ...ink, fill: "#ff3b6b" });
-    if (mark.label) add("text", { x: x + 3 * unit, y: y, fill: "#ff3b6b", "font-size": 2.4 * unit }).textContent =
-      mark.label;
-  }
-}
-async function follow() {
-  let number = -1, url = "";
-  for (;;) {
-    try {
-      const now = await (await fetch("now?after=" + number)).json();
-      if (now.over) throw new Error("over");
-      document.body.className = "";
-      if (now.number !== number) {
-        number = now.number;
-        at("caption").textContent = now.caption || (now.picture ? "" : "no picture here");
-        at("picture").hidden = !now.picture;
-        if (now.picture) {
-          const old = url;
-          url = URL.createObjectURL(await (await fetch("picture")).blob());
-          at("picture").src = url;
-          await at("picture").decode().catch(() => 0);
-          if (old) URL.revokeObjectURL(old);
-        }
-        draw(now);
-      }
-    } catch (gone) {
-      document.body.className = "gone";
-      at("caption").textContent = "hitlab was left; this is the last picture it showed";
-      await new Promise(done => setTimeout(done, 2000));
-    }
-  }
-}
-follow();
-</script></body></html>
-"""

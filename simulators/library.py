@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
+from lab.core.suggestion import suggestion
 from lab.core.task import Persona, Task, load_persona, load_task
 from lab.core.task_checks import check_paths
 from simulators.users.scripted import Script, load_script
@@ -111,6 +111,5 @@ def _find(kind: str, name_or_path: str, known: dict[str, Path]) -> Path:
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise LabError(f"{kind} file {name_or_path}", "is not there")
-    near = difflib.get_close_matches(name_or_path, known, n=3)
-    nearest = f"; near it: {', '.join(near)}" if near else ""
-    raise LabError(f"{kind} {name_or_path!r}", f"there is none of that name{nearest}", _LISTED[kind])
+    problem = f"there is none of that name{suggestion(name_or_path, known)}"
+    raise LabError(f"{kind} {name_or_path!r}", problem, _LISTED[kind])

@@ -12,7 +12,7 @@ from store.database import Database
 from store.studies import key_of
 
 if TYPE_CHECKING:
-    from lab.core.label_columns import Columns
+    from lab.core.label_columns import AnswerTimes, Columns
 
 
 _COUNTED = "act IN ('commit', 'reopen', 'adjudicated', 'replaced', 'left')"
@@ -48,12 +48,22 @@ class AgreementLabels:
         with self._database.one_moment() as db:
             return columns_of(db, study)
 
+    def columns_and_times(self, study: Study) -> tuple[Columns, AnswerTimes]:
+        """The same, with when every answer was given."""
+        from store.label_columns import columns_and_times
+
+        with self._database.one_moment() as db:
+            return columns_and_times(db, study)
+
     def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
         """What the standing answers of models and scripts cost in US dollars, by unit, rater (kind, id) and run."""
-        sql = """SELECT unit, kind, rater, run, json_extract(body, '$.cost') FROM label
-            WHERE study = ?1 AND version = ?2 AND kind != 'human' AND json_extract(body, '$.cost') IS NOT NULL
-            AND id NOT IN (SELECT supersedes FROM label
-                WHERE study = ?1 AND version = ?2 AND kind != 'human' AND supersedes IS NOT NULL) ORDER BY n"""
+        sql = """WITH judge AS MATERIALIZED (SELECT DISTINCT rater, kind FROM label
+                WHERE study = ?1 AND version = ?2 AND kind != 'human'),
+            theirs AS MATERIALIZED (SELECT l.n, l.id, l.supersedes, l.unit, l.kind, l.rater, l.run, l.body
+                FROM judge j CROSS JOIN label l
+                ON l.study = ?1 AND l.version = ?2 AND l.rater = j.rater AND l.kind = j.kind)
+            SELECT unit, kind, rater, run, json_extract(body, '$.cost') AS cost FROM theirs WHERE cost IS NOT NULL
+            AND id NOT IN (SELECT supersedes FROM theirs WHERE supersedes IS NOT NULL) ORDER BY n"""
         cost_by_configuration: dict[tuple[str, str, str, int], float] = {}
         for unit, kind, rater, run, cost in self._database.rows_in("label", sql, *key_of(study)):
             key = (unescape_surrogates(unit), kind, unescape_surrogates(rater), run)

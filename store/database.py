@@ -19,6 +19,8 @@ class Database:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
+        self.suggests = False
+        """Whether who named what is not here is told what it holds of a name near that: for those who may list it."""
         self._own = threading.local()
         self._open: dict[threading.Thread, sqlite3.Connection] = {}
         self._guard = threading.Lock()

@@ -21,9 +21,10 @@ from lab.core.blinding import blinded, blinded_unit
 from lab.core.codec import encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind, Label
+from lab.core.label import RATER_ACTS, Act, ActKind, Label
 from lab.core.run_records import Imported, Kit
 from lab.core.study import Assignment, Study, Unit
+from lab.core.suggestion import suggestion
 from lab.core.trace import Ended
 from store import run_rows
 from store.connection import connect, named, sqlite_errors
@@ -37,10 +38,7 @@ from store.studies import insert_assignments, insert_study, insert_units
 if TYPE_CHECKING:
     from store.store import Store
 
-OWN: frozenset[ActKind] = frozenset({
-    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
-    "released", "consent", "quiz", "played", "interrupted", "dealt",
-})  # fmt: skip
+OWN: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
 """What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
 
 
@@ -123,7 +121,8 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
     if store.labels.withdrew(rater):
         raise LabError(what, f"{rater} has withdrawn.")
     if not dealt:
-        raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
+        near = "" if rater in study.raters else suggestion(rater, study.raters)
+        raise LabError(what, f"nothing is dealt to {rater}{near or '.'}", "`hitlab study status` says who has what.")
     if store.studies.left(study, rater):
         raise LabError(what, f"{rater} has left it; another goes on in their place.")
     if (later := store.studies.extended_by(study)) is not None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.core.codec import decode, storable
-from lab.core.label_columns import Columns, Ints
+from lab.core.label_columns import AnswerTimes, Columns, Ints
 from lab.core.study import VERSION, Study
 from lab.core.task import Actor
 from store.studies import key_of
@@ -69,8 +69,8 @@ class _Answer(msgspec.Struct, frozen=True, gc=False):
     v: int = VERSION
 
 
-_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _OF = map(
-    attrgetter, ("unit", "target", "field", "rater", "run", "value", "v")
+_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _OF = map(
+    attrgetter, ("unit", "target", "field", "rater", "run", "value", "reason_missing", "evidence", "cites", "v")
 )
 
 
@@ -102,13 +102,35 @@ class Rows(NamedTuple):
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
     """The labels that stand in a study, of people only what is handed in, within the caller's transaction."""
+    return _columns_of(db, study, _read(db, study))
+
+
+def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, AnswerTimes]:
+    """The same, with when every answer was given."""
+    times: list[AnswerTimes] = []
+    reading = _read(db, study, times)
+    columns = _columns_of(db, study, reading)
+    if not times:
+        return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
+    given = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
+    places = {(one.kind, one.id): at for at, one in enumerate(columns.raters)}
+    actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
+    return columns, given._replace(rater=_ints(places[one.kind, one.id] for one in actors)[given.rater])
+
+
+def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _Reading:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
-    reading = _Reading(study, units)
+    reading = _Reading(study, units, times)
     wanted, all_of_them = db.execute(_SIZE, key).fetchone()
     cursor = db.execute(_MOST if 4 * wanted > all_of_them else _SOME, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
+    return reading
+
+
+def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Columns:
+    key = key_of(study)
     gone = _numbers(db, reading.superseded)
     dealt = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
@@ -128,11 +150,21 @@ def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
 
 
 class _Index(dict[Any, int]):
-    """Names as numbers, in the order in which they come."""
+    """Names as numbers, in the order in which they come; what is no name is -1, and not among them."""
 
     def __missing__(self, name: Any) -> int:
+        if not name:
+            return -1
         self[name] = number = len(self)
         return number
+
+
+class _Steps(dict[str | None, int]):
+    """The steps (from 0) that places in runs name, which many answers share; -1 where one names none."""
+
+    def __missing__(self, evidence: str | None) -> int:
+        self[evidence] = step = -1 if evidence is None else _step(evidence)
+        return step
 
 
 class _Places(dict[str, int]):
@@ -145,7 +177,7 @@ class _Places(dict[str, int]):
 class _Reading:
     """Batches of rows as columns."""
 
-    def __init__(self, study: Study, units: Sequence[_Unit]) -> None:
+    def __init__(self, study: Study, units: Sequence[_Unit], times: list[AnswerTimes] | None = None) -> None:
         self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
         self.unit_ids = tuple(unit.id for unit in units)
         self.target_ids = tuple(dict.fromkeys(("", *(one.id for unit in units for one in unit.targets))))
@@ -153,8 +185,11 @@ class _Reading:
         self.fields = _Places({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
         self.field_ids = tuple(field.id for field in study.protocol.fields)
         self.raters, self.values, self.reasons, self.cites = _Index(), _Index(), _Index(), _Index()
+        self._steps = _Steps()
         self.superseded: set[str] = set()
         self._parts: list[Rows] = []
+        self._times = times
+        """Where each batch's times are kept, where they are wanted."""
         self._decode = msgspec.json.Decoder(_Answer).decode
         self._newest = VERSION
 
@@ -179,14 +214,18 @@ class _Reading:
             ints(map(self.raters.__getitem__, map(bytes, map(_RATER, labels)))),
             ints(map(_RUN, labels)),
             ints(map(self.values.__getitem__, map(bytes, map(_VALUE, labels)))),
-            ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in labels),
-            ints(-1 if one.evidence is None else _step(one.evidence) for one in labels),
-            ints(-1 if not one.cites else self.cites[one.cites] for one in labels),
+            ints(map(self.reasons.__getitem__, map(_REASON, labels))),
+            ints(map(self._steps.__getitem__, map(_EVIDENCE, labels))),
+            ints(map(self.cites.__getitem__, map(_CITES, labels))),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
             np.maximum((at - shown - idle) / 1000, 0.0),
             np.array([nan if one.confidence is None else one.confidence for one in labels], dtype=np.float64),
         )
-        self._parts.append(rows.where((rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)))
+        known = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
+        self._parts.append(rows.where(known))
+        if self._times is not None:
+            places = rows.rater[known], rows.unit[known], rows.run[known]
+            self._times.append(AnswerTimes(*places, at[known] / 1000, shown[known] / 1000, idle[known] / 1000))
 
     def rows(self) -> Rows:
         """All that were taken in."""

@@ -144,10 +144,20 @@ class Labels:
             after = batch[-1][0]
 
     def acts(
-        self, study: Study, rater: str | None = None, unit: str | None = None, run: int | None = None
+        self,
+        study: Study,
+        rater: str | None = None,
+        unit: str | None = None,
+        run: int | None = None,
+        *,
+        judged: bool = False,
     ) -> list[Act]:
-        """What people did at a study beside answering, in the order it came into this file."""
+        """What was done at a study beside answering, in the order it came into this file.
+
+        With `judged` also what models said word by word, which may be long and many.
+        """
         where, values = narrowed(study, rater=rater, unit=unit, run=run)
+        where += "" if judged else " AND act != 'judged'"
         rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
         return [_act(body) for (body,) in rows]
 

@@ -15,6 +15,7 @@ from lab.core.errors import LabError
 from lab.core.proofread_text import ReviewedEvent, settled_events
 from lab.core.proofreading import READY, Proof, ProofreadingState, Review, standing_of
 from lab.core.run_records import Blob, Clearance, Tombstone, Verdict, imported_id
+from lab.core.suggestion import suggestion
 from lab.core.trace import AnyEvent, Source, Started
 from store.formats import writers
 from store.leftovers import held
@@ -40,7 +41,9 @@ def export_runs(
     """
     writer = writers().get(format)
     if writer is None:
-        raise LabError(f"format {format}", f"is not written; written are {', '.join(writers())}.", code=2)
+        names = writers()
+        problem = f"is not written; written are {', '.join(names)}{suggestion(format, names) or '.'}"
+        raise LabError(f"format {format}", problem, code=2)
     if out.exists() or out.is_symlink():
         raise LabError(str(out), "is there already; nothing was written.", "Name a new folder.")
     runs = [ReviewedRun(store, id) if reviewed else KeptRun(store, id) for id in dict.fromkeys(ids)]

@@ -45,6 +45,9 @@ _RUNS = {
     "one": "SELECT * FROM trace WHERE id = ?",
 }
 
+_NEAR = 20_000
+"""Runs among which one is looked for that may have been meant."""
+
 
 class Runs:
     """The runs of a file; `acts` are those by which people archive and tag them."""
@@ -148,7 +151,25 @@ class Runs:
             if ids:
                 some = ", ".join(ids[:5]) + (" and more" if len(ids) > 5 else "")
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
-        raise LabError(f"run {prefix}", f"is not in {self._database.path}.", "`hitlab traces` lists what is.")
+        problem = f"is not in {self._database.path}{self._near(prefix) or '.'}"
+        raise LabError(f"run {prefix}", problem, "`hitlab traces` lists what is.")
+
+    def names(self, beginning: str = "", limit: int = -1) -> list[tuple[str, str]]:
+        """Runs' ids that begin so, each with its task's name, the greatest (of our own the newest) first."""
+        return self._database.read(
+            "SELECT id, task FROM trace WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?",
+            escape_surrogates(beginning), escape_surrogates(beginning) + "\U0010ffff", limit,
+        )  # fmt: skip
+
+    def _near(self, name: str) -> str:
+        """Which run may have been meant, by the beginning of its id or by its task, for those who may list them."""
+        if not self._database.suggests:
+            return ""
+        from lab.core.suggestion import near_names, suggestion
+
+        runs = self.names(limit=_NEAR)
+        near = near_names(name, {id[: len(name)] for id, _ in runs})
+        return suggestion(name, [*near, *{task for _, task in runs}])
 
     def summaries(
         self,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from store.agreement_labels import AgreementLabels
     from store.designs import Designs
     from store.erasure import Erasure
+    from store.progress_rows import ProgressRows
     from store.proofreading import Reviews
     from store.study_extension import Extensions
 
@@ -36,8 +37,8 @@ class Store:
 
     `runs` are its traces, `links` the pictures that stand outside it; `designs` are of tasks, `reviews` of
     demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
-    `labels` are what raters answered, `adjudications` what
-    was settled, `agreement` the labels as columns that coefficients are computed from; `erasure` takes runs out.
+    `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
+    coefficients are computed from, `progress` counts and times that say how far a study is; `erasure` takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -79,6 +80,12 @@ class Store:
         from store.study_extension import Extensions
 
         return Extensions(self.database)
+
+    @cached_property
+    def progress(self) -> ProgressRows:
+        from store.progress_rows import ProgressRows
+
+        return ProgressRows(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

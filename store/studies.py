@@ -120,10 +120,23 @@ class Studies:
         if not rows:
             raise LabError(
                 f"study {id if version is None else f'{id} v{version}'}",
-                f"is not in {self._database.path}.",
+                f"is not in {self._database.path}{self._near(id) or '.'}",
                 "`hitlab study status` lists them.",
             )
         return _study(rows[0][0])
+
+    def names(self) -> list[str]:
+        """The studies' names, the newest first; archived ones, too."""
+        rows = self._database.rows_in("study", "SELECT id FROM study GROUP BY id ORDER BY max(n) DESC")
+        return [id for (id,) in rows]
+
+    def _near(self, id: str) -> str:
+        """Which study may have been meant, for those who may list them."""
+        if not self._database.suggests:
+            return ""
+        from lab.core.suggestion import suggestion
+
+        return suggestion(id, self.names())
 
     def versions(self, id: str) -> list[int]:
         """The versions of a study that are here, the oldest first."""
@@ -151,9 +164,11 @@ class Studies:
                 return
             after = batch[-1][0]
 
-    def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
+    def assignments(
+        self, study: Study, rater: str | None = None, unit: str | None = None, stage: str | None = None
+    ) -> list[Assignment]:
         """Who was dealt what, in each person's order."""
-        where, values = narrowed(study, rater=rater, unit=unit)
+        where, values = narrowed(study, rater=rater, unit=unit, stage=stage)
         rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )

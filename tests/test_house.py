@@ -44,6 +44,7 @@ ONLY = {
     "adbutils": ("lab.devices", "simulators.phone"),
     "litellm": ("lab.llm",),
     "rapidocr": ("lab.ocr",),
+    "argcomplete": ("lab.cli",),
 }
 """Libraries that one place alone may import."""
 
@@ -124,7 +125,8 @@ def loaded_by(code: str) -> set[str]:
 def test_help_loads_nothing_heavy() -> None:
     loaded = loaded_by("import lab.cli.main\ntry:\n    lab.cli.main.main(['--help'])\nexcept SystemExit:\n    pass")
     assert "argparse" in loaded
-    assert not loaded & {"textual", "litellm", "numpy", "PIL", "sqlite3", "sqlite_utils", "msgspec", "rich", "yaml"}
+    heavy = {"textual", "litellm", "numpy", "PIL", "sqlite3", "sqlite_utils", "msgspec", "rich", "yaml"}
+    assert not loaded & (heavy | {"rapidfuzz", "argcomplete"})
 
 
 def test_listing_runs_loads_no_screen(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ def subcommands(command: str) -> frozenset[str]:
     printed = io.StringIO()
     with redirect_stdout(printed), suppress(SystemExit):
         build_parser().parse_args([*command.split(), "--help"])
-    listed = printed.getvalue().partition("\ncommands:\n")[2].partition("\n\n")[0]
-    return frozenset(re.findall(r"^    ([a-z]+)\b", listed, re.MULTILINE))
+    listed = printed.getvalue().partition("\noptions:\n")[2].partition("\n\n")[2].partition("\nexamples:")[0]
+    return frozenset(re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", USED, ids=name_of)
@@ -168,7 +168,16 @@ KEYS = {
     "file.md": {"app", "home", "replay", "runs"},
 }
 """The guides that hold tables of keys, and of which bindings (the part of their ids before the dot)."""
-NAMED = {"Esc": "escape", "PgDn": "pagedown", "?": "question_mark", "/": "slash", "+": "plus", ">": "greater_than_sign"}
+NAMED = {
+    "Esc": "escape",
+    "PgDn": "pagedown",
+    "?": "question_mark",
+    "/": "slash",
+    "+": "plus",
+    ">": "greater_than_sign",
+    "=": "equals_sign",
+    "-": "minus",
+}
 PALETTE = "ctrl+p"
 """The one key shown that Textual binds itself."""
 

@@ -25,6 +25,20 @@ def t_quantile(share: float, freedom: float) -> float:
     return sqrt(freedom * (rest / (1 - rest) if rest < 0.5 else (1 - x) / x))
 
 
+def t_share(t: float, freedom: float) -> float:
+    """The share of Student's t that lies below `t`; to 1e-12."""
+    if not freedom > 0 or t != t:
+        raise ValueError(f"no share below {t} of t with {freedom} degrees of freedom")
+    if t in (inf, -inf):
+        return float(t > 0)
+    square = t * t
+    if square < freedom:  # the tail by whichever argument keeps its digits
+        tail = (1 - regularised_beta(square / (freedom + square), 0.5, freedom / 2)) / 2
+    else:
+        tail = regularised_beta(freedom / (freedom + square), freedom / 2, 0.5) / 2
+    return tail if t <= 0 else 1 - tail
+
+
 def f_quantile(share: float, above: float, below: float) -> float:
     """F with `above` and `below` degrees of freedom below which `share` of it lies; inf beyond all numbers."""
     if not (0 < share < 1 and above > 0 and below > 0):

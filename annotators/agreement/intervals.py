@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from math import exp, log, sqrt
 from statistics import NormalDist
 
@@ -13,7 +14,7 @@ from annotators.agreement.distributions import binomial_two_sided, t_quantile, w
 from annotators.agreement.ratings import Floats
 from lab.core.agreement import How
 
-__all__ = ["binomial_two_sided", "difference", "estimate", "t_quantile", "wilson"]
+__all__ = ["binomial_two_sided", "difference", "estimate", "estimates", "minus", "t_quantile", "wilson"]
 
 LEAST_TRACES = 3
 """With fewer there is no interval worth printing."""
@@ -31,11 +32,12 @@ _CELLS = 8_000_000
 """Most cells of one table of resamples by traces: 64 MB."""
 
 
-def estimate(one: AdditiveStatistic, how: How) -> Estimate:
+def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> Estimate:
     """A coefficient with its interval over traces; undefined values and intervals say why.
 
     The interval of a share is Wilson's where no trace has more than one of what is counted: each stands for itself, and
-    of few that are nearly all the same the jackknife's reaches much too far.
+    of few that are nearly all the same the jackknife's reaches much too far. `values` are those of its resamples, where
+    they are there already.
     """
     value = value_of(one)
     if value is None:
@@ -50,7 +52,7 @@ def estimate(one: AdditiveStatistic, how: How) -> Estimate:
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
     if how.interval == "bootstrap":
-        low, high, why = _bootstrapped(one, sums, value, without, how)
+        low, high, why = _bootstrapped(one, sums, value, without, how, values)
     else:
         low, high = _jackknifed(value, without, one.most, how.level)
     if why:
@@ -134,13 +136,13 @@ def _unskewed(t: float, skew: float) -> float:
 
 
 def _bootstrapped(
-    one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: How
+    one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: How, values: Floats | None
 ) -> tuple[float, float, str]:
     """Efron's BCa: the resamples' quantiles, at shares corrected for bias and for how the spread changes.
 
     Those of percentiles alone covered 90 to 97 % where these cover 92 to 97 % of what they claim to.
     """
-    values = resampled(one, sums, how)
+    values = resampled(one, sums, how) if values is None else values
     bad = int((~np.isfinite(values)).sum())
     if bad:
         return 0.0, 0.0, f"undefined in {bad:,} of {how.resamples:,} resamples"
@@ -159,15 +161,37 @@ def _corrected(bias: float, changes: float, share: float) -> float:
     return NormalDist().cdf(bias + z / rest) if rest > 0 else float(z > 0)
 
 
+def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:
+    """Many coefficients with their intervals, the same as one by one; those over as many traces share resamples."""
+    if how.interval != "bootstrap":
+        return [estimate(one, how) for one in ones]
+    sums = [_there(one.sums) for one in ones]
+    alike: defaultdict[int, list[int]] = defaultdict(list)
+    for at, rows in enumerate(sums):
+        alike[len(rows)].append(at)
+    values: dict[int, Floats] = {}
+    for traces, group in alike.items():
+        if traces >= LEAST_TRACES:
+            values |= zip(group, _resampled([ones[at] for at in group], [sums[at] for at in group], how), strict=True)
+    return [estimate(one, how, values.get(at)) for at, one in enumerate(ones)]
+
+
 def resampled(one: AdditiveStatistic, sums: Floats, how: How) -> Floats:
     """(resamples): the value of each; the numbers of `draws`."""
-    traces = len(sums)
-    step = max(1, _CELLS // max(1, traces, sums.shape[1]))
+    return _resampled([one], [sums], how)[0]
+
+
+def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: How) -> list[Floats]:
+    """(resamples) of each; all are over as many traces, and of the same draws."""
+    traces = len(sums[0])
+    step = max(1, _CELLS // max(1, traces, *(rows.shape[1] for rows in sums)))
     bits = np.random.PCG64(how.seed)
-    estimates = [
-        one.of(draws(bits, min(step, how.resamples - start), traces) @ sums) for start in range(0, how.resamples, step)
-    ]
-    return np.concatenate(estimates)
+    values: list[list[Floats]] = [[] for _ in ones]
+    for start in range(0, how.resamples, step):
+        drawn = draws(bits, min(step, how.resamples - start), traces)
+        for one, rows, parts in zip(ones, sums, values, strict=True):
+            parts.append(one.of(drawn @ rows))
+    return [np.concatenate(parts) for parts in values]
 
 
 def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
@@ -180,20 +204,26 @@ def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
 
 def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: How) -> Estimate:
     """`one` minus `other`, both over the same traces in the same order."""
+    return estimate(minus(one, other), how)
+
+
+def minus(one: AdditiveStatistic, other: AdditiveStatistic) -> AdditiveStatistic:
+    """`one` minus `other` over the same traces in the same order; undefined where either is, for its reason."""
     if len(one.sums) != len(other.sums):
         raise ValueError(f"{one.name} and {other.name} are not over the same traces")
-    for each in (one, other):
-        if value_of(each) is None:
-            return Estimate(None, each.why(each.sums.sum(axis=0)))
     width = one.sums.shape[1]
-    together = AdditiveStatistic(
+
+    def why(sums: Floats) -> str:
+        parts = (one, sums[..., :width]), (other, sums[..., width:])
+        return next((each.why(part) for each, part in parts if not np.isfinite(each.of(part)).all()), "")
+
+    return AdditiveStatistic(
         f"{one.name} - {other.name}",
         np.concatenate((one.sums, other.sums), axis=1),
         lambda sums: one.of(sums[..., :width]) - other.of(sums[..., width:]),
-        lambda sums: "",
+        why,
         None,
     )
-    return estimate(together, how)
 
 
 def _inside(value: float, one: AdditiveStatistic) -> float:

@@ -1,4 +1,4 @@
-"""A judge against the truth: accuracy, precision, recall, F1 and kappa; and boxes against boxes."""
+"""A judge against the truth: accuracy, precision, recall, specificity, F1 and kappa; and boxes against boxes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from annotators.agreement.coefficients import cohen_kappa
 from annotators.agreement.counts import both, over, summed, too_few
 from annotators.agreement.ratings import Floats, Ratings
 
-Judged = Literal["accuracy", "precision", "recall", "f1", "kappa"]
+Judged = Literal["accuracy", "precision", "recall", "specificity", "f1", "kappa"]
 
 
 def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
     """Of two columns, truth and judge in this order, over places where both stand; `positive` is the category that
-    precision, recall and F1 are about.
+    precision, recall (the true positive rate), specificity (the true negative rate) and F1 are about.
 
     Sums: places, the same, said `positive` by both, by truth, by the judge.
     """
@@ -36,6 +36,7 @@ def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
     above, below, never = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
+        "specificity": ((1, 0, 1, -1, -1), (1, 0, 0, -1, 0), f"everything is {positive}"),
         "recall": ((0, 0, 1, 0, 0), (0, 0, 0, 1, 0), f"nothing is {positive}"),
         "f1": ((0, 0, 2, 0, 0), (0, 0, 0, 1, 1), f"nothing is {positive}, nor did the judge say so"),
     }[what]

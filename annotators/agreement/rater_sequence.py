@@ -74,8 +74,7 @@ def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[np
     columns, laid = studied.columns, places_of(studied, field)
     raters = studied.people if rater in studied.people else studied.judges
     mine = raters.index(rater)
-    answers = answers_of(studied, field, raters, 1)
-    codes = codes_of(studied, field, answers)[:, mine]
+    codes = _codes(studied, field, raters)[:, mine]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
     place = places_at(studied, field, rows)
@@ -99,7 +98,7 @@ def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
     if rater in studied.people:
         answers = answers_of(studied, field, studied.people, 1)
         at = studied.people.index(rater)
-        mine = codes_of(studied, field, answers)[:, at]
+        mine = _codes(studied, field, studied.people)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
         voices = voices - ((mine >= 0) | answers.gave[:, at])
     if not counts.size:
@@ -109,12 +108,20 @@ def rest_of(studied: StudyData, field: Field, rater: int) -> Codes:
     return np.where((most > 0) & (2 * most > voices), best, -1).astype(np.int16)
 
 
+def _codes(studied: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
+    """What these raters said in their first rating: places by raters."""
+    codes: Codes = studied.once(
+        ("codes", field.id, raters), lambda: codes_of(studied, field, answers_of(studied, field, raters, 1))
+    )
+    return codes
+
+
 def _votes(studied: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """How many people said each category at each place, and how many said anything."""
 
     def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         answers = answers_of(studied, field, studied.people, 1)
-        codes = codes_of(studied, field, answers)
+        codes = _codes(studied, field, studied.people)
         of = [(codes == at).sum(axis=1) for at in range(len(categories_of(studied, field)))]
         counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
         return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)

@@ -9,6 +9,7 @@ import msgspec
 from annotators.papers.metrics import DEFAULTS, PAPERS, MetricTerms, Number, context_of, measures
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
+from lab.core.suggestion import suggestion
 
 KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
     "agent": lambda case: case.agent.id,
@@ -70,8 +71,9 @@ def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str
     traits = {trait for case in cases for trait in case.task.traits}
     if name in traits:
         return lambda case: case.task.traits.get(name, "")
-    known = ", ".join([*KEYS, *sorted(traits - KEYS.keys())])
-    raise LabError("metrics", f"runs cannot be grouped by {name!r}; they can by {known}.", code=2)
+    known = [*KEYS, *sorted(traits - KEYS.keys())]
+    problem = f"runs cannot be grouped by {name!r}; they can by {', '.join(known)}{suggestion(name, known) or '.'}"
+    raise LabError("metrics", problem, code=2)
 
 
 def _rank(value: str) -> tuple[bool, float, str]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from annotators.protocol import load_protocol
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol
+from lab.core.suggestion import suggestion
 
 HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Every built-in protocol's name, sorted."""
+    return [*_files()]
 
 
 def protocols() -> dict[str, Protocol]:
@@ -33,11 +38,9 @@ def file_of(name: str) -> Path:
     path = Path(name)
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1 or path.is_file():
         return path
-    near = difflib.get_close_matches(name, files, n=3)
-    nearest = f"; near it: {', '.join(near)}" if near else ""
     raise LabError(
         f"protocol {name!r}",
-        f"there is none of that name{nearest}",
+        f"there is none of that name{suggestion(name, files)}",
         "`hitlab protocols` lists them; a YAML file of yours does as well.",
     )
 

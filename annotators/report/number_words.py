@@ -101,6 +101,12 @@ def method_of(one: Agreement) -> str:
             return "binomial, as if each item stood alone"
         case "f":
             return "F distribution, as if each item stood alone"
+        case "profile":
+            return "profile likelihood"
+        case "t":
+            return "Student's t"
+        case "newcombe":
+            return "Newcombe's, from the intervals of both numbers"
     return "in closed form"
 
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from annotators.papers.report_tables import sections_of
-from annotators.report import agreement_section, calibration_section, drift_section, guideline_section, sample_section
+from annotators.report import (
+    agreement_section,
+    calibration_section,
+    drift_section,
+    guideline_section,
+    judge_section,
+    sample_section,
+)
 from annotators.report.planned_section import with_planned
 from annotators.report.provenance import provenance
 from annotators.studied import StudyData
@@ -16,6 +23,7 @@ def reported(studied: StudyData, code: str, platform: str) -> Report:
     for make in sections_of(studied.study.protocol.id):
         sections += make(studied)
     sections += agreement_section.sections(studied)
+    sections += judge_section.sections(studied)
     sections += drift_section.sections(studied)
     sections += guideline_section.sections(studied)
     sections = with_planned(studied, sections)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol
 from lab.core.study import Play, Unit
+from lab.core.suggestion import suggestion
 from lab.core.task import Persona, Task
 
 
@@ -67,7 +68,8 @@ def play_units(
         raise LabError("conditions", f"there is none; they are {'; '.join(CONDITIONS)}.")
     for name in conditions:
         if name not in CONDITIONS:
-            raise LabError(f"condition {name!r}", f"is none of {'; '.join(CONDITIONS)}.")
+            near = suggestion(name, CONDITIONS) or "."
+            raise LabError(f"condition {name!r}", f"is none of {'; '.join(CONDITIONS)}{near}")
     return [
         Unit(
             f"{task.id}.{name.replace(', ', '-').replace(' ', '-')}",

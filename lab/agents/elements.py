@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lab.core.plain_text import plain
+from lab.core.read_text import ReadText
 from lab.core.step import Point
 from lab.core.ui_tree import Bounds, Node, UiTree
 
@@ -14,18 +15,24 @@ SPACE = 1000
 """Places on the screen are told in thousandths of its width and height, 0 to 999."""
 
 _KEYBOARD = re.compile(r"keyboard|inputmethod|\.ime\b", re.IGNORECASE)
+READ_ROLE = "read"
+"""What stands in the place of a role where words were read from the picture: no phone has said what they are."""
 _LONGEST = 300
 """Characters of one element's words that are told."""
 
 
 class ScreenElement(NamedTuple):
-    """One thing on the screen: its number (from 1), what it is, its words, and where a touch reaches it, in pixels."""
+    """One thing on the screen: its number (from 1), what it is, its words, and where a touch reaches it, in pixels.
+
+    `box` is where its words stand (pixels), of one that was read from the picture.
+    """
 
     number: int
     role: str
     words: str
     state: tuple[str, ...]
     at: Point
+    box: Bounds | None = None
 
 
 def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
@@ -47,17 +54,38 @@ def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
     return elements_seen
 
 
+def read_elements(text: ReadText, size: Point, first: int = 1) -> list[ScreenElement]:
+    """The lines that were read from a screen's picture, each with its box; numbered from `first` on."""
+    screen = Bounds(0, 0, *size)
+    boxes = [(line.text, line.box.cut(screen)) for line in text.lines]
+    lines = [(words, box) for words, box in boxes if box.area and words.strip()]
+    return [
+        ScreenElement(number, READ_ROLE, _short(plain(words.strip(), lines=False)), (), box.center, box)
+        for number, (words, box) in enumerate(lines, first)
+    ]
+
+
 def told(shown: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
-    """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out."""
+    """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out.
+
+    One that was read has its box, too: `12 read "Order now" at 500,740 in 410,725 to 590,755`.
+    """
     lines = []
     for element in shown[:most]:
         words = f' "{element.words}"' if element.words else ""
         state = f" ({', '.join(element.state)})" if element.state else ""
         x, y = in_thousandths(element.at, size)
-        lines.append(f"{element.number} {element.role}{words}{state} at {x},{y}")
+        box = f" in {_corners(element.box, size)}" if element.box is not None else ""
+        lines.append(f"{element.number} {element.role}{words}{state} at {x},{y}{box}")
     if len(shown) > most:
         lines.append(f"({len(shown) - most} more are not listed)")
     return lines
+
+
+def _corners(box: Bounds, size: Point) -> str:
+    """Its first and its last pixel, in thousandths."""
+    (left, top), (right, bottom) = in_thousandths(box[:2], size), in_thousandths((box[2] - 1, box[3] - 1), size)
+    return f"{left},{top} to {right},{bottom}"
 
 
 def in_thousandths(at: Point, size: Point) -> Point:
@@ -101,6 +129,10 @@ def _words(node: Node) -> str:
             labels += [label for label in (child.text, child.desc) if label.strip()]
             stack += reversed(child.children)
     words = plain(" · ".join(dict.fromkeys(label.strip() for label in labels)), lines=False)
+    return _short(words)
+
+
+def _short(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 

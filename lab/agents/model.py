@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from lab.agents.elements import ScreenElement, elements
+from lab.agents.elements import ScreenElement, elements, read_elements
 from lab.agents.model_answer import ParsedAction, UnusableAnswer, meant
-from lab.agents.model_prompt import RULES, correction, situation
+from lab.agents.model_prompt import RULES, correction, reading_words, situation, unread_words
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
 from lab.core.safe_images import open_picture
 from lab.core.seams import Brief, Screen
@@ -34,6 +35,7 @@ class ModelAgent:
         self.actor = Actor("model", f"model:{name}", name)
         self.stop = threading.Event()
         self.keep: Callable[[Blob], str] = lambda blob: blob.sha256
+        self.read: Callable[[Screen], ReadText | None] = lambda screen: None
         self._llm = llm
         self._picture = picture
         self._silent: NoModelAnswer | None = None
@@ -41,13 +43,24 @@ class ModelAgent:
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
         self._check(history)
-        shown = elements(screen.tree, screen.size)
+        shown, reading = self._shown(screen)
         conversation = Conversation(self.keep)
         lessons = self._lessons(conversation, brief, history)
         conversation.add("system", RULES)
         picture = () if not self._picture else (_smaller(screen, self._picture),)
-        conversation.add("user", situation(brief, screen, shown, history, lessons), *picture)
+        conversation.add("user", situation(brief, screen, shown, history, lessons, reading), *picture)
         return self._asked(conversation, shown, screen)
+
+    def _shown(self, screen: Screen) -> tuple[list[ScreenElement], str]:
+        """What the screen lists; where the phone told no words, those that were read, and what is said of them."""
+        shown = elements(screen.tree, screen.size)
+        try:
+            text = self.read(screen)
+        except LabError as error:
+            return shown, unread_words(error)
+        if text is None:
+            return shown, ""
+        return shown + read_elements(text, screen.size, len(shown) + 1), reading_words(text)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
         """What it learned in earlier attempts; nothing, for one that does not remember."""

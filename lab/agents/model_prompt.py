@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.agents.elements import SPACE, ScreenElement, told
+from lab.agents.elements import READ_ROLE, SPACE, ScreenElement, told
+from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.read_text import ReadText, says_nothing
+from lab.core.run_records import Blob
 from lab.core.seams import Brief, Screen
 from lab.core.step import Action
 from lab.core.trace import Step
 
-VERSION = 1
+VERSION = 2
 """Counts up whenever a word of what is told changes; the model is told it too, and so every run keeps it."""
 
 _LOG = 30_000
@@ -61,22 +64,56 @@ may refuse: then end with status complete, having changed nothing."""
 
 
 def situation(
-    brief: Brief, screen: Screen, shown: Sequence[ScreenElement], history: Sequence[Step], lessons: str = ""
+    brief: Brief,
+    screen: Screen,
+    shown: Sequence[ScreenElement],
+    history: Sequence[Step],
+    lessons: str = "",
+    reading: str = "",
 ) -> str:
-    """All that is told for one act; `lessons` are the model's own from earlier attempts."""
+    """All that is told for one act; `lessons` are the model's own from earlier attempts.
+
+    `reading` is what became of the words in the picture where the phone told none, in sentences.
+    """
     where = ", ".join(plain(part, lines=False) for part in (screen.at or brief.time, brief.place) if part)
     task = plain(brief.instruction.strip()) if brief.instruction.strip() else _UNASKED
     parts = [f"Task\n{task}", f"Now\n{where}" if where else ""]
     parts.append(f"What the person did before, oldest first\n{_log(brief.log)}" if brief.log else "")
     parts.append(f"What you learned when you tried this before\n{lessons}" if lessons else "")
     parts.append(f"What happened so far\n{_history(history)}" if history else "")
-    same = bool(history) and history[-1].before.tree == screen.tree
-    parts.append("The screen is the same as before your last action." if same else "")
+    parts.append("The screen is the same as before your last action." if _same(screen, history) else "")
     listed = "\n".join(told(shown, screen.size)) or "(this screen has no elements)"
     activity = f", {plain(screen.activity, lines=False)}" if screen.activity else ""
-    parts.append(f"The screen now{activity}\n{listed}")
+    parts.append("\n".join(part for part in (f"The screen now{activity}", reading, listed) if part))
     parts.append(f"This is step {len(history) + 1} of at most {brief.budget}. Answer with one JSON object.")
     return "\n\n".join(part for part in parts if part)
+
+
+def reading_words(text: ReadText) -> str:
+    """What is said above words that were read from the picture."""
+    whence = f"The phone told no words of this screen. They were read from its picture by {text.engine}"
+    if not text.lines:
+        return f"{whence}, which found none."
+    return (
+        f"{whence}: each line marked {READ_ROLE}, with its box from the upper left to the lower right corner. A letter "
+        "may be read wrong, and which of them can be touched is not known."
+    )
+
+
+def unread_words(error: LabError) -> str:
+    """What is said where the phone told no words, and those in its picture could not be read."""
+    why = plain(error.message.rstrip("."), lines=False)
+    return f"The phone told no words of this screen, and those in its picture {why}."
+
+
+def _same(screen: Screen, history: Sequence[Step]) -> bool:
+    """Whether the screen is as it was before the last step: by its tree, or by its picture where that says nothing."""
+    if not history:
+        return False
+    before = history[-1].before
+    if says_nothing(screen.tree):
+        return before.image is not None and before.image == Blob(screen.png, "image/png").sha256
+    return before.tree == screen.tree
 
 
 def attempt(brief: Brief, steps: Sequence[Step], status: str, learned: str) -> str:

@@ -77,6 +77,14 @@ def add_tasks(parser: Parser) -> None:
     parser.runs(tasks, TasksArguments)
     parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
     parser.json()
+    parser.completes(files="task")
+    parser.examples(
+        """\
+  hitlab tasks                         the built-in ones
+  hitlab tasks mine.yaml               whether a task of yours is right
+  hitlab tasks --json | jq '.[].id'
+"""
+    )
 
 
 def tasks(args: TasksArguments) -> int:
@@ -128,6 +136,13 @@ def add_personas(parser: Parser) -> None:
     parser.runs(personas, PersonasArguments)
     parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
     parser.json()
+    parser.completes(files="persona")
+    parser.examples(
+        """\
+  hitlab personas
+  hitlab personas mine/profile.yaml    whether a profile of yours is right
+"""
+    )
 
 
 def personas(args: PersonasArguments) -> int:
@@ -170,6 +185,12 @@ def _entries(profile: Path, source: Any) -> int | None:
 def add_where(parser: Parser) -> None:
     parser.runs(where, Arguments)
     parser.json()
+    parser.examples(
+        """\
+  hitlab where
+  hitlab where --json | jq -r .db      the database's path, for a script
+"""
+    )
 
 
 def where(args: Arguments) -> int:
@@ -195,6 +216,12 @@ def _tell_places(places: Places) -> None:
 def add_keys(parser: Parser) -> None:
     parser.runs(keys, Arguments)
     parser.json()
+    parser.examples(
+        """\
+  hitlab keys
+  hitlab keys --json                   to write `[keymap]` in settings.toml
+"""
+    )
 
 
 def keys(args: Arguments) -> int:

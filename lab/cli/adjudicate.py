@@ -30,6 +30,7 @@ from lab.core.label import Missing
 from lab.core.rating_sheet import FieldReference
 from lab.core.settings import check_named, load
 from lab.core.study import Study, Unit
+from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession, ItemAnswers
 from lab.studies.seats import check_seat, sees_outcomes
@@ -95,6 +96,15 @@ def add_adjudicate(parser: Parser) -> None:
     parser.add_argument("--withdraw", action="store_true", help="leave an item unsettled again")
     parser.add_argument("--gold", metavar="FILE", help="write what is settled as gold for `hitlab study new --gold`")
     parser.json()
+    parser.examples(
+        """\
+  hitlab adjudicate tdg --list                     what is to be settled
+  hitlab adjudicate tdg --unit 019a --as D1        one run, on the screen
+  hitlab adjudicate tdg --unit 019a --target open --field state \\
+    --value completed --reason "The app is open." --as D1
+  hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
+"""
+    )
 
 
 def adjudicate(args: AdjudicateArguments) -> int:
@@ -158,8 +168,7 @@ def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     from lab.studies.study_data import gathered
 
     if field and chair.study.protocol.field(field) is None:
-        known = ", ".join(one.id for one in chair.study.protocol.fields)
-        raise LabError("adjudicate", f"--field: {field!r} is none of {known}")
+        raise LabError("adjudicate", f"--field: {none_of(field, [one.id for one in chair.study.protocol.fields])}")
     queue = chair.queue(gathered(chair.store, chair.study))
     if not field:
         return queue
@@ -176,7 +185,7 @@ def _settling(args: AdjudicateArguments) -> list[str]:
 # -- one item ----------------------------------------------------------------------------------------------------
 def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> ItemAnswers:
     try:
-        unit = StudyPlaces(chair.store, chair.study).unit(name, "adjudicate")
+        unit = StudyPlaces(chair.store, chair.study, suggests=True).unit(name, "adjudicate")
     except LabError as error:
         raise LabError("adjudicate", error.message.replace("field unit: ", "--unit: "), error.hint) from error
     return chair.case(unit, places_of(chair.study, unit, args.target, args.field, "adjudicate"))

@@ -61,6 +61,14 @@ def add_agreement(parser: Parser) -> None:
     parser.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
     parser.intervals()
     parser.json()
+    parser.examples(
+        """\
+  hitlab agreement tdg
+  hitlab agreement tdg --bootstrap 2000 --seed 7
+  hitlab agreement tdg@2 --json | jq .fields
+  hitlab agreement --cases cases.json  try the arithmetic on cases
+"""
+    )
 
 
 def agreement(args: AgreementArguments) -> int:
@@ -285,6 +293,12 @@ def add_raters(parser: Parser) -> None:
     parser.study()
     parser.intervals()
     parser.json()
+    parser.examples(
+        """\
+  hitlab raters tdg
+  hitlab raters tdg --json
+"""
+    )
 
 
 def raters(args: RatersArguments) -> int:

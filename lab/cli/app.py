@@ -12,6 +12,7 @@ from msgspec.structs import replace as changed
 from lab.cli.output import say
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
+from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,16 +90,15 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     gc.disable()
     from screens.app import LabApp
     from screens.memory_use import give_pictures_back, spare_pauses
+    from screens.mirror.terminal_graphics import choose
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
     if in_browser():
         settings = changed(settings, graphics="cells", window=True)
-    if settings.graphics != "cells":
-        from screens.mirror.terminal_graphics import prepare
-
-        prepare(settings.graphics)
-    app = LabApp(store, settings, opening, reads_words=settings.ocr)
+    store.database.suggests = sees_outcomes(settings.seat)  # a room may be another's than who opened the file
+    graphics = choose(settings.graphics)
+    app = LabApp(store, settings, opening, reads_words=settings.ocr, graphics=graphics)
     give_pictures_back()
     spare_pauses()
     app.run()

@@ -10,9 +10,13 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help`
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, Literal, TypeVar
 
     A = TypeVar("A", bound="Arguments")
+    NameKind = Literal[
+        "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "study", "task", "user"
+    ]
+    """What a name that is typed may be of; `lab.cli.name_completion` knows which there are."""
 
 
 AGENTS = "playbook[:NAME] (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
@@ -43,12 +47,19 @@ class Command(argparse.ArgumentParser):
         self.described = described
         self.fill: Callable[[Parser], None]
 
+    def __repr__(self) -> str:
+        return f"Command({self.described['prog']!r})"
+
+    def parser(self) -> Parser:
+        """The parser with all that the command takes; its module is imported."""
+        parser = Parser(**self.described)
+        self.fill(parser)
+        return parser
+
     def parse_known_args(  # type: ignore[override]  # argparse itself calls it in this way alone
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        parser = Parser(**self.described)
-        self.fill(parser)
-        return parser.parse_known_args(args, namespace)
+        return self.parser().parse_known_args(args, namespace)
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,6 +73,10 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **described: Any) -> None:
         described.setdefault("formatter_class", formatter)
         super().__init__(**described)
+        self.names: dict[str, NameKind] = {}
+        """Of what the names are that are typed for an argument, by its `dest`: what a shell completes them with."""
+        self.elsewhere: dict[str, str] = {}
+        """Commands that are not here, by the name that somebody may type for them: how they are really typed."""
 
     def runs(self, function: Callable[[A], int], arguments: type[A]) -> None:
         """Names what does this command, and the class of what it is given; it takes --db as every command does."""
@@ -79,11 +94,36 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         if not self.loose or args is None:
-            return super().parse_known_args(args, namespace)
-        args = [f" {word}" if word[:1] == "-" != word[1:2] and word not in ("-", "-h") else word for word in args]
-        namespace_read, rest = super().parse_known_args(args, namespace)
-        getattr(namespace_read, self.loose).extend(word for word in rest if not word.startswith("-"))
-        return namespace_read, [word for word in rest if word.startswith("-")]
+            namespace_read, rest = super().parse_known_args(args, namespace)
+        else:
+            args = [f" {word}" if word[:1] == "-" != word[1:2] and word not in ("-", "-h") else word for word in args]
+            namespace_read, rest = super().parse_known_args(args, namespace)
+            getattr(namespace_read, self.loose).extend(word for word in rest if not word.startswith("-"))
+            rest = [word for word in rest if word.startswith("-")]
+        if rest:
+            self._refuse_rest(rest)
+        return namespace_read, rest
+
+    def _refuse_rest(self, rest: Sequence[str]) -> None:
+        """Exits with what this command does not take: said here, where its own options are known."""
+        from lab.core.suggestion import suggestion
+
+        options = [one for action in self._actions if action.help != argparse.SUPPRESS for one in action.option_strings]
+        near = next(filter(None, (suggestion(word.partition("=")[0], options) for word in rest if word[:1] == "-")), "")
+        self.error(f"unrecognized arguments: {' '.join(rest)}{near}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse checks a value among choices, with the one that may have been meant; a sentence on a command."""
+        if action.choices is None or value in action.choices:
+            return
+        from lab.core.suggestion import question, suggestion
+
+        names = [str(one) for one in action.choices]
+        near = question([self.elsewhere[value]]) if value in self.elsewhere else suggestion(str(value), names)
+        if isinstance(action, argparse._SubParsersAction):
+            problem = f"there is no {value!r}{near or '.'} `{self.prog} --help` lists what is."
+            raise argparse.ArgumentError(None, problem)
+        raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {', '.join(names)}){near}")
 
     # -- what several commands take ------------------------------------------------------------------------------
 
@@ -117,6 +157,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             "study", nargs=nargs, metavar="STUDY", help="the study's name, or NAME@2 for an older version"
         )
+        self.completes(study="study")
 
     def on_phone(self) -> None:
         """--device and --harness: the phone that runs are made on."""
@@ -136,6 +177,12 @@ class Parser(argparse.ArgumentParser):
             help="stand still before step:7, action:input_text, app:NAME, text:WORDS or ask (may be given again)",
         )  # fmt: skip
 
+    def no_read(self) -> None:
+        """--no-read: a model as the agent is told no words that were read from pictures."""
+        self.add_argument(
+            "--no-read", action="store_true", help="a model is told no words read from pictures (recorded)"
+        )
+
     def intervals(self) -> None:
         """--bootstrap and --seed: how intervals are made."""
         self.add_argument(
@@ -144,9 +191,13 @@ class Parser(argparse.ArgumentParser):
         )  # fmt: skip
         self.add_argument("--seed", type=int, default=0, metavar="N", help="the bootstrap's seed (default: 0)")
 
-    def examples(self, lines: str) -> None:
-        """What stands below a command's help, as it is written."""
-        self.epilog, self.formatter_class = f"examples:\n{lines}", as_written
+    def completes(self, **names: NameKind) -> None:
+        """Says of what the names are that are typed for arguments, by their `dest`."""
+        self.names.update(names)
+
+    def examples(self, lines: str, before: str = "") -> None:
+        """What stands below a command's help, as it is written: one to four lines to type, after what is `before`."""
+        self.epilog, self.formatter_class = f"{before}examples:\n{lines}", as_written
 
 
 # -- how help is laid out -----------------------------------------------------------------------------------------
@@ -154,12 +205,24 @@ class Parser(argparse.ArgumentParser):
 
 def formatter(prog: str) -> argparse.HelpFormatter:
     """argparse's own layout, in as many columns as `shutil` would find, whose import it spares."""
-    return argparse.HelpFormatter(prog, width=_columns() - 2)
+    return _Layout(prog, width=_columns() - 2)
 
 
 def as_written(prog: str) -> argparse.HelpFormatter:
     """The same, with texts above and below as they are written."""
-    return argparse.RawDescriptionHelpFormatter(prog, width=_columns() - 2)
+    return _LayoutAsWritten(prog, width=_columns() - 2)
+
+
+class _Layout(argparse.HelpFormatter):
+    """argparse's own layout; commands stand below headings, and not once more where they are taken."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if not isinstance(action, argparse._SubParsersAction):
+            super().add_argument(action)
+
+
+class _LayoutAsWritten(_Layout, argparse.RawDescriptionHelpFormatter):
+    """The same, with texts above and below as they are written."""
 
 
 def _columns() -> int:

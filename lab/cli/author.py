@@ -32,6 +32,7 @@ from lab.core.design_outline import rows
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, check_named, load
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor, Task
 from lab.studies.design_checks import Problem, check_sound, problems
 from lab.studies.design_graph import drawn
@@ -165,6 +166,15 @@ def add_author(parser: Parser) -> None:
     act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
     parser.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
     parser.json()
+    parser.completes(target="task", run_id="run")
+    parser.examples(
+        """\
+  hitlab author usual_lunch --as D1    draft its design, beside a run of it
+  hitlab author usual_lunch --show     the design, and what is wrong with it
+  hitlab author usual_lunch --verify --as D2
+  hitlab author usual_lunch --out design.yaml
+"""
+    )
 
 
 def author(args: AuthorArguments) -> int:
@@ -215,13 +225,16 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
 
 
 def _run(store: Store, target: str) -> str:
+    from simulators import library
+
     try:
         return store.runs.find(target)
     except LabError as error:
         if "several" in error.message:
             raise
+        near = suggestion(target, library.tasks())
         raise LabError(
-            f"task or run {target!r}", f"is neither a task's name or file nor a run in {store.path}.",
+            f"task or run {target!r}", f"is neither a task's name or file nor a run in {store.path}{near or '.'}",
             "`hitlab tasks` lists tasks, `hitlab traces` runs.",
         ) from error  # fmt: skip
 

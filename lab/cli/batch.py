@@ -40,6 +40,7 @@ class RunArguments(Arguments):
     log: Literal["clean", "noise", "none"] | None
     attempts: int
     until_pass: bool
+    no_read: bool
     device: str | None
     harness: str | None
     seed: int | None
@@ -67,6 +68,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     parser.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
     parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
+    parser.no_read()
     parser.on_phone()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
@@ -74,6 +76,15 @@ def add_run(parser: Parser) -> None:
     )
     parser.add_argument("--fail-under", type=share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
     parser.json()
+    parser.completes(tasks="task", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab run usual_lunch way_home --attempts 3
+  hitlab run --all --agent model:openai/gpt-5 --json > scores.json
+  hitlab run --kind personalized --persona ines --log noise
+  hitlab run --all --until-pass --attempts 4 --fail-under 0.8
+"""
+    )
 
 
 def run(args: RunArguments) -> int:
@@ -148,6 +159,7 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         seed=args.seed or 0,
         device=settings.device,
         harness=args.harness or "",
+        reads=not args.no_read,
     )
     return in_world(spec, args.vary) if args.vary else spec
 
@@ -164,6 +176,7 @@ class _Batch:
         self.interrupted = False
         self.attempts: list[list[Attempt]] = []
         self._session: Session | None = None
+        self._warned = False
 
     def play(self, specs: Sequence[Spec]) -> None:
         """All attempts at all tasks; Ctrl-C ends the run under way as stopped, and the rest is not begun."""
@@ -196,6 +209,7 @@ class _Batch:
             self._session = session
             session.join()
             self._session = None
+            self._warn_unread(session)
             if session.failure is not None:
                 raise session.failure
             attempt = self._keep(session)
@@ -203,6 +217,13 @@ class _Batch:
             if self.until_pass and attempt.passed:
                 self.told.skip(self.most - number)
                 return
+
+    def _warn_unread(self, session: Session) -> None:
+        """Says once what is to be installed so that words are read, where a picture asked for it."""
+        lack = session.words.lack
+        if lack is not None and not self._warned:
+            self._warned = True
+            warn(lack.sentence)
 
     def _keep(self, session: Session) -> Attempt:
         attempt = attempt_of(self.store.runs.trace(session.trace_id))

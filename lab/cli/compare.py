@@ -63,6 +63,13 @@ def add_compare(parser: Parser) -> None:
     parser.add_argument("left", metavar="ID", help="a run's id or its beginning")
     parser.add_argument("right", metavar="ID", help="another's")
     parser.json()
+    parser.completes(left="run", right="run")
+    parser.examples(
+        """\
+  hitlab compare 019a 019b
+  hitlab compare 019a 019b --json
+"""
+    )
 
 
 def compare(args: CompareArguments) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lab.cli.output import warn
 from lab.core.errors import LabError
 from lab.core.settings import Settings, database, load
-from lab.studies.seats import Seat, check_seat
+from lab.studies.seats import Seat, check_seat, sees_outcomes
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -45,7 +45,9 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
         except OSError as error:
             raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
     sweep_told(path.parent)
-    return Store.open(path, create=create, readonly=readonly)
+    store = Store.open(path, create=create, readonly=readonly)
+    store.database.suggests = sees_outcomes(settings.seat)
+    return store
 
 
 def sweep_told(*folders: Path, temporary: bool = False) -> None:

@@ -50,6 +50,12 @@ Plug one in with USB debugging on, or run `adb connect HOST:PORT`. The embedded 
 def add_devices(parser: Parser) -> None:
     parser.runs(devices, Arguments)
     parser.json()
+    parser.examples(
+        """\
+  hitlab devices
+  hitlab devices --json | jq -r '.[].serial'
+"""
+    )
 
 
 def devices(args: Arguments) -> int:
@@ -94,6 +100,12 @@ def add_device_scrcpy(parser: Parser) -> None:
     parser.add_argument("--version", metavar="V", help="3.3.4 (default), 3.3.3, 4.0 or 4.1")
     parser.add_argument("--base", metavar="URL", help=argparse.SUPPRESS)
     parser.json()
+    parser.examples(
+        """\
+  hitlab device scrcpy
+  hitlab device scrcpy --version 3.3.3
+"""
+    )
 
 
 def fetch(args: DeviceScrcpyArguments) -> int:
@@ -148,6 +160,14 @@ def add_phone(parser: Parser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument("--vary", type=int, metavar="N", help="in another world: names and prices by this seed")
     parser.json()
+    parser.completes(task="task", persona="persona")
+    parser.examples(
+        """\
+  hitlab phone                         then: hitlab live TASK --device ...
+  hitlab phone --task usual_lunch --seed 7
+  hitlab phone --persona ines --adb-port 5555 --harness-port 8500
+"""
+    )
 
 
 def phone(args: PhoneArguments) -> int:

@@ -36,6 +36,12 @@ class Finding(msgspec.Struct, frozen=True):
 def add_doctor(parser: Parser) -> None:
     parser.runs(doctor, Arguments)
     parser.json()
+    parser.examples(
+        """\
+  hitlab doctor
+  hitlab doctor --json --db study.db
+"""
+    )
 
 
 def doctor(args: Arguments) -> int:
@@ -168,35 +174,22 @@ def _colour() -> Finding:
 
 def _graphics(settings: Settings) -> Finding:
     """What the terminal says that it can draw beside characters, and whether what is chosen for Replay fits that."""
-    from importlib.util import find_spec
-
     from screens.mirror.terminal_graphics import ask
 
     chosen = settings.graphics
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Finding("graphics", True, f"{chosen} chosen; not asked for without a terminal", "")
     can = ask()
-    able = [name for name, there in (("kitty", can.kitty), ("sixel", can.sixel)) if there]
-    says = (
-        "it draws " + " and ".join(able) if able else "it draws characters alone" if can.answered else "it says nothing"
-    )
+    able = " and ".join(can.kinds)
+    who = can.name or "it"
+    says = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
     words = f"{chosen} chosen; asked what else it can draw, {says}"
-    lacking = find_spec("textual_image") is None
-    install = "pip install 'hitlab[graphics]'"
+    if chosen == "auto":
+        return Finding("graphics", True, f"{words}; pictures are drawn by {can.best}", "")
     if chosen == "cells":
-        first = f"{install}, and set" if lacking else "Set"
-        do = f'{first} graphics = "{able[0]}", and `i` in Replay shows the picture itself.' if able else ""
-        return Finding("graphics", True, words, do)
-    if chosen not in able:
-        return Finding(
-            "graphics", False, words, f"Set graphics to {able[0] if able else 'cells'}, or use another terminal."
-        )
-    return Finding(
-        "graphics",
-        not lacking,
-        words + ("; textual-image is not installed" if lacking else ""),
-        install if lacking else "",
-    )
+        return Finding("graphics", True, words, 'Set graphics = "auto" to see the pictures themselves.' if able else "")
+    do = "" if chosen in can.kinds else "Set graphics to auto, or use another terminal."
+    return Finding("graphics", not do, words, do)
 
 
 def _fonts() -> Finding:

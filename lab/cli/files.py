@@ -89,11 +89,20 @@ class ImportArguments(Arguments):
 def add_import(parser: Parser) -> None:
     parser.runs(bring, ImportArguments)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
-    parser.add_argument("--format", choices=FORMATS, help="read as this format instead of detecting it")
+    parser.add_argument(
+        "--format", choices=FORMATS, metavar="FORMAT", help=f"read as this one, not as detected: {', '.join(FORMATS)}"
+    )
     parser.add_argument(
         "--link", action="store_true", help="leave screenshots in their files; without them the runs have no pictures"
     )
     parser.json()
+    parser.examples(
+        """\
+  hitlab import runs/                  of fifteen formats, told apart
+  hitlab import runs/ --format androidworld --db study.db
+  hitlab import big/ --link            screenshots stay in their files
+"""
+    )
 
 
 def bring(args: ImportArguments) -> int:
@@ -191,6 +200,12 @@ def add_pack(parser: Parser) -> None:
     parser.add_argument("--no-images", action="store_true", help="leave the screenshots out")
     parser.add_argument("--embed", action="store_true", help="take linked screenshots into the copy")
     parser.json()
+    parser.examples(
+        """\
+  hitlab pack copy.db
+  hitlab pack small.db --no-images
+"""
+    )
 
 
 def pack(args: PackArguments) -> int:
@@ -237,9 +252,20 @@ def add_export(parser: Parser) -> None:
         "--all", action="store_true", help="every run that is not archived (with --reviewed: demonstrations)"
     )
     parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
-    parser.add_argument("--format", default="jsonl", choices=WRITTEN, help="jsonl: our own, complete (default)")
+    parser.add_argument(
+        "--format", default="jsonl", choices=WRITTEN, metavar="FORMAT",
+        help=f"jsonl: our own, complete (default); {', '.join(WRITTEN[1:])}",
+    )  # fmt: skip
     parser.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
     parser.json()
+    parser.completes(run_ids="run")
+    parser.examples(
+        """\
+  hitlab export 019a 019b --out chosen
+  hitlab export --all --format csv --out tables
+  hitlab export --all --reviewed --out demonstrations
+"""
+    )
 
 
 def export(args: ExportArguments) -> int:

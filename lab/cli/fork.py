@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
@@ -20,6 +19,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import RelatedRun, TraceLine
 from lab.core.settings import Settings, load
 from lab.core.step import Action, ActionKind
+from lab.core.suggestion import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +53,7 @@ class ForkArguments(Arguments):
     gate: Literal["pass", "ask"] | None
     person: str | None
     pace: float | None
+    no_read: bool
     headless: bool
     breaks: list[str] | None
 
@@ -74,9 +75,19 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
+    parser.no_read()
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     parser.json()
+    parser.completes(place="run", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab fork 019a@4 --say "Without onions, please."
+  hitlab fork 019a@4 --reject --user script --headless
+  hitlab fork 019a@1 --agent model:openai/gpt-5
+  hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
+"""
+    )
 
 
 def fork(args: ForkArguments) -> int:
@@ -108,7 +119,9 @@ def _change(args: ForkArguments) -> ForkChange:
     from lab.runs.fork import ForkChange
 
     action = _action(args.action) if args.action is not None else None
-    return ForkChange(args.say, args.decision, action, args.agent, args.persona, args.log, args.user)
+    return ForkChange(
+        args.say, args.decision, action, args.agent, args.persona, args.log, args.user, False if args.no_read else None
+    )
 
 
 def _action(text: str) -> Action:
@@ -119,13 +132,8 @@ def _action(text: str) -> Action:
     if not name.startswith("{"):
         problem = "needs more than its name" if name in kinds else "is no action"
         words = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        near = (
-            []
-            if name in kinds
-            else [kind for kind in kinds if name and name in kind] or get_close_matches(words, kinds)
-        )
-        hint = f"Do you mean {near[0]}? " if near else ""
-        raise LabError("--action", f"{words!r} {problem}", f"{hint}{_ACTIONS.format(', '.join(kinds))}", code=2)
+        near = "" if name in kinds else suggestion(name, kinds)
+        raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
     try:
         return decode(text, Action, "--action")
     except LabError as error:
@@ -161,6 +169,13 @@ def add_family(parser: Parser) -> None:
     parser.runs(family, FamilyArguments)
     parser.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab family 019a
+  hitlab family 019a --json | jq '.[].score'
+"""
+    )
 
 
 def family(args: FamilyArguments) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,12 +11,12 @@ from typing import Any, BinaryIO, Literal
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, say, warn
-from lab.core.codec import encode, read_file
+from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.label import Missing
 from lab.core.rating_sheet import MISSING
 from lab.core.settings import Settings
-from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater
+from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
 from lab.studies.label_rows import MOST, rows_of
 from lab.studies.seats import may_rate
 from lab.studies.study_places import study_named
@@ -64,6 +63,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
     )
     parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
     parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
+    parser.completes(study="study", rater="rater")
     parser.examples(
         """\
   hitlab label tdg answers.jsonl --as R1
@@ -174,7 +174,7 @@ def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
     if args.run_number < 1:
         raise LabError("label", f"--run {args.run_number} is less than 1.", code=2)
     text = _config(args.config) if args.config is not None else ""
-    config = config_sha(args.rater, text) if text else ""
+    config = config_sha_of(args.rater, text) if text else ""
     return Rater(args.rater or alone, kind, args.run_number, config, alone), text
 
 
@@ -190,11 +190,6 @@ def _config(given: str) -> str:
     if not text.strip():
         raise LabError("label", "--config is empty.", code=2)
     return text
-
-
-def config_sha(model: str, text: str) -> str:
-    """The hash that a model's labels carry: of its name with its prompt and parameters."""
-    return hashlib.sha256(encode({"model": model, "config": text})).hexdigest()
 
 
 def said_words(value: Any, missing: Missing | None) -> str:

@@ -18,7 +18,7 @@ from lab.cli.label import (
 from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
 from lab.core.errors import LabError
 from lab.core.label import Act, ActKind, Label, Missing
-from lab.core.rating_sheet import Sheet, clashing, current, handed_in, ordered, place_key
+from lab.core.rating_sheet import clashing, current, handed_in, ordered, place_key
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.studies.seats import may_rate
@@ -184,6 +184,7 @@ def add_labels(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+    parser.completes(study="study", rater="rater")
     parser.examples(
         """\
   hitlab labels tdg                    the answers that stand
@@ -255,7 +256,7 @@ def listed(store: Store, study: Study, asked: LabelQuery, only: str) -> LabelLis
     unit = _unit_id(store, study, asked.unit)
     rows = ordered(list(store.labels.read(study, unit, rater)))
     rows = [row for row in rows if not only or row.rater.kind == "human"]
-    acts = [act for act in store.labels.acts(study, rater, unit) if not only or act.act in OWN]
+    acts = [act for act in store.labels.acts(study, rater, unit, judged=asked.acts) if not only or act.act in OWN]
     lines = tuple(label_lines(study, rows, acts, history=asked.history))
     act_lines = [_act_line(act) for act in acts] if asked.acts else None
     return LabelList(
@@ -301,11 +302,9 @@ def print_labels_csv(store: Store, study: Study, asked: LabelQuery, only: str) -
 
 def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     """Each rater's pilot beside gold, and their answers beside each other's; of one rater alone where one is named."""
-    sheets: dict[str, list[Sheet]] = {}
-    for one in store.studies.assignments(study, rater or None):
-        if one.stage == "pilot":
-            unit = store.studies.unit(study, one.unit)
-            sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    from lab.studies.study_progress import pilot_sheets
+
+    sheets = pilot_sheets(store, study, rater)
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
     rows = [
         PilotRater(
@@ -330,7 +329,7 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
     from lab.studies.study_places import StudyPlaces
 
     try:
-        return StudyPlaces(store, study).unit(name, "labels").id
+        return StudyPlaces(store, study, suggests=True).unit(name, "labels").id
     except LabError as error:
         raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
 

@@ -9,7 +9,7 @@ import msgspec
 from lab.cli import app
 from lab.cli.arguments import AGENTS, Arguments, Parser, seconds
 from lab.cli.database import is_new, open_store
-from lab.cli.output import print_json, say
+from lab.cli.output import print_json, say, warn
 from lab.cli.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import Settings, load
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 
 class Stopped(msgspec.Struct, frozen=True):
-    """Where a run was left open: at this breakpoint, before step `step` (from 1) did the action proposed for it."""
+    """Where a run was left open: at this breakpoint, before step `step` (from 1) did the action proposed for it.
+
+    `read` is whether its words were read from the picture, for the phone told none.
+    """
 
     breakpoint: str
     step: int
     action: Action
     thought: str
+    read: bool = False
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -64,6 +68,13 @@ def add_demo(parser: Parser) -> None:
     parser.window()
     parser.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
     parser.json()
+    parser.examples(
+        """\
+  hitlab demo                          you are the user
+  hitlab demo --headless               a script answers
+  hitlab demo --db study.db --json
+"""
+    )
 
 
 def demo(args: DemoArguments) -> int:
@@ -94,6 +105,7 @@ class LiveArguments(Arguments):
     seed: int | None = None
     vary: int | None = None
     pace: float | None = None
+    no_read: bool = False
     headless: bool = False
     breaks: list[str] | None = None
     events: bool = False
@@ -119,11 +131,21 @@ def add_live(parser: Parser) -> None:
         "--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed"
     )
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
+    parser.no_read()
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print exactly one JSON document")
     output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
+    parser.completes(task="task", resume="run", agent="agent", user="user", persona="persona")
+    parser.examples(
+        """\
+  hitlab live usual_lunch
+  hitlab live usual_lunch --agent model:openai/gpt-5 --gate ask
+  hitlab live task.yaml --device R58M --as P07 --seat participant
+  hitlab live --resume 019a --headless --events
+"""
+    )
 
 
 def live(args: LiveArguments) -> int:
@@ -174,6 +196,13 @@ def add_replay(parser: Parser) -> None:
     parser.runs(replay, ReplayArguments)
     parser.window()
     parser.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab replay 019a
+  hitlab replay 019a@7                 opened at step 7
+"""
+    )
 
 
 def replay(args: ReplayArguments) -> int:
@@ -211,6 +240,7 @@ def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict
         "gate": args.gate,
         "pace": args.pace if args.pace is not None else 0.0 if headless else settings.pace,
         "breaks": breaks_of(args.breaks, settings),
+        "reads": False if args.no_read else None,
     }
 
 
@@ -303,6 +333,8 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
     except KeyboardInterrupt:
         session.stop("interrupted")
         code = 3
+    if session.words.lack is not None:
+        warn(session.words.lack.sentence)
     if session.failure is not None:
         raise session.failure
     if lines.failure is not None:
@@ -320,7 +352,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
     )
     stop = session.stopped_at
     if stop is not None:
-        stopped = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought)
+        stopped = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought, stop.read)
         result = msgspec.structs.replace(result, stopped=stopped)
     if as_json:
         print_json(result)
@@ -352,9 +384,12 @@ class _EventLines:
 
 def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
     """At which breakpoint a run was left open, and what waits there; or that none of `breaks` held."""
+    from lab.runs.breakpoints import READ
+
     if stopped is None:
         if breaks:
             say(f"passed by without a stop: {', '.join(breaks)}")
         return
-    say(f"stopped at breakpoint {stopped.breakpoint}, before step {stopped.step}; not yet done:")
+    how = f" ({READ})" if stopped.read else ""
+    say(f"stopped at breakpoint {stopped.breakpoint}{how}, before step {stopped.step}; not yet done:")
     say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))

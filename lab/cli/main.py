@@ -20,27 +20,33 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  hitlab                                    the lab itself: runs, tasks, devices
-  hitlab demo                               one episode on the embedded phone; you are the user
-  hitlab live usual_lunch --headless        the same without a screen, a script answers
-  hitlab live task.yaml --device R58M       the same on your own phone, over adb
-  hitlab record --intent "Mute the phone"   do it yourself, step by step: a demonstration
-  hitlab run --all --attempts 3             an agent over every task, three times each: pass@k
-  hitlab import runs/ --db study.db         bring in the runs you have, of fifteen formats
-  hitlab replay 019a@7                      a run, opened at step 7
-  hitlab metrics --by agent                 the five papers' numbers over them, each with its n
-  hitlab agreement tdg                      how far raters agree; hitlab report tdg: the paper's table
-  hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
+  hitlab                                the lab itself: runs, tasks, devices
+  hitlab demo                           one episode; you are the user
+  hitlab live task.yaml --device R58M   a task on your own phone, over adb
+  hitlab run --all --attempts 3         an agent over every task: pass@k
+  hitlab import runs/ --db study.db     the runs you have, of fifteen formats
+  hitlab replay 019a@7                  a run, opened at step 7
+  hitlab metrics --by agent             the five papers' numbers, with their n
+  hitlab agreement tdg                  how far the raters of a study agree
 """
 
 COMMANDS = (
     ("demo", "run one episode on the embedded phone", "live"),
     ("live", "run a task: an agent works, a person answers", "live"),
-    ("replay", "play a run back, step by step", "live"),
     ("run", "run an agent over many tasks: passes, pass@k, cost", "batch"),
     ("fork", "go on from a step of a run in another way", "fork"),
-    ("family", "list the runs forked from one another", "fork"),
     ("record", "record how you do it: a demonstration", "record"),
+    ("replay", "play a run back, step by step", "live"),
+    ("traces", "list the runs in a database", "runs"),
+    ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
+    ("tag", "put tags on runs and take them off; list the tags", "run_acts"),
+    ("archive", "take runs out of the lists; nothing is lost", "run_acts"),
+    ("restore", "bring archived runs back", "run_acts"),
+    ("show", "print one run", "runs"),
+    ("compare", "two runs side by side, step by step", "compare"),
+    ("family", "list the runs forked from one another", "fork"),
+    ("metrics", "compute the five papers' numbers over stored runs", "metrics"),
+    ("read", "read the words in pictures whose phone said none", "read"),
     ("review", "proofread demonstrations, two by two", "review"),
     ("privacy", "take out of runs what is private", "privacy"),
     ("author", "draft, verify and freeze a task's design", "author"),
@@ -48,25 +54,17 @@ COMMANDS = (
     ("study", "plan, deal and follow studies", ""),
     ("serve", "serve studies to browsers, each person by a link", "serve"),
     ("label", "write answers from JSON lines, by the rules of the screen", "label"),
+    ("judge", "have a language model judge a study, as one more rater", "judge"),
     ("labels", "print the answers of a study", "labels"),
-    ("withdraw", "a person withdraws: all that is theirs is erased", "withdraw"),
-    ("agreement", "how far a study's raters agree, each number with its n", "agreement"),
-    ("report", "a study's tables in the paper's own form, to publish", "report"),
     ("adjudicate", "settle what raters disagree on, with a reason", "adjudicate"),
+    ("agreement", "how far a study's raters agree, each number with its n", "agreement"),
     ("raters", "each rater's pace, drift and agreement", "agreement"),
-    ("merge", "bring copies of a file together into one", "merge"),
-    ("traces", "list the runs in a database", "runs"),
-    ("show", "print one run", "runs"),
-    ("read", "read the words in pictures whose phone said none", "read"),
+    ("report", "a study's tables in the paper's own form, to publish", "report"),
+    ("withdraw", "a person withdraws: all that is theirs is erased", "withdraw"),
     ("import", "bring in recorded runs", "files"),
-    ("pack", "copy a database whole, safe while it is in use", "files"),
     ("export", "write whole runs into a folder", "files"),
-    ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
-    ("tag", "put tags on runs and take them off; list the tags", "run_acts"),
-    ("archive", "take runs out of the lists; nothing is lost", "run_acts"),
-    ("restore", "bring archived runs back", "run_acts"),
-    ("compare", "two runs side by side, step by step", "compare"),
-    ("metrics", "compute the five papers' numbers over stored runs", "metrics"),
+    ("merge", "bring copies of a file together into one", "merge"),
+    ("pack", "copy a database whole, safe while it is in use", "files"),
     ("device", "what a real phone needs", ""),
     ("devices", "list the phones that adb has on the line", "devices"),
     ("phone", "serve the embedded phone, as a phone for adb", "devices"),
@@ -76,17 +74,30 @@ COMMANDS = (
     ("keys", "list every binding: its id, its keys, what it does", "about"),
     ("doctor", "check this machine, terminal and database", "doctor"),
     ("schema", "print a JSON Schema of an input or output", "schemas"),
+    ("completion", "print what makes a shell complete commands and names (Tab)", "completion"),
 )
 """Every command in the order of `--help`: its name, what it is for, and its module (none: it has commands of its own).
 
 The module of the command that is typed is imported, and no other; its `add_NAME` says what the command takes.
 """
 
+HEADINGS = {
+    "demo": "make runs",
+    "replay": "work with runs",
+    "review": "demonstrations and designs",
+    "protocols": "studies",
+    "import": "the file",
+    "device": "phones",
+    "tasks": "the lab itself",
+}
+"""What stands above commands in `--help`, by the one that comes first below it."""
+
 STUDY = (
     ("new", "freeze a study: who is asked what of which runs", "study_new"),
     ("extend", "add runs to a running study, as its next version; what was answered counts", "study_extend"),
     ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
     ("status", "how far studies are, or everybody in one", "study_status"),
+    ("watch", "watch studies under way: pace, time left, stragglers, disagreement", "study_watch"),
     ("show", "print a study's plan", "study_status"),
     ("open", "rate or play in a study, from the exact place where you left it", "study_play"),
     ("play", "play what is left to a script or a model, headless", "study_play"),
@@ -107,7 +118,11 @@ DEVICE = (("scrcpy", "fetch scrcpy's server: fast pictures, any text", "devices"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code."""
+    """Runs one command and returns its exit code; or completes one, where a shell asks for that (Tab)."""
+    if argv is None and "_ARGCOMPLETE" in os.environ:
+        from lab.cli.name_completion import complete
+
+        complete(build_parser())
     _ready_streams()
     try:
         return _run(argv)
@@ -179,7 +194,8 @@ def build_parser() -> Parser:
     """The parser with every command by its name and its line of help; what each takes is added when it is typed."""
     parser = Parser(
         prog="hitlab",
-        description="A terminal lab for the humans in the loop of mobile GUI agents.",
+        description="A terminal lab for the humans in the loop of mobile GUI agents.\n"
+        "`hitlab COMMAND --help` says what a command takes, with examples.",
         epilog=EXAMPLES,
         formatter_class=as_written,
     )
@@ -187,15 +203,21 @@ def build_parser() -> Parser:
     parser.database()
     parser.window()
     _add(parser, "COMMAND", COMMANDS)
+    for group, commands in (("study", STUDY), ("device", DEVICE)):
+        parser.elsewhere |= {name: f"{group} {name}" for name, _, _ in commands}
     return parser
 
 
 def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...], prefix: str = "") -> None:
-    """Adds commands to those of a parser."""
-    added = parser.add_subparsers(title="commands", metavar=metavar, required=bool(prefix), parser_class=Command)
+    """Adds commands to those of a parser, each listed below the last heading before it."""
+    added = parser.add_subparsers(metavar=metavar, required=bool(prefix), parser_class=Command)
+    section = parser.add_argument_group("commands")
     for name, help, module in commands:
+        if not prefix and name in HEADINGS:
+            section = parser.add_argument_group(HEADINGS[name])
         command = added.add_parser(name, help=help, description=help)
         command.fill = _filled_by(module, f"add_{prefix}{name}") if module else _GROUPS[name]
+        section._group_actions += added._choices_actions[-1:]
 
 
 def _filled_by(module: str, name: str) -> Callable[[Parser], None]:
@@ -213,14 +235,13 @@ def _study(parser: Parser) -> None:
   hitlab study deal tdg
   hitlab study open tdg --as R1        rate, from where you left it
   hitlab study status tdg              who has how much left
-  hitlab study lock tdg                nothing in it changes any more
-  hitlab study archive tdg             in no list; `restore` brings it back
 """
     )
     _add(parser, "WHAT", STUDY, "study_")
 
 
 def _device(parser: Parser) -> None:
+    parser.examples("  hitlab device scrcpy          once, where a phone's pictures come slowly\n")
     _add(parser, "WHAT", DEVICE, "device_")
 
 

@@ -75,6 +75,12 @@ def add_merge(parser: Parser) -> None:
     parser.runs(merge, MergeArguments)
     parser.add_argument("files", nargs="+", metavar="FILE", help="hitlab files; they stay as they are")
     parser.json()
+    parser.examples(
+        """\
+  hitlab merge R1.db R2.db --db study.db
+  hitlab merge laptop.db lab.db --db all.db --json
+"""
+    )
 
 
 def merge(args: MergeArguments) -> int:

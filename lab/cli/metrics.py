@@ -25,6 +25,7 @@ from lab.core.plain_text import plain
 from lab.core.rounding import rounded
 from lab.core.run_records import check_tag
 from lab.core.settings import Settings
+from lab.core.suggestion import none_of
 from lab.core.task import load_persona
 from lab.studies.seats import sees_outcomes
 from lab.studies.settled_runs import study_marks
@@ -123,6 +124,15 @@ def add_metrics(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each number")
+    parser.completes(run_ids="run", study="study", rater="rater")
+    parser.examples(
+        """\
+  hitlab metrics                       over all runs
+  hitlab metrics --by agent --paper knowu,dac
+  hitlab metrics --study tdg --csv > tdg.csv
+  hitlab metrics --explain             what each number is, and by which paper
+"""
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -136,7 +146,7 @@ def _papers(text: str) -> tuple[str, ...]:
     names = _names(text)
     unknown = [name for name in names if name not in PAPERS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(PAPERS)}")
+        raise argparse.ArgumentTypeError(none_of(unknown[0], PAPERS))
     return names
 
 

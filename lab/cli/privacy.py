@@ -119,6 +119,15 @@ def add_privacy(parser: Parser) -> None:
     act.add_argument("--show", action="store_true", help="print what looks private in it")
     act.add_argument("--wipe", action="store_true", help="rewrite the file, where another program kept it open before")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab privacy --list                demonstrations that nobody has cleared
+  hitlab privacy 019a --show           what looks private in one
+  hitlab privacy 019a --text "Noor Haddad" --box 3 0,90,1080,210 --as D1
+  hitlab privacy 019a --clear --as D1
+"""
+    )
 
 
 def privacy(args: PrivacyArguments) -> int:

@@ -68,6 +68,7 @@ def add_protocols(parser: Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--yaml", action="store_true", help="print its file: what a protocol of yours may begin from")
+    parser.completes(name="protocol")
     parser.examples(
         """\
   hitlab protocols                     every protocol, and what it is about

@@ -55,6 +55,14 @@ def add_read(parser: Parser) -> None:
     parser.add_argument("--study", metavar="STUDY", help="all runs of a study")
     parser.add_argument("--all", action="store_true", help="all runs of the database")
     parser.json()
+    parser.completes(runs="run", study="study")
+    parser.examples(
+        """\
+  hitlab read 019a
+  hitlab read --study tdg
+  hitlab read --all --json
+"""
+    )
 
 
 def read(args: ReadArguments) -> int:

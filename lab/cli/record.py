@@ -54,6 +54,14 @@ def add_record(parser: Parser) -> None:
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     parser.window()
     parser.on_phone()
+    parser.completes(task="task", resume="run", run_id="run")
+    parser.examples(
+        """\
+  hitlab record --intent "Mute the phone" --as P07
+  hitlab record usual_lunch --device R58M
+  hitlab record --run 019a --save-playbook mute.yaml
+"""
+    )
 
 
 def record(args: RecordArguments) -> int:

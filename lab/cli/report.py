@@ -71,6 +71,14 @@ def add_report(parser: Parser) -> None:
     form.add_argument("--md", action="store_true", help="as Markdown")
     form.add_argument("--html", action="store_true", help="as one HTML page with pictures, which loads nothing")
     parser.json(form)
+    parser.completes(study="study", beside="study")
+    parser.examples(
+        """\
+  hitlab report tdg
+  hitlab report tdg --html --out tdg.html
+  hitlab report alignment --with tdg --md
+"""
+    )
 
 
 def report(args: ReportArguments) -> int:

@@ -34,6 +34,7 @@ from lab.core.proofreading import (
 )
 from lab.core.settings import Settings, check_named, load
 from lab.core.step import Action
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.studies.proofreading import ProofreadingSession, verdict_place
 from lab.studies.proofreading_queue import review_queue
@@ -155,6 +156,15 @@ def add_review(parser: Parser) -> None:
     parser.add_argument("--note", metavar="TEXT", help="with --settle: why")
     parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab review --list
+  hitlab review 019a --as R1           step by step, on the screen
+  hitlab review 019a --edit 3 instruction "Tap Save" --as R1
+  hitlab review 019a --accept all --commit --as R1
+"""
+    )
 
 
 def review(args: ReviewArguments) -> int:
@@ -226,7 +236,8 @@ def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: 
     for known in fields:
         if field == known:
             return ProofreadPlace(number, known)
-    raise LabError("review", f"{step} has no field {field!r}; it has {', '.join(fields)}", code=2)
+    problem = f"{step} has no field {field!r}; it has {', '.join(fields)}{suggestion(field, fields)}"
+    raise LabError("review", problem, code=2)
 
 
 def _value_typed(place: ProofreadPlace, text: str) -> Any:

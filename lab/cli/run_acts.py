@@ -64,7 +64,6 @@ def add_archive(parser: Parser) -> None:
   hitlab archive 019a 019b              two runs
   hitlab archive tag:trial status:failed
   hitlab runs --archived                which are archived
-  hitlab restore 019a                   in the lists again
   hitlab study archive tdg              a study
 """
     )
@@ -73,6 +72,12 @@ def add_archive(parser: Parser) -> None:
 
 def add_restore(parser: Parser) -> None:
     parser.runs(restore, ArchiveArguments)
+    parser.examples(
+        """\
+  hitlab restore 019a                   in the lists again
+  hitlab restore tag:trial
+"""
+    )
     _takes_runs(parser)
 
 
@@ -80,6 +85,7 @@ def _takes_runs(parser: Parser) -> None:
     parser.loose = "words"
     parser.add_argument("words", nargs="*", metavar="ID|FILTER", help=_RUNS)
     parser.json()
+    parser.completes(words="run")
 
 
 def archive(args: ArchiveArguments) -> int:

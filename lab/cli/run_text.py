@@ -19,6 +19,8 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     if trace.persona:
         say(f"persona {trace.persona.name}")
     say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    if trace.conditions.reads:
+        say(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
     if trace.forked is not None:
         say(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
     if trace.task.instruction:

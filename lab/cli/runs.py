@@ -102,6 +102,15 @@ def add_runs(parser: Parser) -> None:
     parser.tagged()
     parser.archived()
     parser.json()
+    parser.completes(sort="column", group="group")
+    parser.examples(
+        """\
+  hitlab runs 'score<1' agent:qwen     both must hold
+  hitlab runs lunch -status:failed --sort score-
+  hitlab runs --group agent
+  hitlab runs started:2026-03 --costs --json
+"""
+    )
 
 
 def runs(args: RunsArguments) -> int:
@@ -232,6 +241,12 @@ def add_traces(parser: Parser) -> None:
     parser.tagged()
     parser.archived()
     parser.json()
+    parser.examples(
+        """\
+  hitlab traces --limit 20
+  hitlab traces --json | jq '.[].score'
+"""
+    )
 
 
 def traces(args: TracesArguments) -> int:
@@ -305,6 +320,13 @@ def add_show(parser: Parser) -> None:
     parser.runs(show, ShowArguments)
     parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
     parser.json()
+    parser.completes(run_id="run")
+    parser.examples(
+        """\
+  hitlab show 019a
+  hitlab show 019a --json | jq '.steps[0]'
+"""
+    )
 
 
 def show(args: ShowArguments) -> int:

@@ -17,10 +17,13 @@ from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.author import DesignLine, DesignShown, DesignWritten
 from lab.cli.compare import Comparison
+from lab.cli.completion import CompletionScript
 from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
 from lab.cli.doctor import Finding
 from lab.cli.files import Exported, ImportResult, Packed
 from lab.cli.fork import KinLine
+from lab.cli.judge import JudgeReport, JudgeValidation
+from lab.cli.judge_gate import GateReport
 from lab.cli.labels import LabelList, PilotTold
 from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
@@ -36,10 +39,12 @@ from lab.cli.runs import RunTable, Shown
 from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyDealt, StudyLocked
 from lab.cli.study_extend import StudyExtended
 from lab.cli.study_kits import KitMade, KitTaken
+from lab.cli.study_links import StudyLinks
 from lab.cli.study_new import StudiesFrozen
 from lab.cli.study_play import StudyPlayed
 from lab.cli.study_runs import RunsPlayed
 from lab.cli.study_status import StudyShown, StudyStatus
+from lab.cli.study_watch import StudiesWatched
 from lab.cli.withdraw import Withdrawn
 from lab.core.design import Parts
 from lab.core.errors import LabError
@@ -50,9 +55,11 @@ from lab.core.run_records import TraceLine
 from lab.core.settings import Settings
 from lab.core.step import Action
 from lab.core.study import StudyLine
+from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
 from lab.runs.pass_rates import BatchResult
+from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
 from lab.studies.label_import import LabelDone
 from lab.studies.label_rows import LabelRow
 from simulators.users.scripted import Script
@@ -87,6 +94,11 @@ def schemas() -> dict[str, Any]:
         "read": PicturesRead,
         "import": ImportResult,
         "metrics": Measured,
+        "judge": JudgeReport,
+        "judge-dry-run": JudgeEstimate,
+        "judge-gate": GateReport,
+        "judge-prompt": ShownQuestion,
+        "judge-validation": JudgeValidation,
         "label-row": LabelRow,
         "label": LabelDone,
         "labels": LabelList,
@@ -118,6 +130,7 @@ def schemas() -> dict[str, Any]:
         "where": Places,
         "keys": list[KeyLine],
         "doctor": list[Finding],
+        "completion": CompletionScript,
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "phone": PhoneServed,
@@ -128,6 +141,7 @@ def schemas() -> dict[str, Any]:
         "study-deal": StudyDealt,
         "study-list": list[StudyLine],
         "study-status": StudyStatus,
+        "study-watch": StudiesWatched,
         "study-show": StudyShown,
         "study-play": StudyPlayed,
         "study-runs": RunsPlayed,
@@ -136,6 +150,7 @@ def schemas() -> dict[str, Any]:
         "study-restore": StudyArchived,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,
+        "study-links": StudyLinks,
         "study-kit": KitMade,
         "study-take": KitTaken,
         "agreement": StudyAgreement,
@@ -144,6 +159,11 @@ def schemas() -> dict[str, Any]:
         "agreement-cases": list[CaseValue],
         "error": Refused,
     }
+
+
+def names() -> list[str]:
+    """The names of all of them, sorted."""
+    return sorted([*schemas(), "persona"])
 
 
 class SchemaArguments(Arguments):
@@ -156,14 +176,20 @@ def add_schema(parser: Parser) -> None:
     parser.runs(schema, SchemaArguments)
     parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without it, the names")
     parser.json()
+    parser.completes(name="schema")
+    parser.examples(
+        """\
+  hitlab schema                        the names of all
+  hitlab schema task > task.schema.json
+"""
+    )
 
 
 def schema(args: SchemaArguments) -> int:
     """The JSON Schema of one input or output, or the list of their names."""
     known = schemas()
     if args.name is None:
-        names = [*known, "persona"]
-        emit(sorted(names), lambda _: say("\n".join(sorted(names))), json=args.json)
+        emit(names(), lambda all_names: say("\n".join(all_names)), json=args.json)
         return 0
     if args.name == "persona":
         print_json_lines(_profile_schema())
@@ -173,7 +199,7 @@ def schema(args: SchemaArguments) -> int:
             _named_by_its_file(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
-        raise LabError("schema", f"there is none named {args.name!r}; {', '.join(sorted([*known, 'persona']))}", code=2)
+        raise LabError("schema", none_of(args.name, names()), code=2)
     return 0
 
 

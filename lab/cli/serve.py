@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Sequence
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
-from lab.cli.study_links import checked_url, linked_people, make_missing
+from lab.cli.study_links import (
+    check_watched,
+    checked_url,
+    has_watch_link,
+    linked_people,
+    make_missing,
+    make_watch_link,
+)
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.studies.seats import sees_outcomes
@@ -28,6 +36,7 @@ class ServeArguments(Arguments):
     port: int
     url: str | None
     most: int
+    watch: bool
 
 
 def add_serve(parser: Parser) -> None:
@@ -36,7 +45,16 @@ def add_serve(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
     parser.add_argument("--port", type=int, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
+    parser.add_argument("--watch", action="store_true", help="also make a link to a page that says how far a study is")
     parser.add_argument("--most", type=int, default=200, metavar="N", help="most windows at once (default: 200)")
+    parser.completes(study="study")
+    parser.examples(
+        """\
+  hitlab study links tdg               makes each person's link
+  hitlab serve --study tdg
+  hitlab serve --study tdg --study mine --url https://lab.example.org
+"""
+    )
 
 
 def serve(args: ServeArguments) -> int:
@@ -48,6 +66,8 @@ def serve(args: ServeArguments) -> int:
         for study in studies:
             check_goes_on(store, study)
             linked_people(store, study)
+            if args.watch:
+                check_watched(store, study)
         asyncio.run(_serve(store, studies, args, settings.person))
     return 0
 
@@ -71,16 +91,19 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
     url = checked_url(args.url) if args.url else ""
     server = LabServer(store, studies, ServerPlace(args.host, args.port, url), most=args.most)
     await server.start()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
     try:
         address = server.place.address
         if address.startswith("http:") and args.host not in _LOOPBACK:
             warn("What people type and see crosses the network as it is: put a proxy with TLS before this server.")
         for study in studies:
             _tell(store, study, address, by)
+            if args.watch:
+                _tell_watch(store, study, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
-        ended = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        sys.stdout.flush()  # a link is told once, also to a pipe or a log
         await server.serve(ended)
     finally:
         await server.stop()
@@ -95,3 +118,11 @@ def _tell(store: Store, study: Study, address: str, by: str) -> None:
         say(f"  {code}  {link}")
     if there := len(people) - len(made):
         say(f"  {there} have a link already; `hitlab study links {study.id} --again CODE` makes another")
+
+
+def _tell_watch(store: Store, study: Study, address: str, by: str) -> None:
+    """Says by which link a manager watches a study, where one is made for it now."""
+    if has_watch_link(store, study):
+        say(f"  a link to watch it is there already; `hitlab study links {study.id} --watch` makes another")
+    else:
+        say(f"  watch  {make_watch_link(store, study, address, by=by)}")

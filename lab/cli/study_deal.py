@@ -18,6 +18,7 @@ from lab.core.label import Act, ActKind
 from lab.core.rating_sheet import handed_in
 from lab.core.settings import check_code
 from lab.core.study import Assignment, Study
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.studies.rule_answers import answer_by_rule
 from lab.studies.seats import sees_outcomes
@@ -90,6 +91,12 @@ def add_study_deal(parser: Parser) -> None:
     parser.runs(deal, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study deal tdg
+  hitlab study deal tdg --json | jq .new
+"""
+    )
 
 
 def deal(args: StudyArguments) -> int:
@@ -137,6 +144,12 @@ def add_study_lock(parser: Parser) -> None:
     parser.study()
     parser.add_argument("--even-so", action="store_true", help="although somebody has something left to do")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study lock tdg
+  hitlab study lock tdg --even-so      although somebody is not done
+"""
+    )
 
 
 def lock(args: StudyLockArguments) -> int:
@@ -175,6 +188,11 @@ def add_study_archive(parser: Parser) -> None:
     parser.runs(archive, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study archive tdg             `restore` brings it back
+"""
+    )
 
 
 def archive(args: StudyArguments) -> int:
@@ -186,6 +204,12 @@ def add_study_restore(parser: Parser) -> None:
     parser.runs(restore, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study status --all            archived studies, too
+  hitlab study restore tdg
+"""
+    )
 
 
 def restore(args: StudyArguments) -> int:
@@ -219,6 +243,12 @@ def add_study_replace(parser: Parser) -> None:
     parser.add_argument("rater", metavar="R2", help="who leaves")
     parser.add_argument("--by", metavar="R4", required=True, help="who goes on in their place")
     parser.json()
+    parser.completes(rater="rater")
+    parser.examples(
+        """\
+  hitlab study replace tdg R2 --by R4
+"""
+    )
 
 
 def replace(args: StudyReplaceArguments) -> int:
@@ -257,7 +287,7 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
     if rater == by:
         raise LabError(what, f"{rater} cannot take their own place.")
     if not store.studies.progress(study, rater).dealt and rater not in study.raters:
-        raise LabError(what, f"{rater} is none of its people.")
+        raise LabError(what, f"{rater} is none of its people{suggestion(rater, study.raters) or '.'}")
     if not store.studies.assignments(study):
         raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
     if store.studies.left(study, rater):
@@ -280,6 +310,12 @@ def add_study_release(parser: Parser) -> None:
     parser.study()
     parser.add_argument("rater", metavar="R1", help="who was held")
     parser.json()
+    parser.completes(rater="rater")
+    parser.examples(
+        """\
+  hitlab study release tdg R1
+"""
+    )
 
 
 def release(args: StudyReleaseArguments) -> int:
@@ -289,7 +325,8 @@ def release(args: StudyReleaseArguments) -> int:
         study = study_named(store, args.study)
         _check_open(store, study)
         if not store.studies.held(study, args.rater):
-            raise LabError(f"study {study.name}", f"{args.rater} is not held.")
+            near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
+            raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
         _act(store, study, args.rater, "released", {"by": settings.person})
     emit(
         RaterReleased(study.id, study.version, args.rater),

@@ -63,6 +63,12 @@ def add_study_kit(parser: Parser) -> None:
     parser.add_argument("--rater", metavar="R1", required=True, help="the study code of whose kit it is")
     parser.add_argument("--out", metavar="R1.db", required=True, help="the kit; must not exist")
     parser.json()
+    parser.completes(rater="rater")
+    parser.examples(
+        """\
+  hitlab study kit tdg --rater R1 --out R1.db
+"""
+    )
 
 
 def kit(args: StudyKitArguments) -> int:
@@ -101,6 +107,12 @@ def add_study_take(parser: Parser) -> None:
     parser.runs(take, StudyTakeArguments)
     parser.add_argument("kit", metavar="R1.db", help="the kit, as its rater left it")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study take R1.db
+  hitlab study take R1.db --db study.db --json
+"""
+    )
 
 
 def take(args: StudyTakeArguments) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import BooleanOptionalAction
 from collections.abc import Sequence
 
 import msgspec
@@ -12,6 +13,7 @@ from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
+from lab.core.suggestion import suggestion
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_people import people_there
@@ -38,11 +40,12 @@ class PersonLink(msgspec.Struct, frozen=True):
 
 
 class StudyLinks(msgspec.Struct, frozen=True):
-    """What `study links` prints."""
+    """What `study links` prints. `watch` is the newest link to the page of the study's progress, null where none is."""
 
     study: str
     version: int
     links: tuple[PersonLink, ...]
+    watch: PersonLink | None = None
 
 
 class StudyLinksArguments(Arguments):
@@ -54,6 +57,7 @@ class StudyLinksArguments(Arguments):
     until: str | None
     shared: bool
     url: str | None
+    watch: bool | None
 
 
 def add_study_links(parser: Parser) -> None:
@@ -64,7 +68,19 @@ def add_study_links(parser: Parser) -> None:
     parser.add_argument("--until", metavar="WHEN", help="new links expire then: 14d, 12h or 2026-12-31")
     parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
     parser.add_argument("--url", metavar="URL", help=f"the address that people reach (default: {LOCAL})")
+    parser.add_argument(
+        "--watch",
+        action=BooleanOptionalAction,
+        help="instead, a new link to the page that says how far the study is, for whoever manages it; or none any more",
+    )
     parser.json()
+    parser.examples(
+        """\
+  hitlab study links tdg --until 14d
+  hitlab study links tdg --again R1    a new link; the old one is revoked
+  hitlab study links tdg --revoke R2
+"""
+    )
 
 
 def links(args: StudyLinksArguments) -> int:
@@ -74,6 +90,8 @@ def links(args: StudyLinksArguments) -> int:
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
+        if args.watch is not None:
+            return _watch_links(store, study, args, url, until, settings.person)
         check_goes_on(store, study)
         people = linked_people(store, study)
         again = _named(args.again, people, "--again")
@@ -81,9 +99,47 @@ def links(args: StudyLinksArguments) -> int:
         _revoke(store, study, [*again, *revoked], settings.person)
         wanted = [] if revoked and not again else again or people
         made = make_missing(store, study, wanted, url, by=settings.person, until=until, shared=args.shared)
-        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, made)))
+        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, made)), _watch_row(store, study))
     emit(result, lambda _: _tell(result, study.name), json=args.json)
     return 0
+
+
+def _watch_links(store: Store, study: Study, args: StudyLinksArguments, url: str, until: str, by: str) -> int:
+    """Makes a new link to the page of a study's progress, or none; those of before open nothing any more."""
+    if args.again or args.revoke:
+        raise LabError("--watch", "is about the manager's link; --again and --revoke are about people's.", code=2)
+    check_watched(store, study)
+    at = now()
+    open_links = [link for link in links_of(store, study, "watch") if link.state(at) == "open"]
+    for link in open_links:
+        revoke_link(store, link, by=by)
+    address = ""
+    if args.watch:
+        address = make_watch_link(store, study, url, by=by, until=until, shared=args.shared)
+    result = StudyLinks(study.id, study.version, (), _watch_row(store, study, address))
+    emit(result, lambda _: _tell_watch(result, study.name, len(open_links)), json=args.json)
+    return 0
+
+
+def check_watched(store: Store, study: Study) -> None:
+    """Raises `LabError` where nobody watches a study: it is archived, or all of it is elsewhere."""
+    from lab.studies.study_progress import check_whole
+
+    check_whole(store, f"study {study.name}")
+    if store.studies.archived(study):
+        raise LabError(f"study {study.name}", "is archived.", f"`hitlab study restore {study.id}` brings it back.")
+
+
+def make_watch_link(store: Store, study: Study, url: str, *, by: str, until: str = "", shared: bool = False) -> str:
+    """A new link to the page of a study's progress; gives its address."""
+    made = make_link(store, study, by, by=by, until=until, shared=shared, purpose="watch")
+    return f"{url}/r/{made.token}"
+
+
+def has_watch_link(store: Store, study: Study) -> bool:
+    """Whether a link to the page of a study's progress is open."""
+    at = now()
+    return any(link.state(at) == "open" for link in links_of(store, study, "watch"))
 
 
 def checked_url(url: str) -> str:
@@ -124,7 +180,8 @@ def _named(words: str | None, people: Sequence[str], option: str) -> list[str]:
     codes = [code.strip() for code in (words or "").split(",") if code.strip()]
     for code in codes:
         if code not in people:
-            raise LabError(option, f"{code} is none of the study's people.", f"They are {', '.join(people)}.", code=2)
+            problem = f"{code} is none of the study's people{suggestion(code, people) or '.'}"
+            raise LabError(option, problem, f"They are {', '.join(people)}.", code=2)
     return codes
 
 
@@ -140,19 +197,46 @@ def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
     last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
     at = now()
     return [
-        PersonLink(
-            code, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), made.get(code, "")
-        )
+        _person_link(link, at, made.get(code, ""))
         for code in linked_people(store, study)
         if (link := last.get(code)) is not None
     ]
+
+
+def _watch_row(store: Store, study: Study, address: str = "") -> PersonLink | None:
+    """The newest link to the page of a study's progress."""
+    links = links_of(store, study, "watch")
+    return _person_link(links[-1], now(), address) if links else None
+
+
+def _person_link(link: Link, at: str, address: str) -> PersonLink:
+    return PersonLink(
+        link.rater, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), address
+    )
+
+
+def _tell_watch(result: StudyLinks, name: str, revoked: int) -> None:
+    if result.watch is not None and result.watch.address:
+        say(f"{result.watch.rater} watches {name}  {result.watch.address}")
+        say("The link is shown this once. `hitlab serve` opens it.")
+    else:
+        say(f"The link to watch {name} opens nothing any more." if revoked else f"No link to watch {name} was open.")
 
 
 def _tell(result: StudyLinks, name: str) -> None:
     """A table of how links are used; those made now are whole lines below it, to be copied."""
     print_table(
         ["person", "link", "opened", "expires"],
-        [[one.rater, _state(one), _minute(one.entered), _minute(one.until)] for one in result.links],
+        [
+            [
+                one.rater if one is not result.watch else f"{one.rater} (watches)",
+                _state(one),
+                _minute(one.entered),
+                _minute(one.until),
+            ]
+            for one in (*result.links, result.watch)
+            if one is not None
+        ],
     )
     made = [one for one in result.links if one.address]
     for one in made:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from annotators.assignment import portion
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
-from lab.cli.arguments import Arguments, Parser, as_written, share
+from lab.cli.arguments import Arguments, Parser, share
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
@@ -19,6 +19,7 @@ from lab.core.ids_and_clock import now
 from lab.core.protocol import Protocol
 from lab.core.rounding import count
 from lab.core.study import Study, Unit
+from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
@@ -84,7 +85,7 @@ PRESETS = (
 )  # fmt: skip
 """Those of `annotators.presets`, in the order in which they are told."""
 
-_EXAMPLES = f"""\
+_BEFORE = f"""\
 presets: {", ".join(PRESETS[:7])},
   {", ".join(PRESETS[7:])}
 
@@ -96,7 +97,8 @@ a line of --gold: {{"run": "019a", "target": "open", "field": "state",
   "value": "completed", "reason": "The app is open."}}; "unit" in place of
   "run"; "target" and "field" where there are several (`hitlab schema gold`)
 
-examples:
+"""
+_EXAMPLES = """\
   hitlab study new memgui-failures --runs agent:playbook "score<1" \\
     --raters R1,R2,R3 --overlap 3
   hitlab study new tdg --runs all --raters R1,R2 --name graphs
@@ -140,7 +142,7 @@ class StudyNewArguments(Arguments):
 
 def add_study_new(parser: Parser) -> None:
     parser.runs(new, StudyNewArguments)
-    parser.epilog, parser.formatter_class = _EXAMPLES, as_written
+    parser.examples(_EXAMPLES, before=_BEFORE)
     parser.add_argument(
         "plan",
         metavar="PRESET|FILE",
@@ -172,6 +174,7 @@ def add_study_new(parser: Parser) -> None:
     )
     parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
     parser.json()
+    parser.completes(plan="plan", protocol="protocol", agent="agent", earlier="study")
 
 
 def add_terms(parser: Parser) -> None:
@@ -197,6 +200,7 @@ def add_terms(parser: Parser) -> None:
     parser.add_argument(
         "--even-so", action="store_true", help="also where runs have neither pictures nor words of their screens"
     )
+    parser.completes(tasks="task", runs="run", reference="run")
 
 
 def _overlap(text: str) -> int | str:
@@ -255,7 +259,7 @@ def _plan(args: StudyNewArguments) -> Plan:
     plan = plan_of(args.plan, given)
     unknown = [what for what in args.reveal or () if what not in _HIDDEN]
     if unknown:
-        raise LabError("study new", f"--reveal {unknown[0]!r} is none of {', '.join(_HIDDEN)}", code=2)
+        raise LabError("study new", f"--reveal {none_of(unknown[0], _HIDDEN)}", code=2)
     blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
     return plan_of(args.plan, {**given, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
 

@@ -13,6 +13,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import load
 from lab.core.study import Study, Unit
+from lab.core.suggestion import suggestion
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.spec import user_name
@@ -35,6 +36,12 @@ def add_study_open(parser: Parser) -> None:
     parser.study()
     parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     parser.add_argument("--only", action="store_true", help="this study and nothing else: no list of others, no Home")
+    parser.examples(
+        """\
+  hitlab study open tdg --as R1
+  hitlab study open knowu-5c --as P07 --only
+"""
+    )
 
 
 def open(args: StudyOpenArguments) -> int:
@@ -64,7 +71,8 @@ def check_person(store: Store, study: Study, code: str) -> None:
     if store.studies.progress(study, code).dealt:
         return
     if code not in study.raters:
-        raise LabError(what, f"{code} is none of its people.", "--as CODE says who you are.")
+        near = suggestion(code, study.raters) if store.database.suggests else ""
+        raise LabError(what, f"{code} is none of its people{near or '.'}", "--as CODE says who you are.")
     raise LabError(what, f"nothing is dealt to {code} yet.", f"`hitlab study deal {study.id}` deals it.")
 
 
@@ -106,6 +114,12 @@ def add_study_play(parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="the model that answers where the plan says model")
     parser.add_argument("--device", metavar="SERIAL", help="a phone's serial or HOST:PORT; or embedded")
     parser.json()
+    parser.examples(
+        """\
+  hitlab study play knowu-5c
+  hitlab study play knowu-5c --model openai/gpt-5 --device R58M
+"""
+    )
 
 
 def play(args: StudyPlayArguments) -> int:

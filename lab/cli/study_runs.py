@@ -84,6 +84,12 @@ def add_study_runs(parser: Parser) -> None:
     parser.runs(runs, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study runs knowu-5c
+  hitlab study runs knowu-5c --json | jq '.runs[].score'
+"""
+    )
 
 
 def runs(args: StudyArguments) -> int:

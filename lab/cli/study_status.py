@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
-from itertools import pairwise
-from statistics import median
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,11 +10,9 @@ from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, items_of
-from lab.core.label import STUDY_ACTS
-from lab.core.rating_sheet import clashing
 from lab.core.study import Given, Study, StudyLine, Unit
+from lab.core.study_progress import RaterProgress
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_people import people_of
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -25,8 +20,9 @@ from store.store import Store
 class RaterStatus(msgspec.Struct, frozen=True):
     """How far one person is: of `dealt` units `done` are handed in, `begun` have an answer.
 
-    `minutes` is the time they worked, without pauses of more than five minutes; `seconds` the median for a unit they
-    handed in, null where there is none. `consent` is when they agreed, null where they did not, or need not.
+    `minutes` is the time they worked, without pauses of more than five minutes and those that the screen measured;
+    `seconds` the median for a unit they handed in, null where there is none. `consent` is when they agreed, null where
+    they did not, or need not.
     `clashes` are places at which two last words of theirs stand since copies were merged: theirs to settle.
     """
 
@@ -75,6 +71,13 @@ def add_study_status(parser: Parser) -> None:
     which.add_argument("--all", action="store_true", help="archived studies, too")
     which.add_argument("--archived", action="store_true", help="archived studies, and no others")
     parser.json()
+    parser.completes(study="study")
+    parser.examples(
+        """\
+  hitlab study status
+  hitlab study status tdg              who has how much left
+"""
+    )
 
 
 def status(args: StudyStatusArguments) -> int:
@@ -97,13 +100,12 @@ def status(args: StudyStatusArguments) -> int:
     return 0
 
 
-PAUSE = 300.0
-"""Seconds without any act or answer from which on somebody is taken to have been away."""
-
-
 def status_of(store: Store, study: Study) -> StudyStatus:
     """The study's people in the order of its plan, then those who took another's place."""
+    from lab.studies.study_progress import ProgressReader
+
     kit = store.kit()
+    progress = ProgressReader(store).read(study)
     return StudyStatus(
         study.id,
         study.version,
@@ -112,51 +114,25 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         study.protocol.unit,
         study.units,
         store.studies.locked(study),
-        tuple(_rater(store, study, code) for code in people_of(store, study)),
+        tuple(map(_rater, progress.raters)),
         kit.rater if kit is not None else None,
     )
 
 
-def _rater(store: Store, study: Study, code: str) -> RaterStatus:
-    acts = store.labels.acts(study, code)
-    answers = [label for label in store.labels.read(study, rater=code) if label.rater.kind == "human"]
-    progress = store.studies.progress(study, code)
-    places: dict[tuple[str, int], list[float]] = {}
-    for act in acts:
-        if act.unit and act.act in ("opened", "commit"):
-            places.setdefault((act.unit, act.run), []).append(_seconds(act.at))
-    for label in answers:
-        times = places.setdefault((label.unit, label.run), [])
-        times += [_seconds(at) for at in (label.shown_at, label.at) if at]
-    done = {(act.unit, act.run) for act in acts if act.act == "commit"}
-    each = [worked(times) for place, times in places.items() if place in done]
-    whole = [_seconds(act.at) for act in acts if act.act not in (*STUDY_ACTS, "left", "replaced", "released")]
-    whole += [_seconds(label.at) for label in answers]
-    agreed = [act.at for act in acts if act.act == "consent"]
+def _rater(one: RaterProgress) -> RaterStatus:
     return RaterStatus(
-        code,
-        progress.dealt,
-        progress.done,
-        progress.begun,
-        progress.held,
-        store.studies.left(study, code),
-        store.labels.withdrew(code),
-        agreed[-1] if agreed else None,
-        round(worked(whole) / 60, 2),
-        round(median(each), 2) if each else None,
-        len(clashing(answers)),
+        one.rater,
+        one.dealt,
+        one.done,
+        one.begun,
+        one.held,
+        one.replaced,
+        one.withdrawn,
+        one.consent,
+        round(one.worked / 60, 2),
+        round(one.pace, 2) if one.pace is not None else None,
+        one.clashes,
     )
-
-
-def worked(times: Iterable[float]) -> float:
-    """The seconds from the first of these times to the last, without what lies `PAUSE` or more apart."""
-    ordered = sorted(times)
-    gaps = (later - earlier for earlier, later in pairwise(ordered))
-    return sum(gap for gap in gaps if gap < PAUSE)
-
-
-def _seconds(at: str) -> float:
-    return datetime.fromisoformat(at).timestamp()
 
 
 def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
@@ -253,6 +229,12 @@ def add_study_show(parser: Parser) -> None:
     parser.runs(show, StudyArguments)
     parser.study()
     parser.json()
+    parser.examples(
+        """\
+  hitlab study show tdg
+  hitlab study show tdg@1 --json | jq .plan
+"""
+    )
 
 
 def show(args: StudyArguments) -> int:

@@ -8,8 +8,9 @@ import msgspec
 
 VERSION = 1
 
-IntervalBy = Literal["", "jackknife-t", "bootstrap", "wilson", "fisher", "binomial", "f"]
-"""How an interval came about: over traces (delete-one jackknife-t, cluster bootstrap), or in closed form."""
+IntervalBy = Literal["", "jackknife-t", "bootstrap", "wilson", "fisher", "binomial", "f", "profile", "t", "newcombe"]
+"""How an interval came about: over traces (delete-one jackknife-t, cluster bootstrap), in closed form, by a profile
+likelihood, or from the intervals of two numbers (Newcombe's)."""
 
 
 class How(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

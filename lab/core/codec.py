@@ -22,6 +22,7 @@ import msgspec
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
+from lab.core.suggestion import suggestion
 
 T = TypeVar("T")
 
@@ -310,30 +311,51 @@ def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str
 
 
 def reason_of(message: str, kind: Any) -> str:
-    """msgspec's words with its `$.path` put first, as a field; a word that is no choice beside those that are."""
+    """msgspec's words with its `$.path` put first, as a field; a word that is no choice beside those that are.
+
+    A field or a choice that there is not comes with the one that may have been meant.
+    """
     match = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
     reason, of_key, place = (match[1], match[2], match[3]) if match else (message, None, "")
     named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", reason)
     if named:
+        unknown = named[1] == "contains unknown"
+        near = suggestion(named[2], _fields(kind, place)) if unknown else ""
         place = f"{place}.{named[2]}" if place else named[2]
-        reason = "there is none of that name" if named[1] == "contains unknown" else "is not there"
+        reason = f"there is none of that name{near}" if unknown else "is not there"
     elif of_key:
         reason = f"each key there must be text ({reason})"
         place = place or "names"
     elif reason.startswith("Invalid enum value ") and (choices := _choices(kind, place)):
-        reason = f"{reason.removeprefix('Invalid enum value ')} is none of {', '.join(map(str, choices))}"
+        value, names = reason.removeprefix("Invalid enum value "), [str(one) for one in choices]
+        reason = f"{value} is none of {', '.join(names)}{suggestion(value.strip(_QUOTE), names)}"
     return f"field {place}: {reason}" if place else reason
 
 
+_QUOTE = "'"
+
+
 def _choices(kind: Any, place: str) -> list[Any]:
-    """The values that a field of `kind` may have; its place is as msgspec writes it (`raters[...].kind`)."""
+    """The values that a field of `kind` may have."""
+    from msgspec import inspect
+
+    return [value for one in _types_at(kind, place) if isinstance(one, inspect.LiteralType) for value in one.values]
+
+
+def _fields(kind: Any, place: str) -> list[str]:
+    """The names of the fields that an object in `kind` may have."""
+    return [field.encode_name for one in _types_at(kind, place) for field in getattr(one, "fields", ())]
+
+
+def _types_at(kind: Any, place: str) -> list[Any]:
+    """The types that a part of `kind` may be of; its place is as msgspec writes it (`raters[...].kind`)."""
     from msgspec import inspect
 
     with _reading:
-        here: list[inspect.Type] = [inspect.type_info(kind)]
+        here: list[Any] = [inspect.type_info(kind)]
     for part in re.findall(r"[^.\[\]]+", place.replace("[...]", ".#")):
         here = [inner for one in _options(here) for inner in _within(one, part)]
-    return [value for one in _options(here) if isinstance(one, inspect.LiteralType) for value in one.values]
+    return _options(here)
 
 
 def _options(types: list[Any]) -> list[Any]:

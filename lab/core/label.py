@@ -13,10 +13,15 @@ Missing = Literal["not_reached", "not_applicable", "cannot_judge", "skipped"]
 ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
     "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
-    "archived", "restored", "invited", "entered", "revoked",
+    "archived", "restored", "invited", "entered", "revoked", "judged",
 ]  # fmt: skip
 STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored")
 """Acts that are about a study, not about who did them: without them it would be in another state."""
+RATER_ACTS: tuple[ActKind, ...] = (
+    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",
+    "quiz", "played", "interrupted",
+)  # fmt: skip
+"""Acts that their rater did: signs that somebody was at work. Of the others a manager did some in a rater's name."""
 
 
 class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -51,3 +51,18 @@ class Columns(NamedTuple):
     def size(self) -> int:
         """How many labels stand."""
         return len(self.unit)
+
+
+class AnswerTimes(NamedTuple):
+    """When every answer of a study was given, those that were superseded since among them; a row of each array each.
+
+    `rater` and `unit` index those of `Columns`. Times are seconds since 1970: `at` it was given, `shown` (nan where
+    unknown) since its question was shown; `away` the seconds of absence meanwhile.
+    """
+
+    rater: Ints
+    unit: Ints
+    run: Ints
+    at: npt.NDArray[np.float64]
+    shown: npt.NDArray[np.float64]
+    away: npt.NDArray[np.float64]

@@ -14,6 +14,7 @@ import msgspec
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
+from lab.core.suggestion import suggestion
 
 MOST_ROUNDS = 200
 """Rounds that a loop may have."""
@@ -190,8 +191,9 @@ def chosen(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, wha
     for one in playbooks:
         if one.name == name:
             return one.moves or changed(playbook, one.changes)
-    there = ", ".join(one.name for one in playbooks) or "none"
-    raise LabError(what, f"has no playbook {name!r}; those with a name are: {there}", code=2)
+    names = [one.name for one in playbooks]
+    there = f"those with a name are: {', '.join(names) or 'none'}"
+    raise LabError(what, f"has no playbook {name!r}; {there}{suggestion(name, names)}", code=2)
 
 
 def changed(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, ...]:

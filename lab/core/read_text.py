@@ -24,6 +24,25 @@ class ReadText(msgspec.Struct, frozen=True):
     engine: str
     lines: tuple[ReadLine, ...]
 
+    def scaled(self, across: float, down: float) -> ReadText:
+        """The same lines in a picture that is so many times as wide and as high."""
+        lines = (
+            msgspec.structs.replace(
+                line,
+                box=Bounds(
+                    round(line.box.left * across), round(line.box.top * down),
+                    round(line.box.right * across), round(line.box.bottom * down),
+                ),
+            )
+            for line in self.lines
+        )  # fmt: skip
+        return ReadText(self.engine, tuple(lines))
+
+    @property
+    def searched(self) -> str:
+        """What a search looks in: each line without blanks, its case folded."""
+        return "\n".join(without_blanks(line.text) for line in self.lines)
+
     @property
     def tree(self) -> UiTree:
         """The lines as nodes of a screen, from the top to the bottom; they are of the class `READ`."""
@@ -33,6 +52,16 @@ class ReadText(msgspec.Struct, frozen=True):
 def was_read(tree: UiTree | None) -> bool:
     """Whether a tree was read from a picture."""
     return tree is not None and bool(tree.roots) and tree.roots[0].cls == READ
+
+
+def line_holds(text: str, words: str) -> bool:
+    """Whether a line that was read holds words, whatever their case; blanks do not count, for engines lose some."""
+    return without_blanks(words) in without_blanks(text)
+
+
+def without_blanks(text: str) -> str:
+    """A text with its case folded and no blank in it."""
+    return "".join(text.split()).casefold()
 
 
 def says_nothing(tree: UiTree | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from lab.core.errors import LabError
+from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
 from lab.core.step import Action, Decision, Point, Proposed, Question, Reply
 from lab.core.task import Actor, Kind
@@ -183,6 +184,17 @@ class Illustrated(Protocol):
     """An agent that is sent pictures of its own making: `keep`, a run's own, takes bytes and gives their sha256."""
 
     keep: Callable[[Blob], str]
+
+
+@runtime_checkable
+class WordReading(Protocol):
+    """An agent that is told the words in a picture whose phone told none: `read`, a run's own, gives them.
+
+    It may block for a bounded time, gives None where the phone told words or nothing reads, and raises `LabError` where
+    the picture cannot be read.
+    """
+
+    read: Callable[[Screen], ReadText | None]
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ import msgspec
 
 from lab.core.codec import read_file, reason_of
 from lab.core.errors import LabError
+from lab.core.suggestion import suggestion
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """What a study code may be; a person's name or address should find no room in it."""
@@ -51,8 +52,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether accessibility text is drawn over the mirror as real characters."""
     ocr: bool = True
     """Whether words are read from pictures whose phone said none; the extra `hitlab[ocr]` does it."""
-    graphics: Literal["cells", "kitty", "sixel"] = "cells"
-    """What draws a still picture in Replay when it is looked at closely: characters, or the terminal's own graphics."""
+    graphics: Literal["auto", "cells", "kitty", "iterm2", "sixel"] = "auto"
+    """What draws a still picture: characters (`cells`), the terminal's own graphics, or what it says that it has."""
     window: bool = False
     """Whether a page on this machine shows the pictures beside the terminal (`--window`)."""
     theme: str = "textual-dark"
@@ -196,7 +197,8 @@ def _check_keys(values: Mapping[str, Any], what: str, shown: Any) -> None:
     known = Settings.__struct_fields__
     for key in values:
         if key not in known:
-            raise LabError(what, f"field {shown(key)}: unknown; the settings are {', '.join(known)}")
+            near = suggestion(shown(key), [shown(one) for one in known])
+            raise LabError(what, f"field {shown(key)}: unknown; the settings are {', '.join(known)}{near}")
 
 
 def database(settings: Settings, env: Mapping[str, str] = os.environ) -> Path:

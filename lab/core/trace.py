@@ -49,6 +49,9 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """In a demonstration: acts were done at once, so that nobody read the instructions that were suggested for them."""
     user_sha: str = ""
     """Where a model answers: the hash of its prompt and of how it is asked."""
+    reads: str = ""
+    """The engine (name and version) that reads words from pictures for the agent where the phone tells none; empty
+    where none does. What was read stands in the prompts."""
     read_ms: int | None = None
     """Milliseconds for which a participant read their part before they began the run; None where it began by itself."""
 
@@ -56,7 +59,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where a run left its parent: up to `seq` its events are the parent's, and step `index` (from 0) is its own.
 
-    `changes` says what was made other (reply, action, agent, persona, log, user) and, in words, to what; empty
+    `changes` says what was made other (reply, action, agent, persona, log, user, reads) and, in words, to what; empty
     where the same was only tried again. `at` is UTC.
     """
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import ModuleType
@@ -122,9 +122,16 @@ class Llm:
             )
             raise LabError(f"model {self.model}", "is no name of a model that litellm knows.", hint, code=2)
 
-    def ask(self, messages: Sequence[Message], stop: threading.Event) -> ModelAnswer:
-        """The model's answer; `WaitCancelled` soon after `stop` is set, `NoModelAnswer` where it gives none."""
-        tried = self._patiently(lambda litellm, seconds: self._call(litellm, messages, seconds), self._read, stop)
+    def ask(
+        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+    ) -> ModelAnswer:
+        """The model's answer; `WaitCancelled` soon after `stop` is set, `NoModelAnswer` where it gives none.
+
+        `schema` is a JSON Schema of the answer, which is told to models that keep to one.
+        """
+        tried = self._patiently(
+            lambda litellm, seconds: self._call(litellm, messages, seconds, schema), self._read, stop
+        )
         return ModelAnswer(tried.text, tried.usage)
 
     def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
@@ -184,8 +191,22 @@ class Llm:
             return failed(error, seconds, self.terms.key_env)
         return read(response)
 
-    def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
+    def prices(self) -> tuple[float, float] | None:
+        """US dollars for a million tokens sent and for a million that come back; None where nobody knows."""
+        if self.terms.price_in is not None or self.terms.price_out is not None:
+            return self.terms.price_in or 0.0, self.terms.price_out or 0.0
+        known = _litellm().model_cost
+        costs = known.get(self.model) or known.get(self.model.partition("/")[2]) or {}
+        sent, back = costs.get("input_cost_per_token"), costs.get("output_cost_per_token")
+        return (float(sent) * 1e6, float(back) * 1e6) if isinstance(sent, float) and isinstance(back, float) else None
+
+    def _call(
+        self, litellm: ModuleType, messages: Sequence[Message], seconds: float, schema: Mapping[str, Any] | None
+    ) -> Any:
         options = self._options(litellm, seconds)
+        if schema is not None and _keeps_to_schema(litellm, self.model):
+            told = {"name": "answer", "schema": dict(schema)}
+            options["response_format"] = {"type": "json_schema", "json_schema": told}
         if self.terms.temperature is not None:
             options["temperature"] = self.terms.temperature
         return litellm.completion(
@@ -314,6 +335,14 @@ def _provider(litellm: ModuleType, model: str) -> str | None:
         return str(litellm.get_llm_provider(model=model)[1])
     except litellm.exceptions.BadRequestError:
         return None
+
+
+def _keeps_to_schema(litellm: ModuleType, model: str) -> bool:
+    """Whether litellm knows the model as one that answers by a JSON Schema; a server of one's own may not."""
+    try:
+        return bool(litellm.supports_response_schema(model=model))
+    except Exception:  # noqa: BLE001 - litellm raises plain exceptions for names that it does not know
+        return False
 
 
 def _key(terms: ModelTerms, provider: str | None) -> str | None:

@@ -56,6 +56,7 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
     from lab.core.safe_images import open_picture
 
     logging.disable(logging.CRITICAL)
+    _let_threads_sleep()
     engine = RapidOCR(
         params={
             "Global.log_level": "critical",
@@ -81,6 +82,29 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
         return [line for line in lines if line.box.area and line.sure >= _least(line.text)]
 
     return read
+
+
+def _let_threads_sleep() -> None:
+    """Has the engine's threads sleep while they wait for work: by default they spin, and take a core from the app.
+
+    RapidOCR has no parameter for it, so what makes its session options is wrapped; where another version makes them in
+    another way, its threads spin on. What is read is the same.
+    """
+    try:
+        from rapidocr.inference_engine.onnxruntime.main import OrtInferSession
+
+        maker: Any = OrtInferSession
+        usual = maker._init_sess_opts
+    except (ImportError, AttributeError):
+        return
+
+    def options(*configuration: Any) -> Any:
+        session_options = usual(*configuration)
+        session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        session_options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+        return session_options
+
+    maker._init_sess_opts = staticmethod(options)
 
 
 def _least(text: str) -> float:

@@ -28,7 +28,7 @@ from lab.ocr.worker import LENGTH, MOST_BYTES, sent
 IDLE = 60.0
 """Seconds without a picture after which the process ends."""
 _PATIENCE = 60.0
-"""Seconds that one picture may take, the loading of the models included."""
+"""Seconds that one picture may take, the loading of the models and the pictures before it included."""
 _SILENT = {"ORT_DISABLE_TELEMETRY": "1"}
 """Without this onnxruntime makes a device id in the cache folder and reports to its maker."""
 _SHA = re.compile(r"[0-9a-f]{64}")
@@ -82,17 +82,28 @@ class TextReader:
             self._remember(sha256, text)
         return text
 
-    def read(self, sha256: str, data: bytes) -> ReadText:
-        """Reads a picture (PNG or JPEG); what is known is given at once. Raises `LabError` where it cannot be read."""
+    def read(self, sha256: str, data: bytes, *, patience: float | None = None, keep: bool = True) -> ReadText:
+        """Reads a picture (PNG or JPEG); what is known is given at once.
+
+        Raises `LabError` where it cannot be read, or not within `patience` seconds (a minute where nothing is said),
+        those in which others' pictures are read included. Without `keep` nothing is written to the cache folder.
+        """
         text = self.known(sha256)
         if text is not None:
             return text
-        with self._lock:
+        patience = _PATIENCE if patience is None else patience
+        until = time.monotonic() + patience
+        if not self._lock.acquire(timeout=patience):
+            raise _unread(f"others before it took more than {patience:g} seconds")
+        try:
             text = self.known(sha256)
             if text is None:
-                text = ReadText(self.engine, tuple(self._asked(data)))
+                text = ReadText(self.engine, tuple(self._asked(data, until, patience)))
                 self._remember(sha256, text)
-                self._keep(sha256, text)
+                if keep:
+                    self._keep(sha256, text)
+        finally:
+            self._lock.release()
         return text
 
     def forget(self) -> None:
@@ -116,7 +127,7 @@ class TextReader:
 
     # -- the process -----------------------------------------------------------------------------------------
 
-    def _asked(self, data: bytes) -> list[ReadLine]:
+    def _asked(self, data: bytes, until: float, patience: float) -> list[ReadLine]:
         if len(data) > MOST_BYTES:
             raise _unread(f"it has {len(data):,} bytes, more than {MOST_BYTES:,}")
         for fresh in (False, True):  # it may have ended, for nobody asked, in this very moment
@@ -125,10 +136,10 @@ class TextReader:
             assert process.stdout is not None
             try:
                 sent(process.stdin.fileno(), data)
-                reply = _reply(process.stdout.fileno())
+                reply = _reply(process.stdout.fileno(), until)
             except TimeoutError:
                 process.kill()
-                raise _unread(f"that took more than {_PATIENCE:g} seconds") from None
+                raise _unread(f"that took more than {patience:g} seconds") from None
             except (BrokenPipeError, EOFError):
                 continue
             if isinstance(reply, _Failure):
@@ -182,9 +193,8 @@ class TextReader:
             return
 
 
-def _reply(descriptor: int) -> list[ReadLine] | _Failure:
-    """What the process says of a picture; `TimeoutError` where it says nothing, `EOFError` where it ended."""
-    until = time.monotonic() + _PATIENCE
+def _reply(descriptor: int, until: float) -> list[ReadLine] | _Failure:
+    """What the process says of a picture; `TimeoutError` where not `until` then, `EOFError` where it ended."""
     data, wanted = bytearray(), LENGTH.size
     while len(data) < wanted:
         if not select.select([descriptor], [], [], max(0.0, until - time.monotonic()))[0]:

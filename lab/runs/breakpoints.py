@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
 from lab.core.errors import LabError
+from lab.core.read_text import line_holds, was_read
 from lab.core.seams import Screen
-from lab.core.step import ActionKind, Proposed
+from lab.core.step import ActionKind, Observation, Proposed
+from lab.core.suggestion import suggestion
 from lab.core.trace import Step
 from lab.core.ui_tree import UiTree
 
@@ -20,6 +21,10 @@ WAYS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
 """How a breakpoint is written, as sentences about one name it."""
 REASON = "breakpoint "
 """How the reason of the pause at a breakpoint begins; its `spec` follows."""
+
+
+READ = "read from the picture"
+"""What is said of a breakpoint's words that no phone told."""
 
 
 class Breakpoint(msgspec.Struct, frozen=True):
@@ -36,11 +41,20 @@ class Breakpoint(msgspec.Struct, frozen=True):
 
 
 class BreakpointStop(NamedTuple):
-    """Where a run stands: at this breakpoint, before step `step` (from 0) does what is proposed."""
+    """Where a run stands: at this breakpoint, before step `step` (from 0) does what is proposed.
+
+    `read` is whether its words were read from the picture, for the phone told none.
+    """
 
     step: int
     breakpoint: Breakpoint
     proposed: Proposed
+    read: bool = False
+
+    @property
+    def words(self) -> str:
+        """The breakpoint as `parse` reads it, and after it how its words were found where no phone told them."""
+        return f"{self.breakpoint.spec} ({READ})" if self.read else self.breakpoint.spec
 
 
 def parse(spec: str) -> Breakpoint:
@@ -60,8 +74,9 @@ def parse(spec: str) -> Breakpoint:
     if kind == "action":
         value = value.casefold().replace(" ", "_")
         if value not in get_args(ActionKind):
-            near = difflib.get_close_matches(value, get_args(ActionKind), n=3, cutoff=0.3) or get_args(ActionKind)
-            raise _refused(spec, f"names no kind of action; near it: {', '.join(near)}")
+            kinds = get_args(ActionKind)
+            near = suggestion(value, kinds) or f"; they are {', '.join(kinds)}"
+            raise _refused(spec, f"names no kind of action{near}")
     return Breakpoint(kind, str(int(value)) if kind == "step" else value)  # type: ignore[arg-type]
 
 
@@ -73,10 +88,17 @@ class Breakpoints:
     """The breakpoints of one run, added and switched while it goes on; safe from any thread.
 
     `apps` gives the package of an app by its name in lower case, so that people may write what the phone shows.
+    `words` gives a screen's words as a tree, which may have been read from its picture; it may block.
     """
 
-    def __init__(self, specs: Iterable[str] = (), apps: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        specs: Iterable[str] = (),
+        apps: Mapping[str, str] | None = None,
+        words: Callable[[Screen | Observation], UiTree | None] = lambda seen: seen.tree,
+    ) -> None:
         self._apps = apps or {}
+        self._words = words
         self._all: tuple[Breakpoint, ...] = ()
         for spec in specs:
             self.add(spec)
@@ -103,9 +125,9 @@ class Breakpoints:
         packages = {package.rpartition(".")[2] for package in self._apps.values()}
         if not self._apps or wanted in self._apps or wanted in packages or "." in wanted:
             return
-        near = difflib.get_close_matches(wanted, self._apps, n=3, cutoff=0.5) or sorted(self._apps)
+        near = suggestion(wanted, self._apps) or f"; there are {', '.join(sorted(self._apps))}"
         raise LabError(
-            f"breakpoint {spec!r}", f"names no app of this phone; near it: {', '.join(near)}",
+            f"breakpoint {spec!r}", f"names no app of this phone{near}",
             "Or write a whole package, as in app:com.example.shop.", code=2,
         )  # fmt: skip
 
@@ -136,8 +158,12 @@ class Breakpoints:
                 there = before is not None and self._in_app(before.activity, point.value)
                 return self._in_app(screen.activity, point.value) and not there
             case "text":
-                there = before is not None and _shows(before.tree, point.value)
-                return _shows(screen.tree, point.value) and not there
+                there = _shows(self._words(screen), point.value)
+                return there and not (before is not None and _shows(self._words(before), point.value))
+
+    def reads(self, point: Breakpoint, screen: Screen) -> bool:
+        """Whether a breakpoint that holds on this screen does so by words that were read from its picture."""
+        return point.kind == "text" and was_read(self._words(screen))
 
     def _in_app(self, activity: str, name: str) -> bool:
         wanted, package = name.casefold(), activity.partition("/")[0].casefold()
@@ -146,4 +172,6 @@ class Breakpoints:
 
 
 def _shows(tree: UiTree | None, words: str) -> bool:
+    if tree is not None and was_read(tree):
+        return any(line_holds(node.text, words) for node in tree.nodes())
     return tree is not None and bool(tree.find(contains=words))

@@ -27,7 +27,8 @@ class ForkChange(NamedTuple):
     """What a fork does otherwise; None is as the parent had it.
 
     `say` and `decision` are the reply to the question of the step, `action` is done in the place of what the agent
-    proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them.
+    proposed there; `agent`, `persona`, `log` and `user` are names, as `hitlab live` takes them. `reads` is whether a
+    model as the agent is told words that were read from pictures.
     """
 
     say: str | None = None
@@ -37,6 +38,7 @@ class ForkChange(NamedTuple):
     persona: str | None = None
     log: Log | None = None
     user: str | None = None
+    reads: bool | None = None
 
     @property
     def replies(self) -> bool:
@@ -45,7 +47,7 @@ class ForkChange(NamedTuple):
     @property
     def reproposes(self) -> bool:
         """Whether the step is to be proposed again, by whoever proposes then."""
-        return any(part is not None for part in (self.agent, self.persona, self.log))
+        return any(part is not None for part in (self.agent, self.persona, self.log, self.reads))
 
 
 AGAIN = ForkChange()
@@ -87,7 +89,7 @@ def forked(
     _check(trace, index)
     _check_action(trace, change.action)
     turn = _Turn(trace, events, index, change)
-    spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent), trace, change)
+    spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent, reads=change.reads), trace, change)
     spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
     shared = events[: turn.shared]
     first = shared[0]
@@ -108,9 +110,11 @@ def forked(
         task=spec.task if played else first.task,
         agent=session.agent.actor if change.agent is not None or played else first.agent,
         user=session.user.actor if change.user is not None else first.user,
-        conditions=first.conditions
-        if change.user is None
-        else msgspec.structs.replace(first.conditions, user_sha=session.user_sha),
+        conditions=msgspec.structs.replace(
+            first.conditions,
+            reads=session.reads,
+            user_sha=first.conditions.user_sha if change.user is None else session.user_sha,
+        ),
     )
     store.runs.add(Imported([first, *shared[1:]], {}, []))
     return session
@@ -138,6 +142,8 @@ def changes(change: ForkChange) -> list[tuple[str, str]]:
         words.append(("reply", f"{decision}{change.say or ''}"))
     if change.action is not None:
         words.append(("action", _words(change.action)))
+    if change.reads is not None:
+        words.append(("reads", "words from pictures" if change.reads else "no words from pictures"))
     named = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
     return words + [(name, value) for name, value in named.items() if value is not None]
 
@@ -224,7 +230,8 @@ def _check_action(trace: Trace, action: Action | None) -> None:
 
 def _spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:
     spec = spec._replace(persona=_persona(trace, change))
-    return spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user)
+    reads = spec.reads if change.reads is None else change.reads
+    return spec._replace(agent=change.agent or spec.agent, user=change.user or spec.user, reads=reads)
 
 
 def _persona(trace: Trace, change: ForkChange) -> Persona | None:

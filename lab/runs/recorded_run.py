@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from lab.core.demonstration import Demonstration, demonstration
 from lab.core.plain_text import plain
+from lab.core.read_text import says_nothing
 from lab.core.run_records import Blob, Verdict
 from lab.core.safe_images import too_large
 from lab.core.step import Observation
@@ -44,6 +45,7 @@ class RunPlace(NamedTuple):
     """A place in a run: a step, the question it stands at, or its end. `text` is what a search looks in.
 
     `phone` is what the phone told of itself since the place before: that it was asleep, was turned, was well again.
+    `image` is the picture (sha256) of a step's screen of which the phone told no word; empty where it told some.
     """
 
     kind: Literal["step", "asked", "end"]
@@ -54,6 +56,7 @@ class RunPlace(NamedTuple):
     started: str = ""
     ended: str = ""
     phone: tuple[str, ...] = ()
+    image: str = ""
 
 
 class Head(NamedTuple):
@@ -127,7 +130,8 @@ class RecordedRun:
         if asked is not None:
             words = action_words(asked.proposed.action)
             text = plain(asked.question.text).casefold()
-            batch.append(RunPlace("asked", asked.seq, words, "?", text, phone=tuple(phone)))
+            image = _wordless(asked.before)
+            batch.append(RunPlace("asked", asked.seq, words, "?", text, phone=tuple(phone), image=image))
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
@@ -181,7 +185,13 @@ class RecordedRun:
 def _step_line(step: Step, *, slip: bool) -> RunPlace:
     words = action_words(step.proposed.action, step.before.tree)
     shown = ("s" if slip else "") + marks(step)
-    return RunPlace("step", step.seq, words, shown, _searched(step), step.started, step.ended)
+    image = _wordless(step.before)
+    return RunPlace("step", step.seq, words, shown, _searched(step), step.started, step.ended, image=image)
+
+
+def _wordless(seen: Observation) -> str:
+    """The picture of a screen of which the phone told no word; empty where it told some, or there is none."""
+    return seen.image or "" if says_nothing(seen.tree) else ""
 
 
 def _searched(step: Step) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.suggestion import suggestion
 from lab.runs.descriptions import status_words
 from lab.runs.run_rows import Cost, RunEntry
 
@@ -96,7 +97,7 @@ def read(text: str) -> RunFilter:
 def _test(field: str, sign: str, value: str) -> Fits:
     name = _named(field)
     if name not in FIELDS:
-        problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}"
+        problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}{suggestion(field, FIELDS)}"
         raise LabError("Filter", problem, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
     if name in _NUMBERS:
         return _number(name, sign, value)
@@ -119,7 +120,8 @@ def _text(name: str, sign: str, value: str) -> Fits:
         raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
     of, folded = _TEXT[name], value.casefold()
     if name == "status" and folded and not any(folded in f"{s}\n{status_words(s)}" for s in _STATUSES):
-        raise LabError("Filter", f"there is no status {plain(value)!r}; there are {', '.join(_STATUSES)}")
+        there = f"there are {', '.join(_STATUSES)}{suggestion(value, _STATUSES)}"
+        raise LabError("Filter", f"there is no status {plain(value)!r}; {there}")
     if folded == NONE:
         test: Fits = lambda it, cost: not of(it).strip()  # noqa: E731
     elif sign == ":":

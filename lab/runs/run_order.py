@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.suggestion import none_of
 from lab.runs.run_filter import COSTLY, UNKNOWN, RunFilter
 from lab.runs.run_rows import Cost, RunEntry
 
@@ -130,7 +131,7 @@ def column(name: str, among: Iterable[str], what: str) -> str:
     """A column by its name; `LabError` lists which there are."""
     known = list(among)
     if name not in known:
-        raise LabError("runs", f"{what} {plain(name)!r} is none of {', '.join(known)}", code=2)
+        raise LabError("runs", f"{what} {none_of(plain(name), known)}", code=2)
     return name
 
 

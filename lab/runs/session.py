@@ -16,6 +16,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
 from lab.core.mailbox import Mailbox
 from lab.core.password_redaction import tree_without
+from lab.core.read_text import ReadText
 from lab.core.run_control import RunControl
 from lab.core.run_records import Blob
 from lab.core.seams import (
@@ -29,6 +30,7 @@ from lab.core.seams import (
     Trouble,
     User,
     WaitCancelled,
+    WordReading,
 )
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.task import Actor
@@ -36,7 +38,8 @@ from lab.core.trace import PHONE, AnyEvent, Conditions, Ended, Flagged, Paused, 
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import cut_off, left_at, put_back
-from lab.runs.spec import PERSON, Spec, agent_of, brief_of, check_harness, phone_of
+from lab.runs.screen_words import ScreenWords, engine_here
+from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_harness, no_form, phone_of
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -91,7 +94,8 @@ class Session:
             asking=spec.gate == "ask",
             stops=self._stops,
         )
-        self.breakpoints = Breakpoints(spec.breaks, packages())
+        self.words = ScreenWords(self.picture)
+        self.breakpoints = Breakpoints(spec.breaks, packages(), self.words.tree)
         self.stopped_at: BreakpointStop | None = None
         self.attended = True
         self.read_ms: int | None = None
@@ -117,6 +121,8 @@ class Session:
             self.agent.stop = self.control.stop
         if isinstance(self.agent, Illustrated):
             self.agent.keep = self._keep
+        if isinstance(self.agent, WordReading):
+            self.agent.read = self.words.of if spec.reads else _unread
         self._lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
@@ -207,6 +213,7 @@ class Session:
     def _let_go(self) -> None:
         """Lets go of the phone, and of an agent that is the run's own."""
         self.device.close()
+        self.words.close()
         if isinstance(self.agent, Closable) and not self._lent:
             self.agent.close(self._status)
 
@@ -276,11 +283,11 @@ class Session:
         if met is None:
             yield False
             return
-        stop = BreakpointStop(len(history), met, proposed)
+        stop = BreakpointStop(len(history), met, proposed, self.breakpoints.reads(met, screen))
         with self._lock:
             self.stopped_at = stop
             self.control.pause()
-            self.append(Paused(by=self.person, reason=REASON + met.spec))
+            self.append(Paused(by=self.person, reason=REASON + stop.words))
             self.over = self.over or not self.attended
         if self.over:
             self.control.halt()
@@ -385,6 +392,7 @@ class Session:
                 quick=spec.quick,
                 user_sha=self.user_sha,
                 read_ms=self.read_ms,
+                reads=self.reads,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
@@ -394,6 +402,11 @@ class Session:
     def user_sha(self) -> str:
         """The hash of the prompt and parameters of its user; empty where that is no model."""
         return self.user.config_sha if isinstance(self.user, Configured) else ""
+
+    @property
+    def reads(self) -> str:
+        """The engine that reads words for its agent; empty where none does, or the agent takes none."""
+        return engine_here() if self.spec.reads and isinstance(self.agent, WordReading) else ""
 
     def _cut_off(self) -> episode.PendingTurn | None:
         """What a run cut off in mid-turn leaves: an act that may not have happened is closed as a step without one."""
@@ -405,6 +418,11 @@ class Session:
             self.append(step)
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         return episode.PendingTurn(trace.asked, trace.answered, self._given or episode.NOTHING)
+
+
+def _unread(screen: Screen) -> ReadText | None:
+    """Nothing is read for an agent that is not to have it."""
+    return None
 
 
 def packages() -> dict[str, str]:
@@ -430,7 +448,7 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
         from simulators.users.model import model_user
 
         return model_user(file, load(), spec.task, spec.persona)
-    raise LabError("user", f"{spec.user!r} is none of human, script, script:FILE, model:NAME", code=2)
+    raise LabError("user", no_form(spec.user, USER_FORMS), code=2)
 
 
 def check_spec(store: Store | None, spec: Spec) -> None:

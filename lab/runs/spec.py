@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.seams import Agent, Brief, Device
 from lab.core.settings import EMBEDDED, UNNAMED
+from lab.core.suggestion import near_names, question
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Trace
 from store.store import Store
@@ -34,7 +36,8 @@ class Spec(NamedTuple):
     `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots.
+    `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
+    words that were read from the picture of a screen whose phone told none.
     """
 
     task: Task
@@ -53,6 +56,7 @@ class Spec(NamedTuple):
     device: str = EMBEDDED
     harness: str = ""
     quick: bool = False
+    reads: bool = True
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -102,8 +106,22 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         attempt=trace.attempt,
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
+        reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
     )
-    return spec._replace(**{k: v for k, v in changes.items() if v is not None})
+    spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
+    _check_reading(trace, spec, what)
+    return spec
+
+
+def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
+    """Raises `LabError` where its agent was told words that were read from pictures, and nothing here reads any."""
+    from lab.runs.screen_words import engine_here
+
+    engine = trace.conditions.reads
+    if engine and spec.reads and spec.agent.startswith("model") and not engine_here():
+        problem = f"was made with words read from pictures by {engine}, which is not here; it cannot be {what} alike"
+        hint = "pip install 'hitlab[ocr]' installs it; --no-read goes on without."
+        raise LabError(f"run {trace.id}", problem, hint)
 
 
 def user_name(user: Actor) -> str:
@@ -144,8 +162,20 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.core.settings import load
 
         return model_agent(name, load())
-    known = "playbook, playbook:NAME, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
-    raise LabError("agent", f"{name!r} is none of {known}", code=2)
+    raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
+
+
+AGENT_FORMS = ("playbook", "playbook:NAME", "recorded:ID", "process:COMMAND", "model:NAME", "model+memory:NAME")
+"""How agents are named."""
+USER_FORMS = ("human", "script", "script:FILE", "model:NAME")
+"""How those are named who answer an agent's questions."""
+
+
+def no_form(name: str, forms: Sequence[str]) -> str:
+    """What is wrong with a name that has none of the forms; suggested is the one whose first word may be meant."""
+    kind, colon, source = name.partition(":")
+    near = near_names(kind, (form.partition(":")[0] for form in forms))
+    return f"{name!r} is none of {', '.join(forms)}{question([f'{one}{colon}{source}' for one in near])}"
 
 
 def is_playbook(agent: str) -> bool:

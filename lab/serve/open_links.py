@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from lab.core.errors import LabError
 from lab.core.study import Study
-from lab.studies.links import Link, LinkRefused, check_free, check_link, enter_link, hashed, knows, links_of
+from lab.studies.links import PURPOSES, Link, LinkRefused, check_free, check_link, enter_link, hashed, knows, links_of
 from store.store import Store
 
 _FRESH = 1.0
@@ -99,7 +99,12 @@ class OpenLinks:
 
     def _read(self) -> None:
         studies = map(self._store.studies.newest_of, self.studies)  # one that was extended leads on
-        links = [StudyLink(link, study) for study in studies for link in links_of(self._store, study)]
+        links = [
+            StudyLink(link, study)
+            for study in studies
+            for purpose in PURPOSES
+            for link in links_of(self._store, study, purpose)
+        ]
         self._by_secret.clear()
         self._by_id.clear()
         self._by_secret.update({one.link.secret_sha: one for one in links})

@@ -8,7 +8,7 @@ from string import Template
 from typing import Literal, NamedTuple
 
 Language = Literal["en", "zh"]
-Why = Literal["unknown", "expired", "revoked", "used", "extended", "closed", "full"]
+Why = Literal["unknown", "expired", "revoked", "used", "extended", "closed", "full", "busy"]
 CLOSE_CODES = {
     "left": 4001, "revoked": 4002, "elsewhere": 4003, "full": 4004, "expired": 4005, "closed": 4006, "extended": 4007,
 }  # fmt: skip
@@ -20,6 +20,7 @@ class _Words(NamedTuple):
 
     begin: str
     greeting: str
+    watch: str
     ask: str
     unknown: str
     expired: str
@@ -28,6 +29,7 @@ class _Words(NamedTuple):
     extended: str
     closed: str
     full: str
+    busy: str
     lost: str
     left: str
     elsewhere: str
@@ -41,6 +43,7 @@ _WORDS: dict[Language, _Words] = {
         "Begin",
         "You take part as $person. What you answer is kept at once: you can close this page at any time, and go on "
         "where you were by the same link in this browser.",
+        "This link shows how far the people of this study are. It is for you alone, in this browser.",
         "Ask who sent it to you for a new one.",
         "This link opens nothing.",
         "This link has expired.",
@@ -49,6 +52,7 @@ _WORDS: dict[Language, _Words] = {
         "There is more in this study now. What you answered is kept; it goes on from there.",
         "This study is closed to you: nothing in it is left to do.",
         "The lab is full. This page tries again by itself.",
+        "The file cannot be read now. Load this page again in a moment.",
         "The connection was lost. What you answered is kept; this page tries again by itself.",
         "You left. What you answered is kept.",
         "This room was opened in further windows of this browser.",
@@ -59,6 +63,7 @@ _WORDS: dict[Language, _Words] = {
     "zh": _Words(
         "开始",
         "您的代号是 $person。您的回答会立即保存：您可以随时关闭此页面，之后在同一浏览器中用同一链接从原处继续。",
+        "此链接显示本研究中各参与者的进度，仅供您本人在此浏览器中使用。",
         "请向发给您链接的人索取新的链接。",
         "此链接无效。",
         "此链接已过期。",
@@ -67,6 +72,7 @@ _WORDS: dict[Language, _Words] = {
         "此研究增加了新的内容。您的回答已保存，可以从原处继续。",
         "此研究已对您关闭，没有剩余的内容。",
         "实验室已满。此页面会自动重试。",
+        "暂时无法读取文件，请稍后重新加载此页面。",
         "连接已断开。您的回答已保存；此页面会自动重试。",
         "您已离开。您的回答已保存。",
         "此房间已在本浏览器的其他窗口中打开。",
@@ -83,9 +89,12 @@ def language_of(accepted: str) -> Language:
 
 
 def greeting_page(title: str, person: str, language: Language, nonce: str) -> str:
-    """The page that a link leads to first: it takes nothing up until the button is pressed, as a preview would."""
+    """The page that a link leads to first: it takes nothing up until the button is pressed, as a preview would.
+
+    Without a `person` it is a manager's, who watches.
+    """
     words = _WORDS[language]
-    greeting = Template(words.greeting).substitute(person=escape(person))
+    greeting = Template(words.greeting).substitute(person=escape(person)) if person else words.watch
     body = (
         f"<h1>{escape(title)}</h1><p>{greeting}</p>"
         f'<form method="post"><button id="begin" autofocus>{words.begin}</button></form>'
@@ -97,7 +106,7 @@ def refusal_page(why: Why, language: Language, nonce: str) -> str:
     """The page that says why a link opens nothing, and what to do."""
     words = _WORDS[language]
     sentence = getattr(words, why)
-    ask = "" if why in ("extended", "closed", "full") else f"<p>{words.ask}</p>"
+    ask = "" if why in ("extended", "closed", "full", "busy") else f"<p>{words.ask}</p>"
     return _page(f"<h1>hitlab</h1><p>{sentence}</p>{ask}", language, nonce)
 
 

@@ -22,8 +22,10 @@ from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
 from lab.serve.guard import Guard, allow_many_files, nonce, own_names
 from lab.serve.open_links import OpenLinks, StudyLink
+from lab.serve.open_progress import OpenProgress
 from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page, room_page
-from lab.studies.links import LinkRefused, knows
+from lab.serve.progress_page import progress_page
+from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
 from store.store import Store
 
 EXTRA = "hitlab[serve]"
@@ -32,6 +34,8 @@ WINDOWS_A_LINK = 3
 _LOOKS = 2.0
 """Seconds between two looks at whether the links of open rooms still open them."""
 _COOKIE_AGE = 400 * 24 * 3600
+_REGION = 1024
+"""Most bytes of a region that is dragged on a picture."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
@@ -53,6 +57,7 @@ class LabServer:
 
     def __init__(self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200) -> None:
         self.links = OpenLinks(store, studies)
+        self._progress = OpenProgress(store)
         self.place = place
         self.windows: dict[str, BrowserWindow] = {}
         """Open windows by their ids, the oldest first."""
@@ -115,6 +120,7 @@ class LabServer:
         if self._runner is not None:
             await self._runner.cleanup()
         self.links.close()
+        self._progress.close()
 
     def _routes(self) -> list[web.AbstractRouteDef]:
         return [
@@ -123,6 +129,7 @@ class LabServer:
             web.get("/l/{link}/", self._show_room),
             web.get("/l/{link}/socket/{window}", self._open_room),
             web.get("/l/{link}/phone/{window}/{rest:|now|picture}", self._picture),
+            web.post("/l/{link}/phone/{window}/{rest:region}", self._picture),
             web.static("/static", self._static),
             web.get("/{rest:.*}", self._nothing),
         ]
@@ -139,7 +146,8 @@ class LabServer:
             await self.links.check_free(found)
         except LinkRefused as error:
             return _refusal(error, language)
-        return _html(greeting_page(found.study.title, found.link.rater, language, nonce()))
+        person = found.link.rater if found.link.purpose == "room" else ""
+        return _html(greeting_page(found.study.title, person, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """The button of the greeting: this browser takes the link up."""
@@ -160,12 +168,15 @@ class LabServer:
             return _refusal(error, _language(request))
         raise there
 
-    async def _found(self, request: web.Request) -> StudyLink:
-        """The link of the path, for the browser that took it up; `LinkRefused` for all others."""
+    async def _found(self, request: web.Request, *purposes: Purpose) -> StudyLink:
+        """The link of the path, for the browser that took it up and what it is for; `LinkRefused` for all others."""
         id = request.match_info["link"]
         if not _ID.fullmatch(id):
             raise LinkRefused("unknown", "is none.")
-        return await self.links.by_browser(id, _browser(request, id))
+        found = await self.links.by_browser(id, _browser(request, id))
+        if found.link.purpose not in (purposes or ("room",)):
+            raise LinkRefused("unknown", "leads elsewhere.")
+        return found
 
     async def _nothing(self, request: web.Request) -> web.StreamResponse:
         return _refusal(LinkRefused("unknown", ""), _language(request))
@@ -173,10 +184,13 @@ class LabServer:
     # -- rooms -----------------------------------------------------------------------------------------------
 
     async def _show_room(self, request: web.Request) -> web.StreamResponse:
+        """A person's room; by a manager's link how far the study is."""
         try:
-            found = await self._found(request)
+            found = await self._found(request, *PURPOSES)
         except LinkRefused as error:
             return _refusal(error, _language(request))
+        if found.link.purpose == "watch":
+            return await self._show_progress(found, _language(request))
         here, id = f"/l/{found.link.id}", secrets.token_hex(8)
         page = room_page(
             found.study.title,
@@ -231,6 +245,14 @@ class LabServer:
                 if (error := refused.get(one.link.link.id)) is not None:
                     await one.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
 
+    async def _show_progress(self, found: StudyLink, language: Language) -> web.StreamResponse:
+        """How far a study is, as it stands now; nothing leads on from there."""
+        try:
+            progress = await self._progress.read(found.study)
+        except LabError:
+            return _html(refusal_page("busy", language, nonce()), 503)
+        return _html(progress_page(progress, nonce()))
+
     # -- pictures --------------------------------------------------------------------------------------------
 
     async def _picture(self, request: web.Request) -> web.StreamResponse:
@@ -245,7 +267,8 @@ class LabServer:
         assert self._pictures is not None
         address = window.pictures + request.match_info["rest"]
         try:
-            async with self._pictures.get(address, params=request.query) as answer:
+            sent = await request.content.read(_REGION) if request.method == "POST" else None
+            async with self._pictures.request(request.method, address, params=request.query, data=sent) as answer:
                 body = await answer.read()
                 policy = answer.headers.get("Content-Security-Policy", "")
                 headers = {

@@ -1,13 +1,15 @@
-"""What `hitlab label` and `hitlab labels` print, as shapes."""
+"""Answers that come as rows, from a file or a program, taken into a study by the rules of the screen."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.guideline import clause_of, clauses
 from lab.core.ids_and_clock import now, uuid7
@@ -300,6 +302,11 @@ class RowImport:
             self.store.labels.record_act(
                 Act(uuid7(), self.study.id, self.study.version, rater, "sat", now(), detail=detail)
             )
+
+
+def config_sha_of(model: str, text: str) -> str:
+    """The hash that a model's labels carry: of its name with its prompt and parameters."""
+    return hashlib.sha256(encode({"model": model, "config": text})).hexdigest()
 
 
 def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Actor:

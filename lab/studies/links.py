@@ -1,7 +1,8 @@
-"""Links that open one person's room in a browser: made, opened by one browser, revoked.
+"""Links that open one person's room in a browser, or show a manager how far a study is: made, opened, revoked.
 
 A link's secret is shown once, when it is made; the file keeps its SHA-256. What happens to a link is kept as acts of
 its study: `invited`, `entered` (a browser took it up), `revoked`. A person who withdraws takes their links with them.
+A link serves one purpose for good: none that was made for a rater shows progress, none for a manager opens a room.
 """
 
 from __future__ import annotations
@@ -28,10 +29,15 @@ LINK_ACTS: tuple[ActKind, ...] = ("invited", "entered", "revoked")
 _SECRET_BYTES = 32
 """256 random bits: nobody guesses one."""
 LinkState = Literal["open", "expired", "revoked"]
+Purpose = Literal["room", "watch"]
+"""What a link leads to: its person's room, or the page that says how far the study is."""
+PURPOSES: tuple[Purpose, ...] = ("room", "watch")
 
 
 class Link(msgspec.Struct, frozen=True):
-    """One person's way into one study. `until` is when it expires (UTC), empty where it never does.
+    """One person's way into one study, or to the page of its progress: `rater` then is the manager who made it.
+
+    `until` is when it expires (UTC), empty where it never does.
 
     `secret_sha` is the SHA-256 of its secret, `browsers` are those of what each browser that took it up was given; a
     link is for one, unless `shared`.
@@ -48,6 +54,7 @@ class Link(msgspec.Struct, frozen=True):
     browsers: tuple[str, ...] = ()
     entered_at: str = ""
     revoked_at: str = ""
+    purpose: Purpose = "room"
 
     def state(self, at: str) -> LinkState:
         """Whether it opens a room at that time, as far as the link itself says."""
@@ -78,8 +85,12 @@ def hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def links_of(store: Store, study: Study) -> list[Link]:
-    """Every link of a study, in the order they were made."""
+def links_of(store: Store, study: Study, purpose: Purpose = "room") -> list[Link]:
+    """Every link of a study for that purpose, in the order they were made."""
+    return [link for link in _every_link(store, study) if link.purpose == purpose]
+
+
+def _every_link(store: Store, study: Study) -> list[Link]:
     links: dict[str, Link] = {}
     for act in store.labels.acts_of(study, LINK_ACTS):
         detail = act.detail
@@ -94,6 +105,7 @@ def links_of(store: Store, study: Study) -> list[Link]:
                 act.at,
                 str(detail.get("until", "")),
                 bool(detail.get("shared", False)),
+                purpose="watch" if detail.get("purpose") == "watch" else "room",
             )
         elif (link := links.get(id)) is not None and link.rater == act.rater.id:
             links[id] = _after(link, act)
@@ -107,13 +119,23 @@ def _after(link: Link, act: Act) -> Link:
     return msgspec.structs.replace(link, browsers=browsers, entered_at=link.entered_at or act.at)
 
 
-def make_link(store: Store, study: Study, rater: str, *, by: str, until: str = "", shared: bool = False) -> NewLink:
+def make_link(
+    store: Store,
+    study: Study,
+    rater: str,
+    *,
+    by: str,
+    until: str = "",
+    shared: bool = False,
+    purpose: Purpose = "room",
+) -> NewLink:
     """A new link for a person, durable on return."""
-    link = Link(uuid7(), study.id, study.version, rater, "", now(), until, shared)
+    link = Link(uuid7(), study.id, study.version, rater, "", now(), until, shared, purpose=purpose)
     token = secrets.token_urlsafe(_SECRET_BYTES)
     link = msgspec.structs.replace(link, secret_sha=hashed(token))
     detail: dict[str, object] = {"link": link.id, "sha": link.secret_sha, "by": by}
     detail |= ({"until": until} if until else {}) | ({"shared": True} if shared else {})
+    detail |= {"purpose": purpose} if purpose != "room" else {}
     _record(store, link, "invited", detail)
     return NewLink(link, token)
 
@@ -132,7 +154,7 @@ def enter_link(store: Store, study: Study, link: Link) -> str:
     act = _act(link, "entered", {"link": link.id, "browser": hashed(browser)})
 
     def check() -> None:
-        fresh = next((one for one in links_of(store, study) if one.id == link.id), None)
+        fresh = next((one for one in links_of(store, study, link.purpose) if one.id == link.id), None)
         if fresh is None:
             raise LinkRefused("unknown", "is none that was made here.")
         check_free(store, study, fresh)
@@ -156,8 +178,10 @@ def check_link(store: Store, study: Study, link: Link) -> None:
     rater = link.rater
     if store.studies.extended_by(study) is not None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
-    closed = store.studies.locked(study) or store.studies.archived(study)
-    if closed or store.studies.left(study, rater) or store.labels.withdrew(rater):
+    closed = store.studies.archived(study) or store.labels.withdrew(rater)
+    if link.purpose == "room":  # who watches may see how a study ended
+        closed = closed or store.studies.locked(study) or store.studies.left(study, rater)
+    if closed:
         raise LinkRefused("closed", "leads into a study that is closed to you.")
 
 

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from lab.core.study import Study
     from store.store import Store
 
-_REPLACED: tuple[ActKind, ...] = ("replaced",)
+REPLACED: tuple[ActKind, ...] = ("replaced",)
+"""The act that says who takes another's place."""
 
 
 def people_of(store: Store, study: Study) -> list[str]:
     """Everybody's code: the plan's, then those who took another's place."""
-    more = sorted({act.rater.id for act in store.labels.acts_of(study, _REPLACED)} - set(study.raters))
+    more = sorted({act.rater.id for act in store.labels.acts_of(study, REPLACED)} - set(study.raters))
     return [*study.raters, *more]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
 from lab.core.study import Study, Unit
+from lab.core.suggestion import suggestion
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -38,11 +39,15 @@ _KEPT = 256
 
 
 class StudyPlaces:
-    """The units of one study and the runs that they are about."""
+    """The units of one study and the runs that they are about.
 
-    def __init__(self, store: Store, study: Study) -> None:
+    `suggests` says of a name that is no unit's which may have been meant, to those who may list them (`Database`).
+    """
+
+    def __init__(self, store: Store, study: Study, *, suggests: bool = False) -> None:
         self.store = store
         self.study = study
+        self.suggests = suggests and store.database.suggests
         self._units: OrderedDict[str, Unit] = OrderedDict()
         self._ids: dict[str, tuple[str, ...]] | None = None
         self._steps: dict[str, int | None] = {}
@@ -77,9 +82,16 @@ class StudyPlaces:
         if len(ids) == 1:
             return ids[0]
         if not ids:
-            raise LabError(where, f"field unit: {name!r} is no unit of {self.study.name}, nor a run of one")
+            near = self._near(name)
+            raise LabError(where, f"field unit: {name!r} is no unit of {self.study.name}, nor a run of one{near}")
         some = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
         raise LabError(where, f"field unit: {name!r} fits {len(ids)} units ({some}); write more of it")
+
+    def _near(self, name: str) -> str:
+        if not self.suggests or self._ids is None:
+            return ""
+        runs = {run[: len(name)] for runs in self._ids.values() for run in runs}
+        return suggestion(name, [*self._ids, *sorted(runs)])
 
     def evidence(self, unit: Unit, answer: RowAnswer, where: str) -> str | None:
         """The place in a run that an answer points at, as RUN@STEP; None where it points nowhere."""

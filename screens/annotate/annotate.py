@@ -405,7 +405,9 @@ class AnnotateScreen(Screen[None]):
         match action:
             case "step" | "question" | "search":
                 return self.beside.has_steps
-            case "view" | "after" | "closely" | "overlay":
+            case "pan" | "further":
+                return self.beside.enlarged
+            case "view" | "after" | "closely" | "overlay" | "closer":
                 return self.beside.has_phone
             case "side":
                 return self.beside.has_two
@@ -517,6 +519,20 @@ class AnnotateScreen(Screen[None]):
     def action_overlay(self) -> None:
         """The screen's words over the phone, or its pixels alone."""
         self.beside.turn_overlay()
+
+    def action_closer(self) -> None:
+        """The phone larger, a part of it at a time."""
+        self.beside.closer()
+        self.refresh_bindings()
+
+    def action_further(self) -> None:
+        """The phone less large."""
+        self.beside.further()
+        self.refresh_bindings()
+
+    def action_pan(self, across: int, down: int) -> None:
+        """Another part of the enlarged phone."""
+        self.beside.pan(across, down)
 
     def action_header(self) -> None:
         """The instruction and what belongs to it, unfolded or in a line."""

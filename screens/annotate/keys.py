@@ -7,6 +7,8 @@ from typing import Any
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from screens.mirror.keys import zoom_keys
+
 ANSWER = Binding.Group("Answer", compact=True)
 STEPS = Binding.Group("Steps", compact=True)
 SHOW = Binding.Group("Show", compact=True)
@@ -75,6 +77,7 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="The screen after the step, or before it"),
     Binding("o", "closely", "In full", show=False, id="annotate.closely", group=SHOW,
             tooltip="The picture in full, or closed again"),
+    *zoom_keys("annotate", SHOW),
     Binding("u", "overlay", "Text on phone", show=False, id="annotate.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("w", "header", "Task", show=False, id="annotate.header", group=SHOW,

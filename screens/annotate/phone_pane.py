@@ -11,7 +11,8 @@ from textual.message import Message
 
 from lab.runs.recorded_run import PlaceView
 from screens.annotate.region import RegionFrame, framed
-from screens.mirror.fit import room
+from screens.lab import window_of
+from screens.mirror.fit import Zoom, room
 from screens.mirror.marks import PhoneMark
 from screens.replay.phone_pane import StillPhone
 
@@ -78,6 +79,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
     """What the keys move, while a region is drawn."""
+    _covered = False
+    """Whether the picture itself comes back when the region is drawn."""
 
     # -- regions ---------------------------------------------------------------------------------------------
 
@@ -85,9 +88,29 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         """Says that the next drag is a region, or what the keys frame; or no longer."""
         if on is not (self.frame is not None):
             self.can_focus = on
+            self._draw_in_characters(on)
+            self._ask_page(on)
             self.set_class(on, "-drawing")
             self._frame(self._first() if on else None)
             self.entitle()
+
+    def _draw_in_characters(self, on: bool) -> None:
+        """A frame cannot be drawn over the terminal's own graphics: meanwhile characters stand in their place."""
+        if on:
+            self._covered = self._wants_picture
+            self.show_picture(False)
+        elif self._covered:
+            self.show_picture(True)
+
+    def _ask_page(self, on: bool) -> None:
+        """On the page of pictures, where there is one, the region may be dragged, too."""
+        window = window_of(self)
+        if window is not None and self.leads:
+            window.ask_region(self._take_dragged if on else None)
+
+    def _take_dragged(self, region: Region) -> None:
+        """What was dragged on the page, on its thread."""
+        self.post_message(self.Framed(self, region))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Of another screen the first thing is framed."""
@@ -107,8 +130,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     def _frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
-        if frame is not None and self.mirror.zoom == "2x":
-            self.mirror.enlarge(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
+        if frame is not None and self.mirror.enlarged:
+            self.mirror.center(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
         self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
@@ -128,7 +151,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self.post_message(self.Framed(self, (left, top, right, bottom)))
 
     def entitle(self) -> None:
-        self.mirror.border_title = self.moment if self.frame is None else "Which part?"
+        self.title(self.moment if self.frame is None else "Which part?")
 
     # -- layout ----------------------------------------------------------------------------------------------
 
@@ -140,9 +163,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
         self._fit(zoom, columns + 2)
 
-    def _fit(self, zoom: Literal["fit", "wide", "2x"], width: int | str) -> None:
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+    def _fit(self, view: Zoom, width: int | str) -> None:
+        self.mirror.look_whole(view)
         wanted = str(width)
         if self.styles.width is None or str(self.styles.width) != wanted:
             self.styles.width = width

@@ -15,7 +15,6 @@ from lab.studies.blinded_runs import Blinded, RaterReel
 from screens.annotate.phone_pane import Evidence, PhonePane
 from screens.annotate.unit_context import place_words
 from screens.mirror.marks import PhoneMark
-from screens.mirror.terminal_graphics import Graphics
 from screens.replay.run_player import RunPlayer
 from screens.replay.timeline import Timeline
 from screens.widgets.text_page import TextPage
@@ -40,8 +39,8 @@ class RunPane(RunPlayer):
     RunPane.-both > PhonePane { dock: right; height: 100%; }
     """
 
-    def __init__(self, *, overlay: bool, graphics: Graphics, id: str) -> None:
-        self.phone = PhonePane("phone", overlay=overlay, graphics=graphics, interactive=True)
+    def __init__(self, *, overlay: bool, id: str) -> None:
+        self.phone = PhonePane("phone", overlay=overlay, pictures=True, interactive=True)
         self.page = TextPage(id="step-words", classes="pane")
         super().__init__(Timeline(id="steps"), self.phone, self.page, id=id)
         self.shows: tuple[Show, ...] = ()
@@ -170,11 +169,12 @@ class RunPane(RunPlayer):
             self.take_room()
 
     def look_closely(self, closely: bool) -> None:
-        """The picture with all the room, by the terminal's own graphics where it has them; or as before."""
+        """The picture with all the room, or as before."""
         if closely is not self.closely:
             self.closely = closely
             self.take_room()
-            self.phone.look_closely()
+            if closely:
+                self.phone.show_picture(True)
 
     # -- evidence --------------------------------------------------------------------------------------------
 

@@ -73,10 +73,7 @@ class UnitPane(Vertical):
         self.settings = settings
         self.header = UnitHeader()
         self.texts = GivenTexts()
-        self.sides = [
-            RunPane(overlay=settings.overlay, graphics=settings.graphics, id=name)
-            for name in ("first-run", "second-run")
-        ]
+        self.sides = [RunPane(overlay=settings.overlay, id=name) for name in ("first-run", "second-run")]
         self.study: Study | None = None
         self.unit: Unit | None = None
         self.drawing = False
@@ -344,7 +341,28 @@ class UnitPane(Vertical):
     def turn_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""
         for side in self._laid:
-            side.phone.mirror.overlay = not side.phone.mirror.overlay
+            side.phone.turn_words()
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether a part of the phone is looked at, enlarged."""
+        return self._side is not None and self._side.phone.mirror.enlarged
+
+    def closer(self) -> None:
+        """The phone of the side that keys move larger; it is brought in sight."""
+        if self._side is not None:
+            self._side.show_phone()
+            self._side.phone.closer()
+
+    def further(self) -> None:
+        """The phone less large."""
+        if self._side is not None:
+            self._side.phone.mirror.further()
+
+    def pan(self, across: int, down: int) -> None:
+        """Another part of the enlarged phone."""
+        if self._side is not None:
+            self._side.phone.mirror.action_pan(across, down)
 
     def turn_header(self) -> None:
         """Unfolds what is pinned above: instruction, context, persona, policy, rubric; or folds it to a line."""
@@ -352,7 +370,10 @@ class UnitPane(Vertical):
         self.call_after_refresh(self.tell_keys)
 
     def back(self) -> bool:
-        """One step back: out of the picture in full, or out of what was unfolded; False where neither is."""
+        """One step back: out of an enlarged phone, the picture in full, what was unfolded; False where none is."""
+        if self.enlarged and self._side is not None:
+            self._side.phone.mirror.whole()
+            return True
         if self._closely:
             return self.look_closely()
         if self.header.is_open and self.header.wanted:
@@ -399,8 +420,6 @@ class UnitPane(Vertical):
             return False
         self.drawing = on
         if on and side is not None:
-            if self._closely and side.phone.close_up is not None:
-                self.look_closely()  # on the terminal's own graphics nothing can be drawn
             side.show_phone()
         for one in self._laid:
             one.phone.draw_region(on)
@@ -418,7 +437,7 @@ class UnitPane(Vertical):
     def _tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
         side = self._of(message.mirror)
-        tree = side.screen_seen.tree if side is not None and side.screen_seen is not None else None
+        tree = side.legible.tree if side is not None and side.legible is not None else None
         under = tree.at(*message.at) if tree is not None else []
         if under:
             left, top, right, bottom = min(under, key=lambda node: node.bounds.area).bounds

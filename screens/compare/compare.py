@@ -69,7 +69,7 @@ class CompareScreen(Screen[None]):
         self.store = store
         self.compared: RunComparison | None = None
         self.pairs = StepPairs("pairs")
-        self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay) for name in NAMES]
+        self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay, pictures=True) for name in NAMES]
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
         self._wanted: tuple[str, str] | None = None
         self._after = False
@@ -307,9 +307,8 @@ class CompareScreen(Screen[None]):
 
     def action_overlay(self) -> None:
         """The screens' words as characters over the phones, or their pixels alone."""
-        overlay = not self.phones[0].mirror.overlay
         for phone in self.phones:
-            phone.mirror.overlay = overlay
+            phone.turn_words()
 
     def action_copy(self) -> None:
         """Copies both ids."""

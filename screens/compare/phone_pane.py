@@ -22,7 +22,8 @@ class StepPhone(StillPhone):
         self.show(view, after=after)
         if alone:
             self.mirror.mark([])
-        self.mirror.border_title = title
+            self._show_itself(view.image, self._shape, ())
+        self.title(title)
 
     def take_room(self) -> None:
         width, rows = self.screen.size.width, max(1, self.screen.size.height - _ROWS)
@@ -30,8 +31,7 @@ class StepPhone(StillPhone):
         columns, zoom = room(self._shape, rows, round(width * _SHARE), widened)
         if self._bare:
             columns = max(12, round(columns * _BARE))
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+        self.mirror.look_whole(zoom)
         wanted = columns + 2
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted

@@ -76,11 +76,13 @@ you left it, as the person that this seat is (`--as CODE`).
 
 **{studies.agreement}** shows how far its raters agree, for those who design or analyse it; **{list.open}** does so too
 where nothing is left for you to answer. **{home.archive}** archives a study: it is in no list any more, nobody is
-asked in it, and nothing is lost; **{home.archived}** lists what is archived.
+asked in it, and nothing is lost; **{home.archived}** lists what is archived. **{studies.progress}** shows how far and
+how fast each person is.
 """
     heading_rows = 1
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "agreement", "Agreement", id="studies.agreement", tooltip="How far this study's raters agree"),
+        Binding("w", "progress", "Progress", id="studies.progress", tooltip="How far this study's people are"),
     ]
 
     def next_words(self) -> str:
@@ -89,10 +91,11 @@ asked in it, and nothing is lost; **{home.archived}** lists what is archived.
         if row is None:
             return ""
         if row.mine is None or row.line.locked:
-            agreement = with_keys(self, "{list.open}: its agreement   ") if self.may_read else ""
+            keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
+            agreement = with_keys(self, keys) if self.may_read else ""
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
         verb = "play" if row.line.unit == "task to play" else "rate"
-        agreement = "   {studies.agreement}: its agreement" if self.may_read else ""
+        agreement = "   {studies.agreement}: its agreement   {studies.progress}: how far it is" if self.may_read else ""
         if row.unsettled:
             items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
             return with_keys(self, f"{{list.open}}: settle which of your two answers stands in {items}{agreement}")
@@ -112,7 +115,7 @@ asked in it, and nothing is lost; **{home.archived}** lists what is archived.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What is not for this seat does not exist."""
-        return self.may_read if action == "agreement" else super().check_action(action, parameters)
+        return self.may_read if action in ("agreement", "progress") else super().check_action(action, parameters)
 
     def action_agreement(self) -> None:
         """Shows how far the raters of the study under the cursor agree."""
@@ -120,6 +123,13 @@ asked in it, and nothing is lost; **{home.archived}** lists what is archived.
         if row is not None:
             app = lab_of(self)
             app.open_numbers(app.store.studies.study(row.line.id, row.line.version))
+
+    def action_progress(self) -> None:
+        """Shows how far each person of the study under the cursor is."""
+        row = self.current
+        if row is not None:
+            app = lab_of(self)
+            app.open_numbers(app.store.studies.study(row.line.id, row.line.version), "progress")
 
     def heading(self, width: int) -> Content:
         return Content.styled(self._cells(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)

@@ -135,7 +135,7 @@ class DeveloperPane(GivingColumn):
             return
         self._close_lists()
         stop = self._session.stopped_at
-        title = f"Breakpoint {plain(stop.breakpoint.spec)}" if stop is not None else "The agent waits for you"
+        title = f"Breakpoint {plain(stop.words)}" if stop is not None else "The agent waits for you"
         self._gate.open(proposed, tree, title)
 
     def toggle_gate(self) -> None:

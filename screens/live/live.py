@@ -24,7 +24,7 @@ from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay, sees_outcomes
 from screens.key_names import keys_of, with_keys
-from screens.lab import lab_of, window_of
+from screens.lab import lab_of, windows_of
 from screens.live.banner import Banner
 from screens.live.debug_panes import RewindPanel
 from screens.live.debugging import Debugging
@@ -36,6 +36,7 @@ from screens.live.reply import OpenQuestion
 from screens.live.result import ReadFirstCard, Result
 from screens.live.seat_pane import Seat
 from screens.live.session_messages import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, touched
 from screens.sent.sent import SentScreen
@@ -139,7 +140,9 @@ class LiveScreen(Screen[None]):
             self._before.close()
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
-        self._phone.follow(window_of(self))
+        self._phone.follow(windows_of(self))
+        if lab_of(self).reads_words:
+            self._phone.read_words(lambda: self.session.words.reader)
         self._watch.begin(self._phone.show if self._phone.mirror is not None else None)
         self.set_interval(_TICK, self._tell)
 
@@ -160,6 +163,7 @@ class LiveScreen(Screen[None]):
         unsent = self._question.unsent
         if unsent is not None and unsent != self._kept_draft:  # a word that it be kept may not arrive any more
             self._watch.do(partial(self.session.save_draft, *unsent))
+        self._phone.close()
         self._watch.close(_PATIENCE)
 
     # -- what happens ----------------------------------------------------------------------------------------
@@ -221,6 +225,10 @@ class LiveScreen(Screen[None]):
             error = message.error
             self.notify(plain(error.said), title=plain(error.title), severity="error", markup=False)
         self._tell()
+
+    @on(LiveWords.Lacking)
+    def _lacks_engine(self) -> None:
+        lab_of(self).tell_lack()
 
     # -- the question ----------------------------------------------------------------------------------------
 
@@ -488,7 +496,7 @@ class LiveScreen(Screen[None]):
         stop = self.session.stopped_at
         if self._paused and stop is not None:
             turn, on = (keys_of(self, binding)[0] for binding in ("run.step", "run.resume"))
-            return f"‖ {REASON}{plain(stop.breakpoint.spec, lines=False)}: {turn} lets one turn pass, {on} goes on"
+            return f"‖ {REASON}{plain(stop.words, lines=False)}: {turn} lets one turn pass, {on} goes on"
         if self._paused:
             end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
             return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"

@@ -12,10 +12,14 @@ from lab.core.plain_text import plain
 from lab.core.seams import Frame
 from lab.core.step import Action, Observation
 from screens.mirror.fit import room
+from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import marks_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lab.ocr.reader import TextReader
     from screens.picture_window import PictureWindow
 
 _SHAPE = 1080, 2400
@@ -27,7 +31,8 @@ class LivePhone:
 
     def __init__(self, *, seen: bool) -> None:
         self.mirror = Mirror(id="phone") if seen else None
-        self._window: PictureWindow | None = None
+        self._words: LiveWords | None = None
+        self._page: Callable[[], PictureWindow | None] = lambda: None
         self._via: str | None = None
 
     def fit(self, size: Size) -> None:
@@ -35,27 +40,38 @@ class LivePhone:
         if self.mirror is not None:
             width, height = size
             border = 0 if height < 32 else 2
-            columns, self.mirror.zoom = room(_SHAPE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+            columns, view = room(_SHAPE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+            self.mirror.look_whole(view)
             self.mirror.styles.width = columns + border
 
-    def follow(self, window: PictureWindow | None) -> None:
-        """What is shown here is shown on this page, too, where one is open."""
-        self._window = window
+    def read_words(self, reader: Callable[[], TextReader | None]) -> None:
+        """Words are read from pictures whose phone tells none; `reader` gives what reads, on a thread of its own."""
+        if self.mirror is not None:
+            self._words = LiveWords(self.mirror, reader)
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+        if self._words is not None:
+            self._words.close()
+
+    def follow(self, page: Callable[[], PictureWindow | None]) -> None:
+        """What is shown here is shown on this page, too, while one is open."""
+        self._page = page
 
     def show(self, frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
         if self.mirror is not None:
-            self.mirror.post_frame(frame)
-            if self._window is not None:
-                self._window.show_frame(frame)
+            (self._words.show if self._words is not None else self.mirror.post_frame)(frame)
+            if (page := self._page()) is not None:
+                page.show_frame(frame)
 
     def mark(self, action: Action | None) -> None:
         """Marks where an action touches; None takes the marks away."""
         if self.mirror is not None:
             marks = marks_of(action)
             self.mirror.mark(marks)
-            if self._window is not None:
-                self._window.mark(marks)
+            if (page := self._page()) is not None:
+                page.mark(marks)
 
     def tell(self, *, via: str, trouble: str) -> None:
         """Says on the border how pictures come, where there are several ways, and in what trouble the phone is."""

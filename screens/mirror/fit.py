@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Zoom = Literal["fit", "wide", "2x"]
-"""`fit`: all of it, its shape kept. `2x`: twice that, a part at a time. `wide`: all of it, up to twice as wide as its
-shape asks, for a low terminal in which its words would otherwise not fit."""
+Zoom = Literal["fit", "wide", "1.5x", "2x", "3x"]
+"""`fit`: all of it, its shape kept. `wide`: all of it, up to twice as wide as its shape asks, for a low terminal in
+which its words would otherwise not fit. `1.5x`, `2x`, `3x`: so many times `fit`, a part at a time."""
 
 ZOOMS: tuple[Zoom, ...] = ("fit", "wide", "2x")
+"""Those that one key goes through."""
+TIMES: dict[Zoom, float] = {"1.5x": 1.5, "2x": 2.0, "3x": 3.0}
+"""How much larger than `fit` the enlarged ones are, the least first."""
 
 
+_AS_WIDE = 1.1
+"""By how much a cell of an enlarged phone may be wider than one of the whole phone and still count as as wide."""
 WORDS = 45
 """Columns in which a phone's words fit on its lines, nearly all of them."""
 
@@ -67,7 +72,7 @@ class Fit(NamedTuple):
 def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: tuple[int, int] = (0, 0)) -> Fit | None:
     """How a phone of `size` pixels lies in `cells` (columns, rows); None where either is empty.
 
-    `pan` is the phone's pixel that stands at the top left in `2x`; it is held inside the phone.
+    `pan` is the phone's pixel that stands at the top left of an enlarged one; it is held inside the phone.
     """
     width, height = size
     columns, lines = cells
@@ -77,14 +82,30 @@ def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: 
     rows = min(lines, max(1, round(cols * height / width / 2))) if cols == columns else lines
     if zoom == "wide":
         cols = min(columns, max(cols, round(lines * 4 * width / height)))
-    if zoom != "2x":
+    times = TIMES.get(zoom)
+    if times is None:
         return Fit(size, (columns - cols) // 2, (lines - rows) // 2, cols, rows, 0, 0, width, height)
-    shown_cols, shown_rows = min(columns, cols * 2), min(lines, rows * 2)
-    part_width, part_height = width * shown_cols / (cols * 2), height * shown_rows / (rows * 2)
+    whole_cols, whole_rows = round(cols * times), round(rows * times)
+    shown_cols, shown_rows = min(columns, whole_cols), min(lines, whole_rows)
+    part_width, part_height = width * shown_cols / whole_cols, height * shown_rows / whole_rows
     x0 = min(max(0.0, pan[0]), width - part_width)
     y0 = min(max(0.0, pan[1]), height - part_height)
     left, top = (columns - shown_cols) // 2, (lines - shown_rows) // 2
     return Fit(size, left, top, shown_cols, shown_rows, x0, y0, x0 + part_width, y0 + part_height)
+
+
+def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Zoom]:
+    """The views that lie between `whole` (`fit` or `wide`) and the largest, each closer than the one before it.
+
+    Where the whole phone is drawn wider than its shape asks, what would make its words narrower is left out.
+    """
+    now = fit(size, cells, whole)
+    found: list[Zoom] = [whole]
+    for zoom in TIMES:
+        larger = fit(size, cells, zoom)
+        if now is not None and larger is not None and larger.cell_width <= now.cell_width * _AS_WIDE:
+            found.append(zoom)
+    return found
 
 
 def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:

@@ -46,12 +46,13 @@ def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes)
         elif mark.at is None:
             continue
         elif mark.kind == "touch":
-            pen.put(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
+            if pen.sees(mark.at):
+                pen.put(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
         elif mark.kind in _BOXES:
             _draw_box(pen, mark.kind, mark.at, mark.to or mark.at, mark.label)
         elif mark.to is not None and mark.kind in ("drag", "scroll"):
             _draw_arrow(pen, mark.at, mark.to, mark.label)
-        else:
+        elif pen.sees(mark.at):
             _draw_ring(pen, mark.kind if mark.kind in _RINGS else "tap", mark.at, mark.label)
 
 
@@ -64,6 +65,11 @@ class _Pen:
     def cell(self, at: Point) -> Point:
         """The column and row of a pixel, counted from the phone's corner; outside it where the pixel is."""
         return int(self.fit.column(at[0]) // 1), int(self.fit.row(at[1]) // 1)
+
+    def sees(self, at: Point) -> bool:
+        """Whether a pixel is in the part of the phone that is seen; one beside the phone counts as its nearest."""
+        x, y = min(max(at[0], 0), self.fit.size[0] - 1), min(max(at[1], 0), self.fit.size[1] - 1)
+        return self.fit.x0 <= x < self.fit.x1 and self.fit.y0 <= y < self.fit.y1
 
     def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
         """Writes a line from a cell on; what falls outside the phone, or if `behind` on its words, is left out."""
@@ -142,7 +148,8 @@ def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
     if steps:
         pen.put(x1, y1, _chars(head))
     start = cut(glyphs(label), max(1, pen.fit.cols)) or (Glyph("●", 1),)
-    pen.put(min(x0, pen.fit.cols - width_of(start)), y0, start, filled=True)
+    if pen.sees(at):
+        pen.put(min(x0, pen.fit.cols - width_of(start)), y0, start, filled=True)
 
 
 def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
@@ -155,10 +162,13 @@ def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
 
 
 def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
-    """A frame around a part of the phone, its label on the upper edge."""
+    """A frame around a part of the phone, its label on the upper edge; of an enlarged phone what is seen of it."""
     (left, top), (right, bottom) = pen.cell(at), pen.cell((max(to[0] - 1, at[0]), max(to[1] - 1, at[1])))
-    left, top = min(max(left, 0), pen.fit.cols - 2), min(max(top, 0), pen.fit.rows - 2)
-    right, bottom = min(max(right, left + 1), pen.fit.cols - 1), min(max(bottom, top + 1), pen.fit.rows - 1)
+    first, last = pen.cell((0, 0)), pen.cell((pen.fit.size[0] - 1, pen.fit.size[1] - 1))
+    left, top = min(max(left, first[0]), last[0] - 1), min(max(top, first[1]), last[1] - 1)
+    right, bottom = min(max(right, left + 1), last[0]), min(max(bottom, top + 1), last[1])
+    if right < 0 or bottom < 0 or left >= pen.fit.cols or top >= pen.fit.rows:
+        return
     box = _BOXES[kind]
     for row, edge in ((top, box[:3]), (bottom, box[5:])):
         pen.put(left + 1, row, _chars(edge[1] * (right - left - 1)), behind=True)
@@ -167,6 +177,7 @@ def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
     for row in range(top + 1, bottom):
         pen.put(left, row, _chars(box[3]))
         pen.put(right, row, _chars(box[4]))
-    name = cut(glyphs(label), max(0, right - left - 1))
+    begin = max(left, -1) + 1
+    name = cut(glyphs(label), max(0, min(right, pen.fit.cols) - begin))
     if name:
-        pen.put(left + 1, top, name, filled=True)
+        pen.put(begin, max(top, 0), name, filled=True)

@@ -15,10 +15,11 @@ from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
 
+from lab.core.read_text import was_read
 from lab.core.seams import Frame
 from lab.core.ui_tree import UiTree
 from screens.mirror.canvas import Canvas
-from screens.mirror.fit import ZOOMS, Fit, Zoom
+from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, levels
 from screens.mirror.fit import fit as fit_of
 from screens.mirror.marks import PhoneMark
 from screens.mirror.newest import FramePainter
@@ -36,6 +37,12 @@ STALE = 5.0
 """Seconds after which a live picture is called stale."""
 _FRESH = 1.5
 """Seconds for which it is called live."""
+READ_WORDS = "words read from the picture"
+"""What is said on the border where no phone said the words that are shown."""
+_READ_SHORT = ("words read", "read")
+"""The same where there is less room, and where there is little."""
+_CORNERS = 4
+"""Columns of the border that hold no words."""
 
 
 class Mirror(Touchscreen):
@@ -54,9 +61,10 @@ class Mirror(Touchscreen):
     HELP = """
     ## The phone
     A click taps, a held click is a long press, a drag swipes, the wheel scrolls. Words are drawn as real characters
-    over the picture; **{mirror.overlay}** shows the bare picture, **{mirror.zoom}** changes the view, and in the
-    enlarged view the arrows move it; the wheel with ctrl enlarges what it is turned over, and back. While the border
-    says *keys type*, letters, Enter, Backspace and what is pasted go to the phone instead.
+    over the picture; **{mirror.overlay}** shows the bare picture, **{mirror.zoom}** changes the view.
+    **{mirror.closer}** enlarges it up to three times, so that more of its words find room, **{mirror.further}** goes
+    back; the wheel with ctrl does both where it is turned. Enlarged, the arrows move it, and **{mirror.whole}** shows
+    all of it again. While the border says *keys type*, letters, Enter, Backspace and what is pasted go to the phone.
     """
     BINDING_GROUP_TITLE = "Phone"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,18 +72,24 @@ class Mirror(Touchscreen):
         Binding("v", "next_zoom", "View", id="mirror.zoom", tooltip="All of it, wider, or enlarged"),
         Binding("alt+o", "overlay", "Words", show=False, id="mirror.overlay-typing", tooltip="Draw words, or not"),
         Binding("alt+v", "zoom", "View", show=False, id="mirror.zoom-typing", tooltip="All of it, wider, or enlarged"),
+        Binding("equals_sign", "closer", "Closer", show=False, id="mirror.closer",
+                tooltip="Larger, a part of it at a time"),
+        Binding("minus", "further", "Further", show=False, id="mirror.further", tooltip="Less large"),
+        Binding("escape", "whole", "All of it", show=False, id="mirror.whole", tooltip="All of the phone again"),
         Binding("left,h", "pan(-1,0)", "Left", show=False, id="mirror.left", tooltip="Look further left"),
         Binding("right,l", "pan(1,0)", "Right", show=False, id="mirror.right", tooltip="Look further right"),
         Binding("up,k", "pan(0,-1)", "Up", show=False, id="mirror.up", tooltip="Look further up"),
         Binding("down,j", "pan(0,1)", "Down", show=False, id="mirror.down", tooltip="Look further down"),
-    ]
+    ]  # fmt: skip
 
     overlay: reactive[bool] = reactive(True, repaint=False)
     """Whether the phone's texts are drawn as characters over the picture."""
     zoom: reactive[Zoom] = reactive[Zoom]("fit", repaint=False)
-    """`fit`, `wide` or `2x` (see `screens.mirror.fit`)."""
+    """`fit`, `wide` or an enlarged view (see `screens.mirror.fit`)."""
     pan: reactive[Point] = reactive((0, 0), repaint=False)
-    """In `2x`: the phone's pixel at the top left."""
+    """Enlarged: the phone's pixel at the top left."""
+    remark: reactive[str] = reactive("", repaint=False)
+    """What is said of a still picture on its lower border; empty where nothing is."""
     fps: reactive[int] = reactive(30, repaint=False)
     """No more pictures than this are painted in a second."""
     age: reactive[float | None] = reactive(None, repaint=False)
@@ -110,6 +124,8 @@ class Mirror(Touchscreen):
         """Whether the newest picture has not the bytes that its size asks: the one before it stays."""
         self._rests = False
         """Whether the picture is the last one of a run that is over."""
+        self._reads = False
+        """Whether the words of the live picture were read from it."""
         self._usual: Zoom = "fit"
         self._marks: tuple[PhoneMark, ...] = ()
         self._finger: tuple[PhoneMark, ...] = ()
@@ -130,6 +146,8 @@ class Mirror(Touchscreen):
             self._wrong = True
             return
         self._taken, self._wrong = frame.at, False
+        if frame.tree is not None:
+            self._reads = was_read(frame.tree)
         shot = MirrorShot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
         if self._posted is None or not _same(shot, self._posted):
             self._posted = shot
@@ -138,7 +156,7 @@ class Mirror(Touchscreen):
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
         self._taken = self._posted = None
-        self._wrong = False
+        self._wrong = self._reads = False
         self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
 
     def rest(self) -> None:
@@ -248,16 +266,28 @@ class Mirror(Touchscreen):
         self.refresh_bindings()
         self._say()
 
+    def watch_remark(self) -> None:
+        self._say()
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether a part of the phone is looked at, larger than all of it would fit."""
+        return self.zoom in TIMES
+
     @property
     def mode_text(self) -> str:
         """How keys and view are, where that is not as usual."""
-        return " · ".join(["keys type"] * self.typing + ["enlarged"] * (self.zoom == "2x"))
+        times = f"x{TIMES[self.zoom]:g}" if self.enlarged else ""
+        return " · ".join(part for part in ("keys type" if self.typing else "", times) if part)
 
     def _say(self) -> None:
         """Puts mode and age on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
         wrong = "a damaged picture came" if self._wrong else ""
         age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
-        words = " · ".join(part for part in (wrong, self.mode_text, age) if part)
+        remark = READ_WORDS if self._reads else self.remark
+        remarks = (remark, *_READ_SHORT) if remark == READ_WORDS else (remark,)
+        lines = [" · ".join(part for part in (wrong, self.mode_text, said, age) if part) for said in remarks]
+        words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
         if words != self._said:
             self._said = words
             self._border_subtitle = Content(words) if words else None
@@ -281,7 +311,9 @@ class Mirror(Touchscreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "pan":
-                return self.zoom == "2x"
+                return self.enlarged
+            case "whole":
+                return self.enlarged
             case "toggle_overlay" | "next_zoom":
                 return not self.typing
             case "overlay" | "zoom":
@@ -292,32 +324,79 @@ class Mirror(Touchscreen):
         self.overlay = not self.overlay
 
     def action_next_zoom(self) -> None:
-        self.zoom = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)]
+        following = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)] if self.zoom in ZOOMS else ZOOMS[0]
+        if following in TIMES:
+            self._usual = self.zoom
+        self.zoom = following
 
     action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
 
-    def enlarge(self, at: Point | None) -> None:
-        """The enlarged view with a pixel in its middle; None: the view from before."""
-        fit, size = self.fit, self._canvas.size
-        if at is None:
-            self.zoom = self._usual if self.zoom == "2x" else self.zoom
-        elif fit is not None:
-            if self.zoom != "2x":
-                self._usual, self.zoom = self.zoom, "2x"
-            part = fit_of(fit.size, (size.width, size.height), "2x")
-            if part is not None:
-                across, down = (part.x1 - part.x0) / 2, (part.y1 - part.y0) / 2
-                self.pan = max(0, round(at[0] - across)), max(0, round(at[1] - down))
+    def look_whole(self, view: Zoom) -> None:
+        """All of the phone in a view (`fit`, `wide`); where it is enlarged, that is the view to go back to."""
+        if self.enlarged:
+            self._usual = view
+        else:
+            self.zoom = view
+
+    def closer(self, at: Point | None = None) -> None:
+        self._step(1, at)
+
+    def further(self, at: Point | None = None) -> None:
+        self._step(-1, at)
+
+    def whole(self) -> None:
+        """All of the phone again."""
+        if self.enlarged:
+            self.zoom = self._usual
+
+    action_whole = whole
+
+    def action_closer(self) -> None:
+        self.closer()
+
+    def action_further(self) -> None:
+        self.further()
+
+    def center(self, at: Point) -> None:
+        """Puts a pixel in the middle of the enlarged part, as far as the phone's edges let it."""
+        fit = self._asked_fit(self.zoom)
+        if fit is not None:
+            self._pan_to(fit, at[0] - (fit.x1 - fit.x0) / 2, at[1] - (fit.y1 - fit.y0) / 2)
+
+    def _step(self, by: int, at: Point | None) -> None:
+        """One level closer or further; `at` (the middle where None) stays in its place as far as the edges let it."""
+        now = self._asked_fit(self.zoom)
+        if now is None:
+            return
+        if not self.enlarged:
+            self._usual = self.zoom
+        cells = self._canvas.size.width, self._canvas.size.height
+        known = levels(now.size, cells, self._usual)
+        place = known.index(self.zoom) + by if self.zoom in known else len(known) - 1 if by > 0 else 0
+        level = known[min(max(place, 0), len(known) - 1)]
+        larger = fit_of(now.size, cells, level)
+        if level != self.zoom and larger is not None:
+            x, y = at or (int((now.x0 + now.x1) / 2), int((now.y0 + now.y1) / 2))
+            self.zoom = level
+            across = (now.column(x) + now.left - larger.left) * larger.cell_width
+            down = (now.row(y) + now.top - larger.top) * larger.cell_height
+            self._pan_to(larger, x - across, y - down)
+
+    def _asked_fit(self, zoom: Zoom) -> Fit | None:
+        """The fit as it was last asked for, painted or not: of two quick keys the first would be lost."""
+        size = self._canvas.size
+        return self.fit and fit_of(self.fit.size, (size.width, size.height), zoom, self.pan)
+
+    def _pan_to(self, fit: Fit, x: float, y: float) -> None:
+        """Puts a pixel at the top left of an enlarged part, which stays on the phone."""
+        most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
+        self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
 
     def action_pan(self, across: int, down: int) -> None:
         """Moves the enlarged part by a third of what is seen."""
-        size = self._canvas.size
-        # From where the last key led, painted or not: of two quick ones the first would be lost.
-        fit = self.fit and fit_of(self.fit.size, (size.width, size.height), self.zoom, self.pan)
-        if fit is not None:
-            x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
-            most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
-            self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
+        fit = self._asked_fit(self.zoom)
+        if fit is not None and self.enlarged:
+            self._pan_to(fit, fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3)
 
 
 def _same(one: MirrorShot, other: MirrorShot) -> bool:

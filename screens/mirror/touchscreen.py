@@ -110,8 +110,12 @@ class Touchscreen(Widget, can_focus=True):
         """Draws where the finger is, or was a moment ago."""
         raise NotImplementedError
 
-    def enlarge(self, at: Point | None) -> None:
-        """Looks closer at what is around a pixel; None: at all of it again."""
+    def closer(self, at: Point | None = None) -> None:
+        """Enlarges it by one level; the pixel stays where it is seen, or what is in the middle does."""
+        raise NotImplementedError
+
+    def further(self, at: Point | None = None) -> None:
+        """Takes one level of enlarging back, in the same way."""
         raise NotImplementedError
 
     # Fingers
@@ -185,7 +189,7 @@ class Touchscreen(Widget, can_focus=True):
         fit, at = self.fit, self._pixel(event)
         if event.ctrl and fit is not None and (seen := fit.pixel(*self._cell(event))) is not None:
             event.stop()
-            self.enlarge(seen if direction == "up" else None)
+            (self.closer if direction == "up" else self.further)(seen)
         elif at is not None:
             event.stop()
             self.post_message(self.Wheeled(self, at, direction))

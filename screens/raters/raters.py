@@ -52,6 +52,8 @@ class RatersScreen(Screen[None]):
         self.grid = Confusion("raters-grid")
         self.reading = RatersComputation(self, store)
         self.counting = False
+        self._wanted = ""
+        """Whose numbers are shown once they are counted; empty where nobody was asked for."""
         self.newer = ""
         """What came in since the numbers were counted, in words."""
 
@@ -92,6 +94,21 @@ class RatersScreen(Screen[None]):
                 self.raters.focus()
             self._begin()
 
+    def open_rater(self, code: str) -> None:
+        """Shows the rater of this code alone, or all where there is none, once they are counted."""
+        self._wanted = code
+        if not code:
+            self.remove_class("-one")
+        elif self.is_mounted and not self.counting:
+            self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        code, self._wanted = self._wanted, ""
+        at = next((at for at, one in enumerate(self.raters.rows) if one.rater == code), None)
+        if at is not None:
+            self.raters.go(at)
+            self._look_at_one()
+
     def _begin(self) -> None:
         assert self.study is not None
         self.counting, self.newer = True, ""
@@ -116,7 +133,9 @@ class RatersScreen(Screen[None]):
             f"`hitlab label {study} FILE --as model:NAME` takes a judge's answers in."
         )
         self.raters.show(message.raters)
-        if self.has_class("-one"):
+        if self._wanted:
+            self._show_wanted()
+        elif self.has_class("-one"):
             self._draw()
         self.tell()
 
@@ -201,6 +220,9 @@ class RatersScreen(Screen[None]):
     @on(LineList.Chosen, "#raters-table")
     def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
+        self._look_at_one()
+
+    def _look_at_one(self) -> None:
         self.add_class("-one")
         self.one.focus()
         self.one.go(0)

@@ -23,11 +23,12 @@ from lab.runs.descriptions import one_line
 from lab.runs.session import Session
 from lab.studies.seats import may_replay
 from screens.key_names import keys_of
-from screens.lab import lab_of, window_of
+from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
 from screens.live.seat_pane import Seat
 from screens.live.session_messages import Happened, Refused, Turn, Watch
 from screens.mirror.fit import room
+from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, marks_of, touched
 from screens.record.next_act import NextAct
@@ -37,6 +38,8 @@ from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from screens.picture_window import PictureWindow
 
 MORE = Binding.Group("More", compact=True)
@@ -84,6 +87,7 @@ class RecordScreen(Screen[None]):
         self._clock = clock or Clock()
         self._watch = Watch(session, self)
         self._banner, self._mirror = Banner(), Mirror(id="phone")
+        self._words = LiveWords(self._mirror, lambda: session.words.reader)
         self._seat = Seat(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
         self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._tree)
@@ -117,23 +121,30 @@ class RecordScreen(Screen[None]):
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
-        self._watch.begin(partial(self._picture, window_of(self)))
+        show = self._words.show if lab_of(self).reads_words else self._mirror.post_frame
+        self._watch.begin(partial(self._picture, show, windows_of(self)))
         self.set_interval(_TICK, self._tell)
 
-    def _picture(self, window: PictureWindow | None, frame: Frame) -> None:
+    def _picture(self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
-        self._mirror.post_frame(frame)
-        if window is not None:
+        show(frame)
+        if (window := page()) is not None:
             window.show_frame(frame)
 
+    @on(LiveWords.Lacking)
+    def _lacks_engine(self) -> None:
+        lab_of(self).tell_lack()
+
     def on_unmount(self) -> None:
+        self._words.close()
         self._watch.close(_PATIENCE)
 
     def on_resize(self, event: events.Resize) -> None:
         """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
         width, height = event.size
         border = 0 if height < 32 else 2
-        columns, self._mirror.zoom = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+        columns, view = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+        self._mirror.look_whole(view)
         self._mirror.styles.width = columns + border
 
     # -- what happens ----------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.mirror.keys import zoom_keys
+
 DEBUG = Binding.Group("Debug", compact=True)
 SCRUB = Binding.Group("Scrub", compact=True)
 SHOW = Binding.Group("Show", compact=True)
@@ -19,6 +21,8 @@ KEYS: list[BindingType] = [
     Binding("u", "read('tree')", "Tree", id="replay.tree", tooltip="The nodes of this step's screen"),
     Binding("p", "sent", "Sent", id="replay.sent", tooltip="Exactly what the model was sent"),
     Binding("slash", "search", "Search", id="replay.search", tooltip="Thoughts, actions, dialogue, screen words"),
+    Binding("alt+r,R", "read_words", "Read words", show=False, id="replay.read_words", group=SHOW,
+            tooltip="Read the words of all pictures of this run whose phone told none, or stop that"),
     Binding(
         "right,l,right_square_bracket", "step(1)", "Next step", show=False, id="replay.next", group=SCRUB,
         tooltip="The next step",
@@ -39,6 +43,7 @@ KEYS: list[BindingType] = [
     ),
     Binding("o", "overlay", "Text on phone", show=False, id="replay.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
+    *zoom_keys("replay", SHOW),
     Binding("i", "close_up", "Close up", show=False, id="replay.close_up", group=SHOW,
             tooltip="The picture itself by the terminal's graphics, or characters"),
     Binding("y", "copy", "Copy id", show=False, id="replay.copy", group=SHOW, tooltip="Copy ID@STEP"),

@@ -20,10 +20,10 @@ from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import action_words
 from lab.runs.recorded_run import PlaceView
 from screens.lab import lab_of, window_of
-from screens.mirror.fit import room
+from screens.mirror.fit import Zoom, room
 from screens.mirror.marks import PhoneMark
-from screens.mirror.mirror import Mirror
-from screens.mirror.terminal_graphics import Graphics, canvas, drawn
+from screens.mirror.mirror import READ_WORDS, Mirror
+from screens.mirror.terminal_picture import TerminalPicture
 from screens.replay.action_marks import marks_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _BARE = 0.6
 _BORDER = 2
 _PAUSE = 0.15
 """Seconds that a picture is looked at before its words are read: steps that are passed by are not."""
-_READING, _READ, _UNREAD = "reading its words ...", "words read from the picture", "its words could not be read"
+_READING, _UNREAD = "reading its words ...", "its words could not be read"
 _BESIDE = 65
 """Columns that the other panes need before the phone may be wider than its shape asks."""
 
@@ -44,7 +44,8 @@ _BESIDE = 65
 class StillPhone(Vertical):
     """A mirror of a recorded screen; nobody taps it unless `interactive`.
 
-    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width.
+    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width;
+    `pictures` is whether the terminal's own graphics show the picture itself here, where it has some.
     """
 
     class WordsRead(Message):
@@ -55,16 +56,22 @@ class StillPhone(Vertical):
         id: str,
         *,
         overlay: bool,
-        graphics: Graphics = "cells",
+        pictures: bool = False,
         interactive: bool = False,
         beside: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(id=id)
         self._beside = beside or {}
-        self.close_up = canvas(graphics) if graphics != "cells" else None
-        """The picture itself, by the terminal's graphics; None where none are chosen."""
+        self._pictures = pictures
+        self.picture: TerminalPicture | None = None
+        """The picture itself, by the terminal's graphics; None where it has none."""
+        self._wants_picture = True
+        self._gave_way = self._was_enlarged = False
+        """Whether the picture itself is away because the phone is enlarged, and whether it was a moment ago."""
         self._last: tuple[PlaceView, bool] | None = None
         self._more: tuple[PhoneMark, ...] = ()
+        self._marks: tuple[PhoneMark, ...] = ()
+        """All that is drawn on the screen that is shown."""
         self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = interactive
         self.mirror.overlay = overlay
@@ -76,8 +83,6 @@ class StillPhone(Vertical):
         """Which screen is shown: the one before the step, after it, or the last."""
         self._shape = PHONE
         self._bare = False
-        self._words = ""
-        """What became of the words in the picture that is shown; empty where the phone itself said them."""
         self._unread: set[str] = set()
         """Pictures (by sha256) that could not be read."""
         self.words: ReadText | None = None
@@ -87,25 +92,46 @@ class StillPhone(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.mirror
-        if self.close_up is not None:
-            self.close_up.add_class("close-up")
-            self.close_up.display = False
-            yield self.close_up
+        graphics = lab_of(self).graphics
+        if self._pictures and graphics.kind != "cells":
+            self.picture = TerminalPicture(graphics, classes="pane")
+            self.picture.display = False
+            self.watch(self.mirror, "zoom", self._zoomed, init=False)
+            yield self.picture
 
-    def look_closely(self) -> None:
-        """From characters to the picture itself, or back."""
-        if self.close_up is not None:
-            self.close_up.display = not self.close_up.display
-            self.mirror.display = not self.close_up.display
-            if self._last is not None:
-                self.show(self._last[0], after=self._last[1])
+    @property
+    def shows_picture(self) -> bool:
+        """Whether the picture itself is shown, and not characters."""
+        return self.picture is not None and self.picture.display
+
+    def show_picture(self, on: bool) -> None:
+        """The picture itself, where the terminal can show it, or characters."""
+        self._wants_picture = on
+        self.show_again()
+
+    def show_again(self) -> None:
+        """Shows what is shown, for whoever has come to look."""
+        if self._last is not None:
+            self.show(self._last[0], after=self._last[1])
+
+    def turn_words(self) -> None:
+        """The screen's words as characters, or its picture: the terminal's own, or of half-blocks where it has none."""
+        if self.picture is not None:
+            self.show_picture(not self._wants_picture)
+        else:
+            self.mirror.overlay = not self.mirror.overlay
 
     def draw_also(self, marks: Sequence[PhoneMark]) -> None:
         """Draws these beside the action of whatever step is shown, instead of those before."""
         if tuple(marks) != self._more:
             self._more = tuple(marks)
-            if self._last is not None:
-                self.show(self._last[0], after=self._last[1])
+            self.show_again()
+
+    def draw_found(self, marks: Sequence[PhoneMark]) -> None:
+        """As `draw_also`; of an enlarged phone the first of them is brought in sight."""
+        self.draw_also(marks)
+        if marks and self.mirror.enlarged:
+            self.mirror.center(_center(marks[0]))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
@@ -117,12 +143,10 @@ class StillPhone(Vertical):
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         marks += self._more
-        words = self._words
         self.mirror.show_still(view.image, shape, self._tree_of(seen, view.image))
         self.mirror.mark(marks)
-        self._last = view, after
-        if self.close_up is not None and self.close_up.display:
-            self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
+        self._marks, self._last = tuple(marks), (view, after)
+        self._show_itself(view.image, shape, marks)
         window = window_of(self)
         if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
@@ -130,28 +154,45 @@ class StillPhone(Vertical):
         if moment != self.moment:
             self.moment = moment
             self.entitle()
-        if words != self._words:
-            self.mirror.border_subtitle = self._words
+
+    def _show_itself(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
+        """The picture in the mirror's place, where the terminal can show it and there is one."""
+        if self.picture is None:
+            return
+        itself = self._wants_picture and image is not None
+        if itself is not self.shows_picture:
+            self.picture.display, self.mirror.display = itself, not itself
+        if itself:
+            self.picture.show(image, shape, marks)
 
     def entitle(self) -> None:
         """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
-        self.mirror.border_title = self.moment
+        self.title(self.moment)
+
+    def title(self, words: str) -> None:
+        """Writes on the upper border."""
+        self.mirror.border_title = words
+        if self.picture is not None:
+            self.picture.border_title = words
 
     # -- words that no tree says -----------------------------------------------------------------------------
 
     def _tree_of(self, seen: Observation, image: bytes | None) -> UiTree | None:
-        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are."""
-        self._words = ""
+        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are.
+
+        What became of the words in the picture is said on the border.
+        """
         self.words = None
         if image is None or not says_nothing(seen.tree) or (reader := lab_of(self).text_reader) is None:
+            self.mirror.remark = ""
             return seen.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.known(sha256)
         self._read(reader, sha256, image)
         if self.words is None:
-            self._words = _UNREAD if sha256 in self._unread else _READING
+            self.mirror.remark = _UNREAD if sha256 in self._unread else _READING
             return seen.tree
-        self._words = _READ if self.words.lines else ""
+        self.mirror.remark = READ_WORDS if self.words.lines else ""
         return self.words.tree
 
     @work(exclusive=True, group="words")
@@ -176,6 +217,31 @@ class StillPhone(Vertical):
             return False
         return True
 
+    # -- looking closer --------------------------------------------------------------------------------------
+
+    def closer(self) -> None:
+        """Enlarges the phone; what the step touches, or its answer rests on, stays in its place.
+
+        It is characters that are enlarged: the picture itself gives way to them until all of the phone is seen again.
+        """
+        if self.shows_picture:
+            self._gave_way = True
+            self.show_picture(False)
+            self.call_after_refresh(self.closer)
+        else:
+            self.mirror.closer(None if self.mirror.enlarged else self._middle())
+
+    def _zoomed(self, zoom: Zoom) -> None:
+        if self._gave_way and self._was_enlarged and not self.mirror.enlarged:
+            self._gave_way = False
+            self.show_picture(True)
+        self._was_enlarged = self.mirror.enlarged
+
+    def _middle(self) -> Point | None:
+        """The middle of what was drawn last on the screen; None where nothing was."""
+        marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
+        return None if marked is None else _center(marked)
+
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
@@ -183,11 +249,18 @@ class StillPhone(Vertical):
         columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
         if self._bare:
             columns = max(12, round(columns * _BARE))
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
+        self.mirror.look_whole(zoom)
         wanted = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted
+
+
+def _center(mark: PhoneMark) -> Point:
+    """The middle of a frame, or where another mark begins."""
+    x, y = mark.at or (0, 0)
+    if mark.kind in ("box", "evidence") and mark.to is not None:
+        return (x + mark.to[0]) // 2, (y + mark.to[1]) // 2
+    return x, y
 
 
 def _caption(view: PlaceView, *, after: bool) -> str:

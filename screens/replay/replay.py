@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.plain_text import plain
+from lab.core.rounding import count
 from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
 from lab.core.trace import Ended
@@ -28,6 +29,7 @@ from screens.replay.forking import ForkPanel
 from screens.replay.keys import KEYS
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer
+from screens.replay.run_words import RunWords
 from screens.replay.timeline import Timeline
 from screens.sent.sent import SentScreen
 from screens.sent.source import StoredAlbum
@@ -60,14 +62,14 @@ class ReplayScreen(Screen[None]):
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
-        self.graphics = settings.graphics
         self._wanted: tuple[RecordedRun, int] | None = None
         self._shown: Shown = "sheet"
         fork = ForkPanel(Clock())
         words = StepWords(TextPage(id="goal", classes="pane"), TextPage(id="sheet", classes="pane"), fork, id="words")
-        still = StillPhone("phone", overlay=self.overlay, graphics=self.graphics)
+        still = StillPhone("phone", overlay=self.overlay, pictures=True)
         self.footage = RunPlayer(Timeline(id="steps"), still, words, id="reel")
         self.forking = Forking(self, self.footage, fork)
+        self.words = RunWords(self, self.footage.timeline, store)
 
     # -- layout ----------------------------------------------------------------------------------------------
 
@@ -83,7 +85,7 @@ class ReplayScreen(Screen[None]):
         self.footage.timeline.border_title = "Steps"
         self.footage.timeline.focus()
         if self._wanted is not None:
-            self.footage.open(*self._wanted)
+            self._open(*self._wanted)
         else:
             self._say(Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it.")))
 
@@ -97,7 +99,11 @@ class ReplayScreen(Screen[None]):
         self._wanted = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
         if self.is_mounted:
             self.forking.close()
-            self.footage.open(*self._wanted)
+            self._open(*self._wanted)
+
+    def _open(self, reel: RecordedRun, number: int) -> None:
+        self.words.open(reel.id)
+        self.footage.open(reel, number)
 
     @on(RunPlayer.Opened)
     def _opened(self) -> None:
@@ -116,6 +122,8 @@ class ReplayScreen(Screen[None]):
 
     @on(RunPlayer.Listed)
     def _listed(self) -> None:
+        if self.query_one(SearchRow).is_open:
+            self.words.look()
         head = self.footage.head
         if self.footage.whole and not self.footage.timeline.count and head is not None:
             self._say(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
@@ -156,6 +164,9 @@ class ReplayScreen(Screen[None]):
 
     @on(StillPhone.WordsRead)
     def _words_read(self) -> None:
+        if self.query_one(SearchRow).is_open:
+            self.words.look()
+            self._mark_found()
         if self._shown == "tree" and self.footage.view is not None:
             self._write(self.footage.view)
 
@@ -179,9 +190,9 @@ class ReplayScreen(Screen[None]):
 
     def _mark_found(self) -> None:
         """Frames on the phone what holds the words that are looked for."""
-        seen = self.footage.seen
+        seen = self.footage.legible
         if seen is not None:
-            self.footage.stage.draw_also(nodes_holding(seen.tree, self.footage.timeline.needle))
+            self.footage.stage.draw_found(nodes_holding(seen.tree, self.footage.timeline.needle))
 
     def _tell(self) -> None:
         """Titles and the line above the keys: where this is, what is shown, how it plays."""
@@ -195,6 +206,8 @@ class ReplayScreen(Screen[None]):
             words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
             self.query_one("#sheet").border_title = words[self._shown]
             state += f"   {view.lost}" if view.lost else ""
+        if self.words.is_reading or self.query_one(SearchRow).is_open:
+            state = self.words.state or state
         self.query_one("#replay-state", Static).update(state, layout=False)
 
     # -- verbs -----------------------------------------------------------------------------------------------
@@ -202,12 +215,16 @@ class ReplayScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What the model was sent is for those who may see outcomes; forking is a developer's."""
         match action:
+            case "pan" | "further":
+                return self.footage.stage.mirror.enlarged
             case "close_up":
-                return self.graphics != "cells"
+                return self.footage.stage.picture is not None
             case "sent":
                 return self.outcomes
             case "after":
                 return not self.forking.is_open
+            case "read_words":
+                return lab_of(self).reads_words
             case "fork" | "family":
                 return may_debug(lab_of(self).settings.seat)
         return True
@@ -246,12 +263,25 @@ class ReplayScreen(Screen[None]):
 
     def action_close_up(self) -> None:
         """The picture itself, by the terminal's own graphics, or characters again."""
-        self.footage.stage.look_closely()
+        self.footage.stage.turn_words()
 
     def action_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""
-        mirror = self.footage.stage.mirror
-        mirror.overlay = not mirror.overlay
+        self.footage.stage.turn_words()
+
+    def action_closer(self) -> None:
+        """The phone larger, a part of it at a time."""
+        self.footage.stage.closer()
+        self.refresh_bindings()
+
+    def action_further(self) -> None:
+        """The phone less large."""
+        self.footage.stage.mirror.further()
+        self.refresh_bindings()
+
+    def action_pan(self, across: int, down: int) -> None:
+        """Another part of the enlarged phone."""
+        self.footage.stage.mirror.action_pan(across, down)
 
     def action_copy(self) -> None:
         """Copies ID@STEP, as `hitlab replay` takes it."""
@@ -269,6 +299,8 @@ class ReplayScreen(Screen[None]):
             self.footage.timeline.focus()
         elif self.forking.back():
             return
+        elif self.footage.stage.mirror.enlarged:
+            self.footage.stage.mirror.whole()
         elif self.footage.player.playing:
             self.action_play()
         elif self._shown != "sheet":
@@ -292,9 +324,14 @@ class ReplayScreen(Screen[None]):
         """Nobody looks: nothing plays."""
         self.footage.player.stop()
 
+    def on_unmount(self) -> None:
+        self.words.close()
+
     def action_search(self) -> None:
         """Opens the search."""
         self.query_one(SearchRow).open()
+        self.words.look()
+        self._tell()
 
     @on(SearchRow.Sought)
     def _sought(self, message: SearchRow.Sought) -> None:
@@ -303,19 +340,37 @@ class ReplayScreen(Screen[None]):
         if self.footage.view is not None:
             self._mark_found()
             self._write(self.footage.view)
+        self._tell()
         if not message.needle:
             return
         step = timeline.next_holding(message.needle, here=not message.on)
         if step is None:
             row.say(" no step holds it")
         else:
-            holding = timeline.holding(message.needle)
-            row.say(
-                with_keys(
-                    self, f" {holding} {'step' if holding == 1 else 'steps'}; Enter: next, {{replay.back}}: close"
-                )
-            )
+            self._say_found(message.needle)
             timeline.go(step)
+
+    def _say_found(self, needle: str) -> None:
+        """How many steps hold what is looked for, and how many of them as words that were read from the picture."""
+        timeline = self.footage.timeline
+        read = timeline.holding_read(needle)
+        of_them = f", {read} as read" if read else ""
+        words = f" {count(timeline.holding(needle), 'step')}{of_them}; Enter: next, {{replay.back}}: close"
+        self.query_one(SearchRow).say(with_keys(self, words))
+
+    @on(RunWords.Changed)
+    def _more_read(self, message: RunWords.Changed) -> None:
+        self.words.take(message)
+        needle = self.footage.timeline.needle
+        if needle and self.footage.timeline.holding(needle):
+            self._say_found(needle)
+        self._tell()
+
+    def action_read_words(self) -> None:
+        """Reads the words of all pictures of this run whose phone told none, or stops that."""
+        if not self.words.read():
+            self.notify("There is no picture here whose words are still to be read.", markup=False)
+        self._tell()
 
     # -- debugging -------------------------------------------------------------------------------------------
 

@@ -286,6 +286,9 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
         "phone": f"{started.device.kind} {started.device.model}".strip(),
         "started": when(started.at),
         "source": f"{source.format} {source.path}".strip() if source else "",
+        "words": f"read by {started.conditions.reads} where the phone told none"
+        if outcomes and started.conditions.reads
+        else "",
         "forked": _forked(started) if outcomes else "",
     }
     return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]

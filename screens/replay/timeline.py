@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from lab.core.read_text import without_blanks
 from lab.runs.descriptions import status_words
 from lab.runs.recorded_run import RunPlace
 from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING
@@ -21,7 +22,8 @@ class Timeline(LineList):
 Every step of the run. **?** asked the person, **x** was refused, **~** was amended, **!** failed, **s** was a slip of
 whoever demonstrated. Arrows, **{list.down:j}** and **{list.up:k}**, **{list.first}** and **{list.last}** scrub;
 **{replay.question}** goes to the next question, **{replay.search}** searches in thoughts, actions, dialogue and the
-words on the screen, **{replay.play}** plays.
+words on the screen, **{replay.play}** plays. A step that holds what is looked for has **▸**, and **▹** where the words
+were read from its picture alone.
 """
     empty = "Reading the steps ..."
 
@@ -30,6 +32,8 @@ words on the screen, **{replay.play}** plays.
         self.rows: list[RunPlace] = []
         self.needle = ""
         """What is looked for, its case folded: steps that hold it are marked; empty where nothing is."""
+        self.read: dict[str, str] = {}
+        """What was read from pictures (by sha256) of which no phone told a word, as a search looks in it."""
         self.covered: frozenset[int] = frozenset()
         """The steps, from 0, that evidence names: each is marked."""
 
@@ -55,10 +59,11 @@ words on the screen, **{replay.play}** plays.
             sign = "▸" if self.holds(line) else " "
             return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
         is_match = self.holds(line)
+        sign = " " if not is_match else "▸" if _holds(line, self.needle) else "▹"
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
-            (f"{index + 1:>{digits}}{'▸' if is_match else ' '}", LOUD_WARNING if is_match else MUTED),
+            (f"{index + 1:>{digits}}{sign}", LOUD_WARNING if is_match else MUTED),
             (f"{mark} ", f"bold {_LOUD.get(mark.strip()[-1:], '')}".strip()),
             (words, ACCENT if "?" in line.marks else ""),
         )
@@ -73,13 +78,17 @@ words on the screen, **{replay.play}** plays.
         count, start = self.count, self.cursor + (0 if here else by)
         for i in range(count):
             at = (start + i * by) % count
-            if _holds(self.rows[at], needle):
+            if _holds(self.rows[at], needle) or self._holds_read(self.rows[at], needle):
                 return at
         return None
 
     def holding(self, needle: str) -> int:
         """How many lines hold `needle`."""
-        return sum(_holds(row, needle) for row in self.rows)
+        return sum(_holds(row, needle) or self._holds_read(row, needle) for row in self.rows)
+
+    def holding_read(self, needle: str) -> int:
+        """How many lines hold `needle` only in what was read from their picture."""
+        return sum(not _holds(row, needle) and self._holds_read(row, needle) for row in self.rows)
 
     def cover(self, steps: frozenset[int]) -> None:
         """Marks other steps, counted from 0."""
@@ -94,7 +103,11 @@ words on the screen, **{replay.play}** plays.
 
     def holds(self, line: RunPlace) -> bool:
         """Whether a line holds what is looked for."""
-        return bool(self.needle) and _holds(line, self.needle)
+        return bool(self.needle) and (_holds(line, self.needle) or self._holds_read(line, self.needle))
+
+    def _holds_read(self, line: RunPlace, needle: str) -> bool:
+        """Whether what was read from a line's picture holds `needle`; blanks do not count."""
+        return without_blanks(needle) in self.read.get(line.image, "")
 
 
 def _holds(line: RunPlace, needle: str) -> bool:

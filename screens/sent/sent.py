@@ -150,9 +150,7 @@ class SentScreen(Screen[int]):
             self._mirror.show_still(picture.data, picture.size, picture.tree)
             several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
             self._mirror.border_title = f"Picture{several}"
-            self._mirror.border_subtitle = (
-                f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
-            )
+            self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
         words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
         self._say(words)
@@ -180,8 +178,7 @@ class SentScreen(Screen[int]):
             return
         width, rows = self.size.width, max(1, self.size.height - 2 - _BORDER)
         columns, zoom = room(self._shape, rows, round(width * 0.4), width - _WORDS)
-        if self._mirror.zoom != "2x":
-            self._mirror.zoom = zoom
+        self._mirror.look_whole(zoom)
         self._mirror.styles.width = columns + _BORDER
 
     # -- verbs -----------------------------------------------------------------------------------------------

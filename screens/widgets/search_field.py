@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from lab.core.read_text import line_holds, was_read
 from lab.core.ui_tree import UiTree
 from screens.mirror.marks import PhoneMark
 from screens.theme import FOUND
@@ -90,9 +91,12 @@ def marked(content: Content, needle: str) -> Content:
 
 
 def nodes_holding(tree: UiTree | None, needle: str) -> list[PhoneMark]:
-    """A frame for each node of a screen whose words hold `needle`."""
+    """A frame for each node of a screen whose words hold `needle`; it says so where they were read from the picture."""
     if tree is None or not needle:
         return []
+    if was_read(tree):
+        lines = (node for node in tree.roots if line_holds(node.text, needle))
+        return [PhoneMark("box", node.bounds[:2], node.bounds[2:], "read") for node in lines]
     return [
         PhoneMark("box", node.bounds[:2], node.bounds[2:])
         for root in tree.roots

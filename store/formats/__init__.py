@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from lab.core.errors import LabError
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.core.suggestion import suggestion
 from lab.core.trace import AnyEvent
 from store.formats.files import BLANK, SNIFFED, beginning
 from store.formats.json_parts import first_value
@@ -239,7 +240,8 @@ def _chosen(format: str | None) -> list[Format]:
     if format is None:
         return list(known.values())
     if format not in known:
-        raise LabError(f"format {format}", f"is not known; known are {', '.join(known)}.", code=2)
+        problem = f"is not known; known are {', '.join(known)}{suggestion(format, known) or '.'}"
+        raise LabError(f"format {format}", problem, code=2)
     return [known[format]]
 
 

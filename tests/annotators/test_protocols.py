@@ -215,7 +215,7 @@ def test_the_version_is_the_same_in_another_file_of_the_same_words(tmp_path: Pat
 
 
 def test_a_name_that_is_not_there_names_what_is_near(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="near it: success"):
+    with pytest.raises(LabError, match="did you mean success"):
         protocol("sucess")
     with pytest.raises(LabError, match="is not there"):
         protocol("mine.yaml")

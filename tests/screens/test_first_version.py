@@ -89,6 +89,7 @@ async def test_a_demonstration_goes_on(first: Store, until: Until) -> None:
         ("agreement", "D9", "developer", ("Which items were reached", "70.8–91.9", "Cohen's kappa", "0.42–0.84")),
         ("adjudicate", "E2", "designer", ("Put it into the cart", "completed")),
         ("raters", "D9", "developer", ("R1", "R2", "judge-1")),
+        ("progress", "D9", "developer", ("R1", "R2", "judge-1")),
     ],
 )
 async def test_a_study_stands_in_its_rooms(

@@ -164,6 +164,8 @@ MODES = [
     Mode("adjudicate, item", at("adjudicate", study="s"), "Enter: look at it", ("enter",), "A digit chooses"),
     Mode("raters", at("raters", study="s"), "Enter: this rater"),
     Mode("raters, one", at("raters", study="s"), "Enter: this rater", ("enter",), "Esc: all raters"),
+    Mode("progress", at("progress", study="s"), "Enter: this rater"),
+    Mode("progress, questions", at("progress", study="s"), "Enter: this rater", ("tab",), "people differ in"),
     Mode("home, nothing yet", nothing_yet, "No runs yet"),
     Mode("play, first page", PLAY, ""),
     Mode("play, who one is", PLAY, "", ("1",), "Who you are"),

@@ -6,9 +6,11 @@ import contextlib
 import http.client
 import io
 import json
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,6 +26,7 @@ from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.picture_window import PictureWindow
+from screens.replay.phone_pane import StillPhone
 from store.store import Store
 from tests.screens.runs import WHOLE
 
@@ -41,6 +44,16 @@ def get(
     body, headers = answer.read(), answer.headers
     line.close()
     return answer.status, body, headers
+
+
+def post(window: PictureWindow, body: bytes, *, rest: str = "region", origin: str | None = None) -> int:
+    """What the page answers to something that is sent."""
+    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
+    headers = {"Origin": origin} if origin is not None else {}
+    line.request("POST", "/" + window.address.split("/", 3)[3] + rest, body, headers)
+    status = line.getresponse().status
+    line.close()
+    return status
 
 
 def png(colour: str) -> bytes:
@@ -135,11 +148,71 @@ def test_who_does_not_see_the_phone_gets_no_picture_of_it_here(
     monkeypatch.setattr(Mirror, "post_frame", lambda self, frame: None)  # it would need an app
     monkeypatch.setattr(Mirror, "mark", lambda self, marks: None)
     phone = LivePhone(seen=seen)
-    phone.follow(window)
+    phone.follow(lambda: window)
     phone.show(Frame(b"\xc8\n\n" * (30 * 60), (30, 60), None, 0.0, 0))
     phone.mark(Action("click", (10, 20)))
     now = json.loads(get(window, "now")[1])
     assert (now["picture"], bool(now["marks"])) == (seen, seen)
+
+
+def test_a_region_is_taken_where_one_is_asked_for(window: PictureWindow) -> None:
+    taken: list[tuple[int, int, int, int]] = []
+    window.show(png("red"), (1080, 2400), "step 3")
+
+    def drag(box: object, than: int = 0) -> int:
+        number = json.loads(get(window, "now?after=-1")[1])["number"]
+        return post(window, json.dumps({"number": number + than, "box": box}).encode())
+
+    assert drag([10, 20, 300, 400]) == 409  # nobody asks
+    window.ask_region(taken.append)
+    assert json.loads(get(window, "now?after=-1")[1])["asks"] is True
+    assert drag([10, 20, 300, 400], than=-1) == 409  # it was another picture
+    for box in ([10, 20, 10, 400], [-1, 20, 300, 400], [10, 20, 1081, 400], [1, 2, 3], "1234", [1, 2, 3, 1e99], None):
+        assert drag(box) == 409
+    for body in (b"", b"{", b"[]", b'{"number": 2}', b"\xff" * 1000):
+        assert post(window, body) == 409
+    assert post(window, b" " * 1025) == 404
+    assert post(window, b"{}", rest="picture") == 404
+    good = json.dumps({"number": 2, "box": [10, 20, 300, 400]}).encode()
+    assert post(window, good, origin="http://evil.example") == 404
+    assert taken == []
+    assert post(window, good, origin=f"http://127.0.0.1:{window.port}") == 200
+    assert taken == [(10, 20, 300, 400)]
+    window.ask_region(None)
+    assert drag([10, 20, 300, 400]) == 409
+    assert json.loads(get(window, "now?after=-1")[1])["asks"] is False
+
+
+async def test_a_key_opens_it_in_the_machines_browser_at_any_time(
+    full: Store, settings: Settings, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = tmp_path / "opened"
+    for name in ("xdg-open", "open"):
+        (tmp_path / name).write_text(f'#!/bin/sh\nprintf %s "$1" > "{opened}.new" && mv "{opened}.new" "{opened}"\n')
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":7")
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    app = LabApp(full, settings, Opening("replay", WHOLE))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(StillPhone).mirror.settled)
+        assert app.window is None
+        await pilot.press("right", "O")
+        await until(pilot, opened.exists)
+        window = app.window
+        assert window is not None
+        assert opened.read_text() == window.address
+        await until(pilot, lambda: json.loads(get(window, "now")[1])["caption"].startswith("step 2, before"))
+        monkeypatch.setenv("SSH_CONNECTION", "there")
+        opened.unlink()
+        await pilot.press("O")
+        await until(pilot, lambda: f"{window.address}  (copied)" in notices(app))
+        assert app.window is window
+        assert not opened.exists()
+
+
+def notices(app: LabApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
 
 
 async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Settings, until: Until) -> None:

@@ -84,6 +84,9 @@ def test_what_0_1_0_printed_of_it_is_printed_now(hitlab: Hitlab, command: str) -
         assert all(new > old for _, old, new in differs)
     elif command == f"review {DEMONSTRATION} --show":  # who gave no code is `unnamed` since
         assert differs == [("/person", "P01", "unnamed")]
+    elif command == "study status played":  # what is done in a played run counts as work since
+        assert {place for place, _, _ in differs} == {"/raters/0/minutes", "/raters/0/seconds"}
+        assert all(new > old for _, old, new in differs)
     else:
         assert differs == []
 

@@ -14,7 +14,7 @@ from scipy import stats
 from annotators.agreement import coefficients
 from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.intervals import difference, draws, estimate, resampled
+from annotators.agreement.intervals import difference, draws, estimate, estimates, minus, resampled
 from annotators.agreement.judge_accuracy import judged
 from annotators.agreement.numbers import icc, mean, mse
 from annotators.agreement.ratings import Ratings
@@ -321,6 +321,17 @@ def test_a_difference_is_paired_over_traces(how: How) -> None:
     without = one.of(one.sums.sum(axis=0) - one.sums) - other.of(other.sums.sum(axis=0) - other.sums)
     n = len(without)
     assert found.standard_error == pytest.approx(sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
+def test_many_together_are_the_same_as_one_by_one(how: How) -> None:
+    one, fewer = drawn(1, 80, 3, 3, 20), drawn(2, 40, 3, 3, 9)
+    gone = one._replace(codes=np.where(one.trace[:, None] == 4, -1, one.codes).astype(np.int16))
+    none = ratings([[0, None], [None, 1]])
+    many = [fleiss_kappa(one), percent(one), gwet_ac(fewer), fleiss_kappa(gone), percent(gone), fleiss_kappa(none)]
+    many.append(minus(fleiss_kappa(one), fleiss_kappa(gone)))
+    assert estimates(many, how) == [estimate(each, how) for each in many]
+    assert estimates([], how) == []
 
 
 def test_a_difference_that_cannot_be_says_why() -> None:

@@ -8,13 +8,23 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, wilson
+from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, t_share, wilson
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9.5, 30, 99, 999, 100_000])
 @pytest.mark.parametrize("share", [0.0001, 0.025, 0.3, 0.5, 0.8, 0.95, 0.975, 0.999, 0.999999])
 def test_t_as_scipy_has_it(freedom: float, share: float) -> None:
     assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("freedom", [1, 2.5, 9, 29, 400, 100_000])
+@pytest.mark.parametrize("t", [-40.0, -5.0, -1.9, -0.3, -1e-9, 0.0, 0.7, 3.2, 25.0])
+def test_shares_of_t_as_scipy_has_them(t: float, freedom: float) -> None:
+    assert t_share(t, freedom) == pytest.approx(stats.t.cdf(t, freedom), rel=1e-9, abs=1e-14)
+
+
+def test_shares_of_t_at_its_ends() -> None:
+    assert (t_share(float("-inf"), 3), t_share(float("inf"), 3)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("above", [1, 3, 5, 40])
@@ -50,6 +60,7 @@ def test_wilson_as_statsmodels_has_it(right: int, of: int, level: float) -> None
 
 @pytest.mark.parametrize("work", [
     lambda: wilson(3, 2), lambda: wilson(0, 0), lambda: wilson(-1, 2), lambda: binomial_two_sided(3, 2),
+    lambda: t_share(float("nan"), 5), lambda: t_share(1.0, 0),
     lambda: t_quantile(1.0, 5), lambda: t_quantile(0.5, 0), lambda: f_quantile(0.0, 1, 1),
 ])  # fmt: skip
 def test_what_is_no_share_is_refused(work: object) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-QUERY = b"a=q,t=d,f=24;AAAA\x1b\\\x1b[c"
+QUERY = b"\x1b[c"
 KITTY, SIXEL, NEITHER = b"\x1b_Gi=31;OK\x1b\\\x1b[?62;c", b"\x1b[?62;4;22c", b"\x1b[?62;22c"
+NAMED = b"\x1bP>|XTerm(379)\x1b\\" + SIXEL
 
 
 def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str = "xterm-256color") -> str:
@@ -64,11 +65,14 @@ def _own_terminal() -> None:
 @pytest.mark.parametrize(
     ("answer", "chosen", "words"),
     [
-        (KITTY, "cells", ["✓", "it draws kitty", 'Set graphics = "kitty"']),
+        (KITTY, "auto", ["✓", "it draws kitty; pictures are drawn by kitty"]),
+        (KITTY, "cells", ["✓", "it draws kitty", 'Set graphics = "auto"']),
+        (NEITHER, "auto", ["✓ graphics auto chosen; asked what else it can draw, it draws characters alone; pictures"]),
         (NEITHER, "cells", ["✓ graphics cells chosen; asked what else it can draw, it draws characters alone"]),
+        (NAMED, "auto", ["✓", "XTerm(379) draws sixel; pictures are drawn by sixel"]),
         (KITTY, "kitty", ["✓ graphics kitty chosen; asked what else it can draw, it draws kitty"]),
-        (SIXEL, "kitty", ["✗", "it draws sixel", "Set graphics to sixel, or use another terminal."]),
-        (None, "sixel", ["✗", "it says nothing", "Set graphics to cells, or use another terminal."]),
+        (SIXEL, "kitty", ["✗", "it draws sixel", "Set graphics to auto, or use another terminal."]),
+        (None, "sixel", ["✗", "it says nothing", "Set graphics to auto, or use another terminal."]),
     ],
 )
 def test_a_terminal_is_asked_what_it_can_draw(

@@ -58,11 +58,11 @@ def test_another_action_and_another_agent_are_taken_at_any_step(hitlab: Hitlab) 
     [
         (("@1", "--action", '{"kind":"tap"}'), 1, "field kind"),
         (("@1", "--action", "{"), 1, "schema action"),
-        (("@1", "--action", "back"), 2, "'back' is no action. Do you mean navigate_back? Write JSON, such as"),
+        (("@1", "--action", "back"), 2, "'back' is no action; did you mean navigate_back? Write JSON, such as"),
         (("@1", "--action", "scroll"), 2, "'scroll' needs more than its name. Write JSON, such as"),
         (("@1", "--action", '{"kind":"click"}'), 2, "needs a place"),
         (("@1", "--action", '{"kind":"click","at":[99999,5]}'), 2, "is off the screen, which is 1080 by 2400"),
-        (("@1", "--break", "app:Clok"), 2, "near it: clock"),
+        (("@1", "--break", "app:Clok"), 2, "did you mean clock?"),
         (("@1", "--say", "no"), 1, "asks nothing that could be answered"),
         (("@99",), 1, "has no step 99"),
         (("@x",), 2, "no number from 1 on"),

@@ -91,7 +91,7 @@ def capsys_out(capsys: pytest.CaptureFixture[str], *args: str) -> str:
 
 
 def test_a_name_or_language_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "near it: rubric" in run(capsys, "rubrik", code=1)
+    assert "did you mean rubric?" in run(capsys, "rubrik", code=1)
     assert main(["protocols", "tdg", "--locale", "fr"]) == 0
     told = capsys.readouterr()
     assert "tdg is not there in fr; it is in en, zh." in told.err

@@ -31,6 +31,7 @@ Call = Callable[..., tuple[int, str]]
 
 ALONE = {
     "demo", "live", "run", "record", "device scrcpy", "devices", "phone", "study new", "study take", "import",
+    "completion",
 }  # fmt: skip
 """Commands that make something new, or speak with phones: they tell of nothing that is stored."""
 TRIED: dict[str, list[str]] = {
@@ -47,6 +48,7 @@ TRIED: dict[str, list[str]] = {
     "study extend": ["s --runs all --even-so", "s --runs all --even-so --json"],
     "study runs": ["s", "s --json"],
     "study status": ["", "--json", "s", "s --json"],
+    "study watch": ["", "--json", "s", "s --json", "s --once", "s --open"],
     "study show": ["s", "s --json"],
     "study open": ["s", "s --as R1", "s --as R9"],
     "study play": ["s --json"],
@@ -55,8 +57,12 @@ TRIED: dict[str, list[str]] = {
     "study release": ["s R1", "s R1 --json"],
     "study archive": ["s", "s --json"],
     "study restore": ["s", "s --json"],
-    "study links": ["s", "s --again R1 --json", "s --revoke R1"],
-    "serve": ["--study s", "--study none"],
+    "study links": ["s", "s --again R1 --json", "s --revoke R1", "s --watch", "s --no-watch --json"],
+    "judge": [
+        "s --validate", "s --validate --json", "s --model x --dry-run", "s --model x --show-prompt u1 --json",
+        "s --model x",
+    ],
+    "serve": ["--study s", "--study none", "--study s --watch"],
     "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
     "labels": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",

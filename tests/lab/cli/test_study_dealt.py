@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.cli.study_status import worked
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind, Label
@@ -139,13 +138,6 @@ def test_status_tells_how_far_everybody_is_and_never_what_they_said(call: Call, 
         assert "zebra" not in told
     listed = call("status")[1]
     assert [(line["id"], line["done"], line["dealt"]) for line in listed] == [("s", 1, 18)]
-
-
-def test_time_worked_leaves_long_pauses_out() -> None:
-    assert worked([]) == 0
-    assert worked([7.0]) == 0
-    assert worked([0, 10, 20, 1000, 1030]) == 50
-    assert worked([1030, 0, 20, 1000, 10]) == 50
 
 
 def test_open_names_what_keeps_somebody_out(call: Call, store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -191,3 +191,28 @@ def test_a_field_that_does_not_fit_comes_first_in_the_sentence(value: object, wo
     with pytest.raises(LabError) as caught:
         convert(value, Ours, "ours")
     assert caught.value.sentence.startswith(words)
+
+
+class Part(msgspec.Struct, forbid_unknown_fields=True):
+    """One of a few kinds."""
+
+    kind: Literal["green", "blue"]
+
+
+class Whole(msgspec.Struct, forbid_unknown_fields=True):
+    """A name and parts."""
+
+    name: str
+    parts: list[Part] = []
+
+
+def test_a_field_or_choice_that_there_is_not_comes_with_what_may_have_been_meant() -> None:
+    for data, sentence in (
+        ('{"nmae": "x"}', "nmae: there is none of that name; did you mean name?"),
+        ('{"name": "x", "parts": [{"kidn": "a"}]}', "parts[0].kidn: there is none of that name; did you mean kind?"),
+        ('{"name": "x", "parts": [{"kind": "gren"}]}', "'gren' is none of blue, green; did you mean green?"),
+        ('{"name": "x", "parts": [{"kind": "octarine"}]}', "'octarine' is none of blue, green"),
+    ):
+        with pytest.raises(LabError) as refused:
+            decode(data, Whole, "ours")
+        assert refused.value.message.endswith(sentence)

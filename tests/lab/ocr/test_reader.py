@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,6 +160,35 @@ def test_a_process_that_was_killed_is_begun_again(reader: TextReader, screen: tu
     assert reader.pid is not None
     os.kill(reader.pid, signal.SIGKILL)
     assert reader.read(sha(png), png).lines
+
+
+def test_what_is_not_to_be_kept_is_on_no_disk(reader: TextReader, screen: tuple[bytes, UiTree]) -> None:
+    png, _ = screen
+    assert reader.read(sha(png), png, keep=False).lines
+    assert not list(cache_folder().rglob("*.json"))
+    assert reader.known(sha(png)) is not None, "it is held in memory"
+    assert TextReader().known(sha(png)) is None
+
+
+def test_nobody_waits_longer_than_they_said_for_the_pictures_of_others(
+    reader: TextReader, screen: tuple[bytes, UiTree]
+) -> None:
+    png, _ = screen
+    with reader._lock, pytest.raises(LabError, match=r"others before it took more than 0\.05 seconds"):
+        reader.read(sha(png), png, patience=0.05)
+    assert reader.read(sha(png), png).lines
+
+
+def test_its_threads_sleep_while_they_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    from omegaconf import OmegaConf
+    from rapidocr.inference_engine.onnxruntime.main import OrtInferSession
+
+    monkeypatch.setattr(OrtInferSession, "_init_sess_opts", OrtInferSession._init_sess_opts)
+    engine._let_threads_sleep()
+    configuration: Any = OmegaConf.create({"enable_cpu_mem_arena": False})
+    options = OrtInferSession._init_sess_opts(configuration)
+    for pool in ("intra_op", "inter_op"):
+        assert options.get_session_config_entry(f"session.{pool}.allow_spinning") == "0"
 
 
 def test_closed_it_reads_no_more(screen: tuple[bytes, UiTree]) -> None:

@@ -84,7 +84,7 @@ def test_a_breakpoint_is_read_as_people_write_it_and_written_as_it_is_read(writt
         ("step:²", "names no step"),
         ("text:", "says no words"),
         ("app:", "says no app"),
-        ("action:clic", "near it: click"),
+        ("action:clic", "did you mean click?"),
     ],
 )
 def test_what_is_no_breakpoint_gets_a_sentence(written: str, words: str) -> None:
@@ -268,7 +268,7 @@ def test_what_a_person_does_themselves_stops_nowhere(store: Store) -> None:
 
 def test_an_app_that_the_phone_has_not_is_refused_with_those_near_it() -> None:
     apps = {"noshwell": "com.hitlab.food", "notes": "com.hitlab.notes"}
-    with pytest.raises(LabError, match="names no app of this phone; near it: noshwell") as found:
+    with pytest.raises(LabError, match="names no app of this phone; did you mean noshwell") as found:
         Breakpoints(["app:Noshwel"], apps)
     assert found.value.code == 2
     for spec in ("app:Noshwell", "app:food", "app:com.example.shop", "app:com.hitlab.food/.Menu"):

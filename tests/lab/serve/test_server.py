@@ -105,6 +105,36 @@ async def test_a_person_rates_by_a_link_and_comes_back_to_the_very_place(store: 
     assert [(label.rater.id, label.target) for label in store.labels.read(study)] == [("R1", "open"), ("R1", "pay")]
 
 
+async def test_the_page_of_pictures_is_its_own_persons_and_takes_regions_of_no_other_page(
+    store: Store, study: Study
+) -> None:
+    tokens = [make_link(store, study, code, by="boss").token for code in ("R1", "R2")]
+    async with served(store, study) as (server, browser):
+        one, two = browser(), browser()
+        (_, room), _ = await one.begin(tokens[0]), await two.begin(tokens[1])
+        async with one.window(room) as window:
+            await window.until("Was it completed?")
+            await until(lambda: bool(server.windows[window.id].pictures))
+            page = f"{room}phone/{window.id}/"
+            status, text = await one.get(page)
+            assert (status, "waiting for a picture" in text) == (200, True)
+            status, text = await one.get(f"{page}now?after=-1")
+            assert (status, '"asks":false' in text) == (200, True)
+            for path in (page, f"{page}now?after=-1", f"{page}region", f"{page}../../socket/{window.id}"):
+                assert (await two.get(path))[0] in (403, 404, 405)
+
+            async def drag(who: Browser, origin: str | None) -> int:
+                headers = {} if origin is None else {"Origin": origin}
+                url = who.address + page + "region"
+                async with who.session.post(url, data=b'{"number":0,"box":[1,2,3,4]}', headers=headers) as answer:
+                    return answer.status
+
+            assert await drag(one, one.address) == 409  # it reached the app, in which nobody asks for a region
+            assert await drag(one, "http://evil.example") == 403
+            assert await drag(one, None) == 403
+            assert await drag(two, two.address) == 403
+
+
 def alive(pid: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(pid, 0)

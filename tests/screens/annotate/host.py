@@ -19,6 +19,7 @@ from lab.core.task import Actor, LogEntry, Persona
 from lab.core.trace import Started
 from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
+from screens.mirror.terminal_graphics import CHARACTERS
 from screens.picture_window import PictureWindow
 from store.store import Store
 from tests.screens.runs import whole_run
@@ -56,6 +57,7 @@ class Host(App[None]):
     CSS_PATH = Path("../../../screens/lab.tcss")
     HORIZONTAL_BREAKPOINTS = LabApp.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = LabApp.VERTICAL_BREAKPOINTS
+    graphics = CHARACTERS
 
     def __init__(
         self, store: Store, study: Study, unit: Unit, *, swap: bool = False, window: PictureWindow | None = None
@@ -65,6 +67,9 @@ class Host(App[None]):
         self.beside.open(study, unit, swap=swap)
         self.window = window
         self.said: list[Message] = []
+
+    def send(self, codes: str) -> None:
+        """No terminal is here."""
 
     def compose(self) -> ComposeResult:
         yield Input(id="sheet-line", compact=True)

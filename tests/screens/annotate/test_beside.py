@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from lab.core.codec import encode
 from lab.core.study import Given, Unit
 from lab.core.task import Criterion, GoldenStep, Rubric, Task
 from lab.core.trace import AnyEvent
 from lab.studies.blinded_runs import Blinded
 from screens.annotate.unit_pane import Evidence, UnitPane
 from screens.mirror.mirror import Mirror
+from screens.mirror.terminal_graphics import TerminalGraphics
 from screens.picture_window import PictureWindow
 from store.run_import import import_paths
 from store.store import Store
@@ -397,16 +400,16 @@ async def test_of_an_enlarged_phone_the_part_is_seen_that_is_framed(filled: Stor
         app.beside.draw_region()
         phone = app.beside.sides[0].phone
         await until(pilot, lambda: phone.mirror.fit is not None)
-        phone.mirror.enlarge((0, 0))
+        phone.mirror.closer((0, 0))
 
         def seen() -> bool:
             fit = phone.mirror.fit
             assert fit is not None
             assert phone.frame is not None
             x, y = phone.frame.box.center
-            return phone.mirror.zoom == "2x" and fit.x0 <= x < fit.x1 and fit.y0 <= y < fit.y1
+            return phone.mirror.enlarged and fit.x0 <= x < fit.x1 and fit.y0 <= y < fit.y1
 
-        await until(pilot, lambda: phone.mirror.settled and phone.mirror.zoom == "2x")
+        await until(pilot, lambda: phone.mirror.settled and phone.mirror.enlarged)
         await pilot.press(*["ctrl+down"] * 40)
         await until(pilot, seen)
         await pilot.press("tab")
@@ -480,6 +483,42 @@ async def test_the_page_of_pictures_follows_the_side_that_keys_move(filled: Stor
             await until(pilot, lambda: "step 4, before: type" in window._shown.caption)
     finally:
         window.close()
+
+
+async def test_a_region_may_be_dragged_on_the_page_of_pictures(filled: Store, until: Until) -> None:
+    window = PictureWindow()
+    try:
+        app = Host(filled, study(), unit(WHOLE), window=window)
+        async with app.run_test(size=TALL) as pilot:
+            await until(pilot, lambda: laid(app)() and "step 1" in window._shown.caption)
+            body = encode({"number": window._shown.number, "box": [10, 20, 300, 400]})
+            assert not window.dragged(body)
+            assert app.beside.draw_region()
+            body = encode({"number": window._shown.number, "box": [10, 20, 300, 400]})
+            assert await asyncio.to_thread(window.dragged, body)
+            await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
+            (boxed,) = app.of(UnitPane.Boxed)
+            assert (boxed.place, boxed.region) == (f"{WHOLE}@1", (10, 20, 300, 400))
+            assert not window.newer(-1)["asks"]
+    finally:
+        window.close()
+
+
+async def test_over_the_terminals_own_picture_a_region_is_drawn_in_characters(filled: Store, until: Until) -> None:
+    app = Host(filled, study(), unit(WHOLE))
+    app.graphics = TerminalGraphics("kitty")
+    async with app.run_test(size=TALL) as pilot:
+        await until(pilot, lambda: laid(app)() and app.beside.sides[0].phone.shows_picture)
+        phone = app.beside.sides[0].phone
+        assert app.beside.draw_region()
+        await until(pilot, lambda: phone.mirror.display and not phone.shows_picture)
+        app.beside.draw_region(on=False)
+        await until(pilot, lambda: phone.shows_picture and not phone.mirror.display)
+        app.beside.turn_overlay()
+        await until(pilot, lambda: not phone.shows_picture)
+        assert app.beside.draw_region()
+        app.beside.draw_region(on=False)
+        await until(pilot, lambda: phone.mirror.display and not phone.shows_picture)
 
 
 # -- real runs -----------------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ async def test_enlarged_a_touch_lands_on_the_pixel_that_is_seen_there() -> None:
         at = await tapped(pilot, app, (0, 0))
         assert abs(at[0] - fit.x0) <= fit.cell_width
         assert abs(at[1] - fit.y0) <= fit.cell_height
-        assert "enlarged" in str(app.mirror.border_subtitle)
+        assert "x2" in str(app.mirror.border_subtitle)
 
 
 def mouse(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from textual.pilot import Pilot
 
@@ -20,6 +21,7 @@ from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
+from screens.replay.timeline import Timeline
 from screens.review.privacy import PrivacyScreen
 from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
@@ -149,7 +151,7 @@ async def test_a_rater_reads_a_picture_only_where_screens_are_shown(
     store.runs.add(pictured_run())
     study = studied(store, Protocol("p", "P", "run", (STARS,), shows=shows), [Unit("u1", (RUN,))])
     app = rating(store, study)
-    app._reads_words = True
+    app.reads_words = True
     async with app.run_test(size=(120, 40)) as pilot:
         if read:
             await until(pilot, lambda: READ in painted(app) and "Battery" in painted(app))
@@ -191,3 +193,89 @@ async def test_what_was_read_can_be_covered_in_privacy(store: Store, until: Any)
         app.screen._tapped(Mirror.Tapped(app.screen.footage.stage.mirror, box.center, long=False))
         assert app.screen.covering is not None
         assert app.screen.covering.boxes == {0: [box]}
+
+
+# -- search ------------------------------------------------------------------------------------------------------
+
+
+def row(app: LabApp, step: int) -> str:
+    """A step's line in the list."""
+    steps = app.screen.query_one(Timeline)
+    return steps.paint(step - 1, 30).plain
+
+
+async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    forget()
+    reader = TextReader()
+    settings = screen("settings")[0]
+    reader.read(settings.sha256, settings.data)
+    reader.close()
+    app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=2), reads_words=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lab.ocr.reader._PATIENCE", 0.0)  # nothing more is read than what is known
+        async with app.run_test(size=(120, 40)) as pilot:
+            await stands(pilot, until, UNREAD, 2)
+            await pilot.press("slash", *"battery")
+            await until(pilot, lambda: "1 step, 1 as read; Enter: next" in painted(app))
+            await stands(pilot, until, "1 screen is not read: alt+r", 1)
+            assert "`hitlab read` reads it" in painted(app)
+            assert "▹" in row(app, 1)
+            assert "▸" not in painted(app)
+            await until(pilot, lambda: "read" in [mark.label for mark in phone(app).mirror._marks])
+            marks = [mark for mark in phone(app).mirror._marks if mark.label == "read"]
+            (battery,) = screen("settings")[1].find(text="Battery")
+            assert marks[0].at is not None
+            assert marks[0].to is not None
+            (left, top), (right, bottom) = marks[0].at, marks[0].to
+            assert battery.bounds.holds((left + right) // 2, (top + bottom) // 2)
+            await pilot.press("escape")
+            await until(pilot, lambda: "not read" not in painted(app) and "▹" not in painted(app))
+            mirror = phone(app).mirror
+            await pilot.press("equals_sign", "equals_sign", "equals_sign", "shift+up", "shift+up", "shift+up")
+            await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y1 < top)
+            await pilot.press("slash", "enter")
+            await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y1 > bottom)
+
+
+async def test_a_key_reads_the_whole_run_and_the_search_finds_more(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    forget()
+    app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Steps  1/" in painted(app))
+        await pilot.press("slash", *"alarm")
+        await until(pilot, lambda: "not read" in painted(app))
+        await pilot.press("alt+r")
+        await until(pilot, lambda: "1 step, 1 as read" in painted(app) and "not read" not in painted(app))
+        assert "▹" in row(app, 2)
+        await pilot.press("enter")
+        await stands(pilot, until, READ, 2)
+        await pilot.press("escape")
+        await until(pilot, lambda: "▹" not in painted(app))
+        await pilot.press("R")
+        await until(pilot, lambda: any("still to be read" in note.message for note in app._notifications))
+    assert not [event for event in store.runs.events("pictured-2") if b"Alarm" in msgspec.json.encode(event)]
+
+
+async def test_what_a_phone_told_is_found_as_told(app: LabApp, until: Any) -> None:
+    forget()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Steps  1/" in painted(app))
+        await pilot.press("slash", *"alarm")
+        await until(pilot, lambda: "1 step; Enter" in painted(app))
+        assert "▸" in row(app, 3)
+        await stands(pilot, until, "Alarm", 3)
+        assert "read" not in [mark.label for mark in phone(app).mirror._marks]
+
+
+async def test_where_nothing_reads_the_search_says_nothing_of_reading(store: Store, until: Any) -> None:
+    store.runs.add(two_pictures())
+    app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Steps  1/" in painted(app))
+        await pilot.press("slash", *"battery")
+        await until(pilot, lambda: "no step holds it" in painted(app))
+        assert "not read" not in painted(app)
+        await pilot.press("alt+r")
+        assert app.text_reader is None

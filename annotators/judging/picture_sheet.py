@@ -1,0 +1,57 @@
+"""Several screens as one picture: side by side, each under its number."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lab.core.run_records import Blob
+from lab.core.safe_images import open_picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_HEAD, _GAP = 36, 12
+"""Pixels above each screen for its number, and between screens."""
+_LONGEST = 1024
+"""Most pixels of a screen's longer side."""
+_ROW = 6
+"""Screens in one row."""
+_INK, _GROUND = (255, 255, 255), (32, 34, 40)
+
+
+def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
+    """Screens with their titles in rows of six, as JPEG; None where there is none that can be read."""
+    from PIL import Image as pictures
+    from PIL import ImageDraw, ImageFont
+
+    read = [(title, picture) for title, blob in screens if (picture := _opened(blob)) is not None]
+    if not read:
+        return None
+    width = max(picture.width for _, picture in read)
+    height = max(picture.height for _, picture in read)
+    columns, rows = min(_ROW, len(read)), -(-len(read) // _ROW)
+    size = columns * (width + _GAP) + _GAP, rows * (height + _HEAD + _GAP) + _GAP
+    sheet = pictures.new("RGB", size, _GROUND)
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=24)
+    for at, (title, picture) in enumerate(read):
+        left = _GAP + at % _ROW * (width + _GAP)
+        top = _GAP + at // _ROW * (height + _HEAD + _GAP)
+        pen.text((left, top), title, _INK, font)
+        sheet.paste(picture, (left, top + _HEAD))
+    out = io.BytesIO()
+    sheet.save(out, "JPEG", quality=85)
+    return Blob(out.getvalue(), "image/jpeg")
+
+
+def _opened(blob: Blob) -> Image | None:
+    from PIL.Image import Resampling
+
+    try:
+        with open_picture(blob.data) as picture:
+            part = min(1.0, _LONGEST / max(picture.size))
+            size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
+            return picture.convert("RGB").resize(size, Resampling.LANCZOS)
+    except (OSError, ValueError, SyntaxError):
+        return None

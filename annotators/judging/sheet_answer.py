@@ -1,0 +1,182 @@
+"""What a model says of a sheet: JSON, checked place by place by the rules that a person's answers are checked by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from annotators.judging.question import JudgedPlace, JudgeView, UnusableJudgement
+from lab.core.errors import LabError
+from lab.core.label import Label, Missing
+from lab.core.label_rules import as_option, check_value
+from lab.core.plain_text import plain
+from lab.core.protocol import Field
+from lab.core.rating_sheet import fields_by_target, target_of
+from lab.core.study import Target
+from lab.core.task import Actor
+from lab.llm.json_in_text import objects_in
+
+_MOST_NOTE = 2_000
+_NOBODY = Actor("model", "judge")
+_OTHER_SIDE = {"A": "B", "B": "A"}
+
+
+class AskedPlace(NamedTuple):
+    """A place that a judge is asked about, as things may stand: whether its condition holds follows from answers."""
+
+    target: Target | None
+    field: Field
+
+    @property
+    def item(self) -> str:
+        return self.target.id if self.target is not None else ""
+
+
+def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
+    """All places of the sheet that a model can answer, in reading order; a box on a screen it cannot draw."""
+    ruled = {(one.target, one.field) for one in view.unit.mechanical}
+    for target, fields in fields_by_target(view.protocol, view.unit):
+        for field in fields:
+            if field.kind != "box" and (target, field.id) not in ruled:
+                yield AskedPlace(target_of(view.unit, target), field)
+
+
+def answer_schema(view: JudgeView) -> dict[str, Any]:
+    """A JSON Schema of the answer; which values fit which field is checked when it is read."""
+    entry = {
+        "type": "object",
+        "properties": {
+            "item": {"type": "string"},
+            "field": {"type": "string", "enum": sorted({place.field.id for place in asked_places(view)})},
+            "value": {"type": ["string", "number", "boolean", "null"]},
+            "missing": {"type": ["string", "null"], "enum": [*get_args(Missing), None]},
+            "step": {"type": ["integer", "null"]},
+            "confidence": {"type": ["number", "null"]},
+            "reason": {"type": "string"},
+        },
+        "required": ["item", "field", "value", "reason"],
+    }
+    return {
+        "type": "object",
+        "properties": {"answers": {"type": "array", "items": entry}},
+        "required": ["answers"],
+    }
+
+
+def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
+    """What a model said at each place, in reading order; `UnusableJudgement` where a required one lacks or is wrong."""
+    entries = _entries(text)
+    said = {(str(one.get("item") or ""), str(one.get("field") or "")): one for one in entries}
+    only = {place.field.id for place in asked_places(view)}
+    made: dict[tuple[str, str], JudgedPlace] = {}
+    for place in asked_places(view):
+        key = place.item, place.field.id
+        entry = said.get(key)
+        if entry is None and len(only) == 1:
+            entry = said.get((place.item, ""))
+        if entry is None:
+            if place.field.required and _is_asked(place, made):
+                raise UnusableJudgement(f"there is no entry for {_named(place)}.")
+            continue
+        made[key] = _placed(view, place, entry)
+    return list(made.values())
+
+
+def _entries(text: str) -> list[Mapping[str, Any]]:
+    for found in reversed(list(objects_in(text))):
+        answers = found.get("answers")
+        if isinstance(answers, list):
+            return [one for one in answers if isinstance(one, dict)]
+        if "value" in found or "missing" in found:
+            return [found]
+    raise UnusableJudgement('it holds no JSON object with "answers".')
+
+
+def _is_asked(place: AskedPlace, made: Mapping[tuple[str, str], JudgedPlace]) -> bool:
+    """Whether the condition of a place holds by what was said before it."""
+    if not place.field.show_if:
+        return True
+    name, _, wanted = place.field.show_if.partition("=")
+    for key in ((place.item, name), ("", name)):
+        if key in made:
+            value = made[key].value
+            return value is not None and str(value) in wanted.split(",")
+    return False
+
+
+def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
+    """An entry as what is said at its place; raises `UnusableJudgement` where it does not fit."""
+    field = place.field
+    note = plain(str(entry.get("reason") or ""))[:_MOST_NOTE]
+    missing = entry.get("missing")
+    confidence = _share(entry.get("confidence"))
+    if missing in get_args(Missing):
+        return JudgedPlace(place.item, field.id, None, missing, note=note)
+    value = _turned(view, field, _value(field, place.target, entry.get("value")))
+    if value is None:
+        raise UnusableJudgement(f'{_named(place)} has no "value".')
+    said = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
+    try:
+        check_value("answer", field, place.target, said)
+    except LabError as error:
+        raise UnusableJudgement(f"{_named(place)}: {error.said}") from None
+    step = _step(view, entry.get("step")) if field.evidence else None
+    return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
+
+
+def _value(field: Field, target: Target | None, value: Any) -> Any:
+    """A value as its field keeps it: models write `"yes"` for a flag, `"3"` for a number, an option by its words."""
+    if isinstance(value, str):
+        value = value.strip()
+    match field.kind:
+        case "flag" if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no"):
+            return value.lower() in ("true", "yes")
+        case "interval" | "step" if isinstance(value, str):
+            return _number(value)
+        case "interval" | "step" if isinstance(value, float) and value == int(value):
+            return int(value)
+        case "nominal" | "ordinal":
+            value = as_option(field, target, value)
+            words = {option.shown.casefold(): option.id for option in field.options}
+            known = {option.id for option in field.options}
+            return value if value in known or not isinstance(value, str) else words.get(value.casefold(), value)
+    return value
+
+
+def _number(text: str) -> Any:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number == int(number) else number
+
+
+def _turned(view: JudgeView, field: Field, value: Any) -> Any:
+    """A side that was shown as the other one, as the unit names it."""
+    return _OTHER_SIDE.get(value, value) if view.swapped and field.sided and isinstance(value, str) else value
+
+
+def _share(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= 1 else None
+
+
+def _step(view: JudgeView, value: Any) -> int | None:
+    """A step that the unit's run has; what is none is left out, and the answer stays."""
+    if isinstance(value, bool) or not isinstance(value, int) or not view.runs:
+        return None
+    return value if 1 <= value <= len(view.runs[0].steps) else None
+
+
+def _named(place: AskedPlace) -> str:
+    return f"field {place.field.id} of item {place.item}" if place.item else f"field {place.field.id}"
+
+
+def without_answer(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
+    """Every required place with the reason why a model gave no answer that can be used."""
+    note = plain(why, lines=False)[:_MOST_NOTE]
+    return [
+        JudgedPlace(place.item, place.field.id, None, "cannot_judge", note=note)
+        for place in asked_places(view)
+        if place.field.required and not place.field.show_if
+    ]

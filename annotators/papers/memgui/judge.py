@@ -1,0 +1,193 @@
+"""MemGUI-Eval, the judge that looks closer step by step: triage, semantic analysis, and the screens that it asks for.
+
+Stage 1 sees the actions and the last three screens and may only say that the run succeeded. Stage 2 reads a description
+of every step, which is made once for all runs of the judge, and may ask for screens. Stage 3 sees these and decides.
+Source: MemGUI-Bench 4.2, A.11; the prompts are this project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotators.judging.picture_sheet import picture_sheet
+from annotators.judging.prompt_files import filled, version_of
+from annotators.judging.question import (
+    JudgedPlace,
+    JudgedRun,
+    JudgedStep,
+    JudgeQuestion,
+    JudgeView,
+    Judging,
+    UnusableJudgement,
+)
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.run_records import Blob
+from lab.llm.client import Message
+from lab.llm.json_in_text import objects_in
+
+_PACKAGE = "annotators.papers.memgui"
+_PROMPTS = ("judge-rules.md", "judge-triage.md", "judge-description.md", "judge-semantic.md", "judge-visual.md")
+LAST = 3
+"""Screens at a run's end that stages 1 and 2 see."""
+_MOST_ASKED = 12
+"""Screens that stage 2 may ask for."""
+_MOST_WORDS = 1_200
+"""Characters of a screen's own words that go with a step where its picture cannot be seen."""
+_NOTE = 1_900
+
+
+class JudgedOutcome(NamedTuple):
+    """What a stage decided; `required` are the steps that it asks to see."""
+
+    decision: str
+    reason: str
+    required: tuple[int, ...] = ()
+
+
+class MemguiJudge:
+    """Says of a run whether it succeeded, and at which stage that was decided."""
+
+    name = "memgui"
+
+    @property
+    def version(self) -> str:
+        return version_of(_PACKAGE, *_PROMPTS)
+
+    def judge(self, view: JudgeView) -> Judging:
+        """One to three verdicts, and between the first and the second a description of each step."""
+        if len(view.runs) != 1 or view.protocol.field("outcome") is None:
+            raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
+        (run,) = view.runs
+        rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
+        told = _told(run)
+        last = _last_screens(run)
+        asked = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
+        outcome: JudgedOutcome = yield _verdict("triage", rules, [told, _actions(run), last, asked], ("success",))
+        if outcome.decision == "success":
+            return _places(run, 1, outcome)
+        described = yield from _descriptions(run)
+        semantic = [told, described, last, filled(_PACKAGE, "judge-semantic.md")]
+        outcome = yield _verdict("semantic", rules, semantic, ("success", "failure"), steps=len(run.steps))
+        if outcome.decision != "uncertain":
+            return _places(run, 2, outcome)
+        wanted = _screens(run, outcome.required)
+        words = ", ".join(map(str, outcome.required)) or "none"
+        visual = [told, described, last, wanted, filled(_PACKAGE, "judge-visual.md", wanted=words)]
+        final: JudgedOutcome = yield _verdict("visual", rules, visual, ("success", "failure"), certain=True)
+        return _places(run, 3, final._replace(required=outcome.required))
+
+
+def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPlace]:
+    """The verdict; it rests on the last screen that was asked for, else on the run's last step."""
+    step = outcome.required[-1] if outcome.required else len(run.steps)
+    note = f"decided at stage {stage}: {outcome.reason}"[:_NOTE]
+    return [JudgedPlace("", "outcome", outcome.decision, step=step or None, note=note)]
+
+
+# -- what is told ----------------------------------------------------------------------------------------------
+
+
+def _told(run: JudgedRun) -> str:
+    return "\n\n".join(f"{title}\n{text}" for title, text in run.sections) or "No instruction was recorded."
+
+
+def _actions(run: JudgedRun) -> str:
+    return "The actions\n" + "\n".join(_action(step) for step in run.steps)
+
+
+def _action(step: JudgedStep) -> str:
+    line = f"{step.number}  {step.action or '(not shown)'}"
+    line += f"\n   asks the person: {step.question}" if step.question else ""
+    return line + (f"\n   the person replies: {step.reply}" if step.reply else "")
+
+
+def _last_screens(run: JudgedRun) -> str | Blob:
+    """The last three screens in one picture; without pictures their words."""
+    screens = [(f"step {step.number}", step.picture) for step in run.steps]
+    screens.append(("the end", run.last_picture))
+    shown = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
+    sheet = picture_sheet(shown)
+    if sheet is not None:
+        return sheet
+    words = [(f"step {step.number}", step.words) for step in run.steps] + [("the end", run.last_words)]
+    return "The words on the last screens\n" + "\n".join(
+        f"{title}: {text[:_MOST_WORDS] or '(none recorded)'}" for title, text in words[-LAST:]
+    )
+
+
+def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
+    """The screens of steps in one picture; the words of those that have none."""
+    wanted = [step for step in run.steps if step.number in steps]
+    shown = [(f"step {step.number}", blob) for step in wanted if (blob := step.picture()) is not None]
+    sheet = picture_sheet(shown)
+    if sheet is not None:
+        return sheet
+    lines = [f"step {step.number}: {step.words[:_MOST_WORDS] or '(none recorded)'}" for step in wanted]
+    return "The words on the screens that you asked for\n" + "\n".join(lines or ["(none)"])
+
+
+def _descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
+    """A line for each step: what a model made of its screens; the screen's own words where it has no picture."""
+    lines = ["Each step, as a model described it"]
+    for step, after in zip(run.steps, [*run.steps[1:], None], strict=True):
+        picture = step.picture()
+        if picture is None:
+            words = step.words[:_MOST_WORDS]
+            lines.append(_action(step) + (f"\n   on the screen: {words}" if words else ""))
+            continue
+        following = after.picture() if after is not None else run.last_picture()
+        panels = picture_sheet([("before", picture), ("after", following or picture)])
+        asked = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
+        parts = (panels, asked) if panels is not None else (asked,)
+        described: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        lines.append(f"{_action(step)}\n   {described}")
+    return "\n".join(lines)
+
+
+def _described(text: str) -> str:
+    for found in reversed(list(objects_in(text))):
+        parts = [found.get(name) for name in ("action_description", "ui_description")]
+        if all(isinstance(part, str) for part in parts):
+            return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
+    raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------
+
+
+def _verdict(
+    stage: str,
+    rules: Message,
+    parts: Sequence[str | Blob],
+    decisions: Collection[str],
+    *,
+    steps: int = 0,
+    certain: bool = False,
+) -> JudgeQuestion:
+    """A question for a verdict; unless `certain`, it may be left uncertain."""
+    allowed = (*decisions, *(() if certain else ("uncertain",)))
+    return JudgeQuestion(stage, (rules, Message("user", tuple(parts))), _reader(allowed, steps))
+
+
+def _reader(allowed: Sequence[str], steps: int) -> Callable[[str], JudgedOutcome]:
+    def read(text: str) -> JudgedOutcome:
+        for found in reversed(list(objects_in(text))):
+            if "decision" in found:
+                return _outcome(found, allowed, steps)
+        raise UnusableJudgement('it holds no JSON object with "decision".')
+
+    return read
+
+
+def _outcome(found: Mapping[str, Any], allowed: Sequence[str], steps: int) -> JudgedOutcome:
+    decision = str(found["decision"]).strip().casefold()
+    if decision not in allowed:
+        raise UnusableJudgement(f'"decision" is {found["decision"]!r}, and is to be one of {", ".join(allowed)}.')
+    listed = found.get("required_steps")
+    numbers = listed if isinstance(listed, list) else []
+    required = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
+    if decision == "uncertain" and steps and not required:
+        raise UnusableJudgement(f'who is uncertain names "required_steps", numbers from 1 to {steps}.')
+    return JudgedOutcome(decision, plain(str(found.get("reason") or "")), tuple(required))

@@ -1,0 +1,213 @@
+"""How far each judge may be believed: against what is settled, beside each person, against itself, and corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from annotators.agreement.additive import Estimate
+from annotators.studied import StudyData
+from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
+from annotators.validation.rates import JudgeRate
+from annotators.validation.study_validation import JudgedField, judged_fields
+from lab.core.agreement import Agreement
+from lab.core.report import Cell, Grid, Number, Picture, Section, Table
+
+_NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
+_KAPPAS = ("kappa", "entropy")
+"""Statistics that are no shares."""
+_CORRECTED = (
+    "The corrected rate is that of all items that the judge answered, by its answers and by people's where there are "
+    "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
+    "is worthless it is no narrower than people's own. `worth` says how many labels of people alone would tell as much."
+)
+_TEST = (
+    "The alternative annotator test (Calderon, Reichart, Dror 2025) asks of each person whether the judge agrees with "
+    "the others at least as well, but for epsilon; the judge may take a person's place where it wins against half of "
+    "them. It takes items for independent: those of one run are not quite."
+)
+
+
+def sections(studied: StudyData, judge: str = "") -> list[Section]:
+    """A section for each judge (or the one that is named); none where there is none, or nothing is settled."""
+    by_judge: dict[str, list[JudgedField]] = {}
+    for one in judged_fields(studied, judge):
+        by_judge.setdefault(one.judge, []).append(one)
+    return [_section(studied, name, fields) for name, fields in by_judge.items()]
+
+
+def _section(studied: StudyData, name: str, fields: Sequence[JudgedField]) -> Section:
+    tables: list[Table] = []
+    pictures: list[Picture] = []
+    says: list[str] = []
+    for at, one in enumerate(fields, 1):
+        id = f"judge-{name}-{at}"
+        if not one.validation.confusion.counts.sum():
+            says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
+            continue
+        tables += _tables(studied, id, one)
+        pictures.append(_grid(id, one))
+    if any(one.alternative is not None for one in fields):
+        says.append(_TEST)
+    if any(one.corrected for one in fields):
+        says.append(_CORRECTED)
+    cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
+    says += [f"A sheet cost {cost:.4f} US dollars."] if cost is not None else []
+    return Section(f"Judge {name}", tuple(says), tuple(tables), tuple(pictures))
+
+
+def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+    field = one.field.shown
+    yield _rates(studied, id, one)
+    if one.validation.slices:
+        yield _slices(studied, id, one)
+    if one.persons:
+        yield _persons(studied, id, one)
+    if one.alternative is not None and one.alternative.people:
+        yield _alternative(id, field, one.alternative)
+    if one.consistency is not None or one.position is not None:
+        yield _itself(studied, id, one)
+    if one.corrected:
+        yield _corrected(studied, id, one)
+
+
+def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:
+    rows = [
+        (_named(rate), _number(studied, one, rate.statistic, rate.estimate), f"{rate.places:,}", f"{rate.units:,}")
+        for rate in one.validation.rates
+    ]
+    left_out = one.validation.confusion
+    notes = []
+    if left_out.unanswered:
+        notes.append(f"At {left_out.unanswered:,} settled items the judge says nothing.")
+    if left_out.unsettled:
+        notes.append(f"At {left_out.unsettled:,} items that it answered nothing is settled.")
+    title = f"{one.field.shown}: against what people settled"
+    return Table(f"{id}-rates", title, ("", "Value", "Items", "Units"), tuple(rows), notes=tuple(notes))
+
+
+def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
+    wanted = ("accuracy", "kappa", "recall", "specificity")
+    rows: dict[tuple[str, str], dict[str, JudgeRate]] = {}
+    for rate in one.validation.slices:
+        if rate.statistic in wanted:
+            rows.setdefault((rate.criterion, rate.slice), {}).setdefault(rate.statistic, rate)
+    columns = [name for name in wanted if any(name in row for row in rows.values())]
+    lines = tuple(
+        (
+            f"{criterion}: {name}",
+            *(_number(studied, one, what, row[what].estimate) if what in row else "" for what in columns),
+            f"{max(rate.places for rate in row.values()):,}",
+        )
+        for (criterion, name), row in rows.items()
+    )
+    titles = ("", *(_NAMES.get(name, name).capitalize() for name in columns), "Items")
+    return Table(f"{id}-slices", f"{one.field.shown}: by parts of the study", titles, lines)
+
+
+def _persons(studied: StudyData, id: str, one: JudgedField) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            person.person,
+            _number(studied, one, "agreement", person.agreement),
+            _number(studied, one, "accuracy", person.judge),
+            _number(studied, one, "accuracy", person.own),
+            _number(studied, one, "difference", person.ahead),
+            _number(studied, one, "kappa", person.kappa_ahead),
+            f"{person.items:,}",
+        )
+        for person in one.persons
+    ]
+    titles = (
+        "Person", "Same answer", "Judge against the others", "Person against the others", "Judge ahead by",
+        "Ahead by, kappa", "Items",
+    )  # fmt: skip
+    note = "Nobody is compared with a majority that they voted in: it is that of the other people."
+    return Table(f"{id}-persons", f"{one.field.shown}: beside each person", titles, tuple(rows), notes=(note,))
+
+
+def _alternative(id: str, field: str, test: AlternativeAnnotatorTest) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.person,
+            _share(one.judge_share),
+            _share(one.person_share),
+            "-" if one.p is None else f"{one.p:.3f}",
+            "yes" if one.won else "no",
+            f"{one.items:,}",
+        )
+        for one in test.people
+    ]
+    if test.winning_rate is None:
+        verdict = "Nobody could be compared."
+    else:
+        passes = "passes" if test.passes else "does not pass"
+        verdict = (
+            f"The judge {passes}: it wins against {test.winning_rate:.0%} of the people (at least {PASSES:.0%} are "
+            f"needed), epsilon {test.epsilon:g}; advantage probability {_share(test.advantage)}."
+        )
+    titles = ("Person", "Judge as good", "Person as good", "p", "Judge wins", "Items")
+    return Table(
+        f"{id}-alternative", f"{field}: alternative annotator test", titles, tuple(rows),
+        source="Calderon, Reichart, Dror 2025", notes=(verdict, *test.cautions),
+    )  # fmt: skip
+
+
+def _itself(studied: StudyData, id: str, one: JudgedField) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    if (runs := one.consistency) is not None:
+        items = f"{runs.items:,}"
+        rows.append(("all runs say the same", _number(studied, one, "identical", runs.identical), items))
+        rows.append(("Fleiss' kappa over runs", _number(studied, one, "kappa", runs.kappa), items))
+        rows.append(("entropy over runs, bits", _number(studied, one, "entropy", runs.entropy), items))
+    if (sides := one.position) is not None:
+        pairs = f"{sides.pairs:,}"
+        rows.append(("changes its mind with the sides", _number(studied, one, "flips", sides.flips), pairs))
+        rows.append(("prefers the first side", _number(studied, one, "first", sides.first), pairs))
+    return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
+
+
+def _corrected(studied: StudyData, id: str, one: JudgedField) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    for category, rate in one.corrected:
+        rows.append(
+            (
+                category,
+                _number(studied, one, "corrected", rate.corrected),
+                _number(studied, one, "judge", rate.judge),
+                _number(studied, one, "people", rate.people),
+                f"{rate.labelled:,} of {rate.units:,}",
+                "-" if rate.worth is None else f"{rate.worth:.0f}",
+            )
+        )
+        notes += [f"{category}: {rate.caution}."] if rate.caution else []
+    titles = ("Share of", "Corrected", "By the judge alone", "By people alone", "Labelled by people", "Worth, labels")
+    title = f"{one.field.shown}: shares, corrected by people's labels"
+    source = "Angelopoulos, Duchi, Zrnic 2023"
+    return Table(f"{id}-corrected", title, titles, tuple(rows), source, tuple(dict.fromkeys(notes)))
+
+
+def _grid(id: str, one: JudgedField) -> Grid:
+    seen = one.validation.confusion
+    counts = tuple(tuple(int(count) for count in row) for row in seen.counts)
+    title = f"{one.field.shown}: which answers came together"
+    return Grid(f"{id}-grid", title, seen.categories, seen.categories, counts, "people", one.judge)
+
+
+def _named(rate: JudgeRate) -> str:
+    name = _NAMES.get(rate.statistic, rate.statistic)
+    return f"{name} of {rate.category}" if rate.category else name
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _number(studied: StudyData, one: JudgedField, statistic: str, value: Estimate) -> Number:
+    """An estimate as a report's number: shares as percentages."""
+    agreement = Agreement(
+        one.field.id, statistic, value.value, value.undefined, between=f"{one.judge} against people", low=value.low,
+        high=value.high, no_interval=value.no_interval, interval=value.interval, level=studied.how.level,
+        standard_error=value.standard_error,
+    )  # fmt: skip
+    return Number(agreement, 3) if statistic in _KAPPAS else Number(agreement, 1, 100, " %")

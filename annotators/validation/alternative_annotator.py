@@ -1,0 +1,204 @@
+"""The alternative annotator test: whether a judge may stand in place of people, by how it aligns with the others.
+
+Source: Calderon, Reichart & Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025). Each person in turn is left
+out; judge and person are compared, item by item, by how well each aligns with the remaining people. A person is won
+over where the judge is as good at more than a share `epsilon` fewer items; epsilon is what people cost more than it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.distributions import t_share
+from annotators.agreement.ratings import Floats, Ratings
+
+Alignment = Literal["accuracy", "rmse"]
+"""How a value aligns with others' at an item: the share of them that say the same; minus the root of the mean squared
+difference."""
+
+Epsilon = Literal["expert", "skilled", "crowd"]
+EPSILON: dict[Epsilon, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+"""The paper's epsilon by who the people are."""
+
+LEAST_ITEMS = 30
+LEAST_PEOPLE = 3
+FALSE_DISCOVERIES = 0.05
+PASSES = 0.5
+_CLOSE = 1e-9
+
+
+class AnnotatorComparison(NamedTuple):
+    """The judge against one person, over the items that both answered and another person did, too.
+
+    `judge_share` and `person_share` (rho) are how often each aligns at least as well as the other; `p` is of the
+    hypothesis that the judge is worse by epsilon or more, None without items; `won`: it is rejected, among all
+    people's. `test` is what p is of: Student's t, or of fewer than LEAST_ITEMS items Wilcoxon's signed ranks.
+    """
+
+    person: str
+    items: int
+    judge_share: float | None
+    person_share: float | None
+    p: float | None
+    won: bool
+    test: Literal["t", "signed ranks", ""]
+
+
+class AlternativeAnnotatorTest(NamedTuple):
+    """The judge passes where `winning_rate` (omega) is at least PASSES; None where nobody could be compared.
+
+    `advantage` (rho) is the mean of how often the judge aligns as well as a person or better. `cautions` are sentences.
+    """
+
+    winning_rate: float | None
+    advantage: float | None
+    passes: bool
+    people: tuple[AnnotatorComparison, ...]
+    epsilon: float
+    alignment: Alignment
+    cautions: tuple[str, ...]
+
+
+def numbers_of_codes(ratings: Ratings) -> Floats:
+    """(places x raters) codes as numbers, nan where missing; ordered categories by their scores, where declared."""
+    scores = np.asarray(ratings.scores if ratings.scores is not None else range(len(ratings.categories)), np.float64)
+    return np.where(ratings.codes >= 0, np.append(scores, np.nan)[ratings.codes], np.nan)
+
+
+def alternative_annotator_test(
+    judge: npt.ArrayLike,
+    people: npt.ArrayLike,
+    names: Sequence[str],
+    alignment: Alignment = "accuracy",
+    epsilon: float = EPSILON["expert"],
+    false_discoveries: float = FALSE_DISCOVERIES,
+) -> AlternativeAnnotatorTest:
+    """The test of `judge` (items) against `people` (items x people), nan where missing.
+
+    Raises `ValueError` where shapes or names do not go together or epsilon is not in [0, 1).
+    """
+    said, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
+    if theirs.ndim != 2 or said.shape != theirs.shape[:1] or len(names) != theirs.shape[1]:
+        raise ValueError(f"judge {said.shape}, people {theirs.shape} and {len(names)} names do not go together")
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon {epsilon} is not in [0, 1)")
+    own, own_share = _aligned(said, theirs, alignment)
+    compared = [
+        _compared(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
+    ]  # fmt: skip
+    met = [one for one in compared if one.p is not None]
+    won = iter(benjamini_yekutieli([one.p for one in met if one.p is not None], false_discoveries))
+    compared = [one._replace(won=next(won)) if one.p is not None else one for one in compared]
+    shares = [one.judge_share for one in met if one.judge_share is not None]
+    rate = sum(one.won for one in compared) / len(met) if met else None
+    return AlternativeAnnotatorTest(
+        rate, sum(shares) / len(shares) if shares else None, rate is not None and rate >= PASSES, tuple(compared),
+        epsilon, alignment, _cautions(compared),
+    )  # fmt: skip
+
+
+def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Floats, Floats]:
+    """(items x people) twice: how the judge and how each person align with the remaining people; nan where one of them
+    or all of these say nothing."""
+    there = np.isfinite(people)
+    others = (there.sum(axis=1, keepdims=True) - there).astype(np.float64)
+    met = there & (others > 0) & np.isfinite(judge)[:, None]
+    of_judge, of_person = np.zeros(people.shape), np.zeros(people.shape)
+    each = [_gain(judge, other, alignment) for other in people.T]
+    all = np.sum(each, axis=0) if each else np.zeros(len(judge))
+    for at in range(people.shape[1]):
+        of_judge[:, at] = all - each[at]
+        for other in range(people.shape[1]):
+            if other != at:
+                of_person[:, at] += _gain(people[:, at], people[:, other], alignment)
+    below = np.where(met, others, 1.0)
+    scores = [np.where(met, one / below, np.nan) for one in (of_judge, of_person)]
+    if alignment == "rmse":
+        scores = [-np.sqrt(np.maximum(-one, 0)) for one in scores]
+    return scores[0], scores[1]
+
+
+def _gain(one: Floats, other: Floats, alignment: Alignment) -> Floats:
+    """(items): what one other person's answer adds to a score; 0 where either is missing."""
+    there = np.isfinite(one) & np.isfinite(other)
+    apart = np.where(there, one, 0.0) - np.where(there, other, 0.0)
+    return np.where(there, np.abs(apart) < _CLOSE if alignment == "accuracy" else -apart * apart, 0.0)
+
+
+def _compared(person: str, judge: Floats, own: Floats, epsilon: float) -> AnnotatorComparison:
+    there = np.isfinite(judge) & np.isfinite(own)
+    n = int(there.sum())
+    if not n:
+        return AnnotatorComparison(person, 0, None, None, None, False, "")
+    as_good = judge[there] >= own[there] - _CLOSE
+    as_good_person = own[there] >= judge[there] - _CLOSE
+    apart = as_good_person.astype(np.float64) - as_good
+    few = n < LEAST_ITEMS
+    p = signed_ranks(apart - epsilon) if few else paired_t(apart - epsilon)
+    return AnnotatorComparison(
+        person, n, float(as_good.mean()), float(as_good_person.mean()), p, False, "signed ranks" if few else "t"
+    )  # fmt: skip
+
+
+def _cautions(compared: Sequence[AnnotatorComparison]) -> tuple[str, ...]:
+    told = []
+    if len(compared) < LEAST_PEOPLE:
+        told.append(f"The test is meant for {LEAST_PEOPLE} people or more; there are {len(compared)}.")
+    few = [f"{one.person} ({one.items})" for one in compared if one.items < LEAST_ITEMS]
+    if few:
+        told.append(f"Fewer than {LEAST_ITEMS} items with {', '.join(few)}: Wilcoxon's signed ranks, and little power.")
+    return tuple(told)
+
+
+# -- tests ----------------------------------------------------------------------------------------------------
+
+
+def paired_t(values: Floats) -> float:
+    """The one-sided p of a mean below 0 by Student's t; 0 or 1 where all values are the same."""
+    n, mean = len(values), float(values.mean())
+    if n < 2:
+        return 1.0
+    error = sqrt(float(((values - mean) ** 2).sum()) / (n * (n - 1)))
+    return t_share(mean / error, n - 1) if error > 1e-15 else float(mean >= 0)
+
+
+def signed_ranks(values: Floats) -> float:
+    """The exact one-sided p of Wilcoxon's signed ranks, for values that lie below 0: the share of all signs with which
+    the ranks of positive values come to no more. Ties share their mean rank; zeros are left out.
+    """
+    there = values[np.abs(values) > _CLOSE]
+    if not len(there):
+        return 1.0
+    sizes, at = np.unique(np.round(np.abs(there), 9), return_inverse=True)
+    ends = np.cumsum(np.bincount(at, minlength=len(sizes)))
+    begins = np.concatenate(([0], ends[:-1]))
+    twice = (begins + ends + 1)[at]  # twice the mean rank, a whole number
+    ways = np.zeros(int(twice.sum()) + 1)
+    ways[0] = 1.0
+    for rank in twice.tolist():
+        ways[rank:] = (ways[rank:] + ways[: len(ways) - rank]) / 2
+        ways[:rank] /= 2
+    return float(min(1.0, ways[: int(twice[there > 0].sum()) + 1].sum()))
+
+
+def benjamini_yekutieli(ps: Sequence[float], rate: float = FALSE_DISCOVERIES) -> list[bool]:
+    """Which hypotheses are rejected so that the rate of false discoveries stays below `rate`, however they depend.
+
+    Source: Benjamini & Yekutieli, The control of the false discovery rate in multiple testing under dependency (2001).
+    """
+    m = len(ps)
+    if not m:
+        return []
+    order = np.argsort(ps, kind="stable")
+    below = (
+        np.asarray(ps, np.float64)[order] <= np.arange(1, m + 1) / m * rate / (1 / np.arange(1, m + 1)).sum() + 1e-15
+    )
+    last = int(np.flatnonzero(below).max()) if below.any() else -1
+    rejected = np.zeros(m, np.bool_)
+    rejected[order[: last + 1]] = True
+    return [bool(one) for one in rejected]

@@ -1,0 +1,239 @@
+"""What sways a judge beside what it judges: the side on which an answer stands, its length, and whose answer it is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import AdditiveStatistic, Estimate, over_traces, ratio
+from annotators.agreement.distributions import binomial_two_sided, wilson
+from annotators.agreement.intervals import estimate
+from annotators.agreement.ratings import Floats, Ints
+from annotators.validation.prediction_powered import apart
+from lab.core.agreement import How
+
+FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
+"""What a judge says of a pair, by the side on which an answer stands."""
+
+NO_PAIRS = "no pair was judged by both"
+NO_SWAPPED = "no pair was judged with its sides swapped"
+NO_FLIPS = "no pair at which the same side was preferred both times"
+_PLAIN = How()
+
+
+class PositionBias(NamedTuple):
+    """A judge of pairs, each judged as it stands and with its sides swapped.
+
+    `flips`: the share of pairs of which it then prefers another answer (a tie that becomes none is a flip, too).
+    `first`: the share of all its preferences that go to the first side. `first_of_flips`: of the pairs at which it
+    prefers the same side both times, how many the first; `p` is the exact binomial one of that being half.
+    """
+
+    flips: Estimate
+    first: Estimate
+    first_of_flips: Estimate
+    pairs: int
+    p: float | None
+
+
+def position_bias(
+    sides: npt.ArrayLike,
+    swapped: npt.ArrayLike,
+    trace: npt.ArrayLike | None = None,
+    how: How = _PLAIN,
+) -> PositionBias:
+    """From `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, of the pair as it stands and turned round.
+
+    Pairs that are judged one way only are left out. `trace` (pairs) are clusters; each pair is one where it is not
+    given. Source: Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
+    """
+    one, other = _sides(sides), _sides(swapped)
+    if one.shape != other.shape:
+        raise ValueError(f"{one.shape} and {other.shape} are not the same pairs")
+    there = (one != NONE) & (other != NONE)
+    one, other, at = one[there], other[there], _clusters(trace, len(there))[there]
+    if not len(one):
+        none = Estimate(None, NO_SWAPPED)
+        return PositionBias(none, none, none, 0, None)
+    steady = np.where(one == TIE, other == TIE, (other != TIE) & (one != other))
+    flips = _share("flips", ~steady, np.ones(len(one)), at)
+    to_first = (one == FIRST).astype(np.float64) + (other == FIRST)
+    decided = (one != TIE).astype(np.float64) + (other != TIE)
+    same = (one == other) & (one != TIE)
+    count, of = int((one[same] == FIRST).sum()), int(same.sum())
+    return PositionBias(
+        estimate(flips, how), estimate(_share("first", to_first, decided, at), how), _counted(count, of, how.level),
+        len(one), binomial_two_sided(count, of) if of else None,
+    )  # fmt: skip
+
+
+def _sides(values: npt.ArrayLike) -> Ints:
+    sides = np.asarray(values, np.int32)
+    if not np.isin(sides, (FIRST, SECOND, TIE, NONE)).all():
+        raise ValueError("a side is none of first (0), second (1), tie (2) or nothing (-1)")
+    return sides
+
+
+def _clusters(trace: npt.ArrayLike | None, count: int) -> Ints:
+    at = np.arange(count, dtype=np.int32) if trace is None else np.asarray(trace, np.int32)
+    if at.shape != (count,) or (at < 0).any():
+        raise ValueError(f"clusters {at.shape} are not of {count} items")
+    return at
+
+
+def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = "no answers") -> AdditiveStatistic:
+    """One count of another, over clusters."""
+    columns = np.column_stack((np.asarray(above, np.float64), below))
+    sums = over_traces(columns, at, int(at.max(initial=-1)) + 1)
+    weights = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    return AdditiveStatistic(
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
+        places=int((below > 0).sum()), share=weights,
+    )  # fmt: skip
+
+
+def _counted(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate:
+    if not of:
+        return Estimate(None, why)
+    low, high = wilson(count, of, level)
+    return Estimate(count / of, "", low, high, interval="wilson")
+
+
+class VerbosityBias(NamedTuple):
+    """A judge of pairs, by how long the answers are, given what people prefer.
+
+    `wrong_where_short` and `wrong_where_long` are its errors where people prefer the shorter and the longer answer,
+    `parity` their difference: above 0 it favours length (Saito et al., Verbosity Bias in Preference Labeling by Large
+    Language Models, 2023). `longer` is how often it prefers the longer one minus how often people do. `partial` is the
+    correlation of its preference with the log of the lengths' ratio, people's preference held fixed.
+    """
+
+    wrong_where_short: Estimate
+    wrong_where_long: Estimate
+    parity: Estimate
+    longer: Estimate
+    partial: Estimate
+    pairs: int
+
+
+def verbosity_bias(
+    judge: npt.ArrayLike,
+    people: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    trace: npt.ArrayLike | None = None,
+    how: How = _PLAIN,
+) -> VerbosityBias:
+    """From `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2, above 0, in one unit).
+
+    Pairs that either did not judge are left out; pairs of the same length and ties count in `partial` alone. Raises
+    `ValueError` where shapes differ or a length is not above 0.
+    """
+    said, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
+    if said.shape != right.shape or long.shape != (*said.shape, 2):
+        raise ValueError(f"judge {said.shape}, people {right.shape} and lengths {long.shape} are not the same pairs")
+    if not (long > 0).all():
+        raise ValueError(f"pair {int((~(long > 0).all(axis=1)).argmax())} has a length that is not above 0")
+    there = (said != NONE) & (right != NONE)
+    said, right, at = said[there], right[there], _clusters(trace, len(there))[there]
+    more = np.log(long[there, 0] / long[there, 1])
+    if not len(said):
+        none = Estimate(None, NO_PAIRS)
+        return VerbosityBias(none, none, none, none, none, 0)
+    longer = np.where(more > 0, FIRST, SECOND)
+    clear = (more != 0) & (said != TIE) & (right != TIE)
+    wrong = said != right
+    errors = []
+    for rows in (clear & (right != longer), clear & (right == longer)):
+        errors.append(estimate(_share("wrong", wrong & rows, rows.astype(np.float64), at, "no such pair"), how))
+    apart_by = (said == longer).astype(np.float64) - (right == longer)
+    excess = _mean("longer", np.where(clear, apart_by, 0.0), clear, at)
+    return VerbosityBias(
+        errors[0], errors[1], apart(errors[0], errors[1]), estimate(excess, how),
+        estimate(partial_correlation(_preference(said), more, _preference(right), at), how), len(said),
+    )  # fmt: skip
+
+
+def _preference(sides: Ints) -> Floats:
+    """(pairs): 1 for the first, -1 for the second, 0 for a tie."""
+    return np.asarray((sides == FIRST).astype(np.float64) - (sides == SECOND))
+
+
+def _mean(name: str, values: Floats, rows: npt.NDArray[np.bool_], at: Ints) -> AdditiveStatistic:
+    return _share(name, values, rows.astype(np.float64), at)._replace(most=None, least=-1.0, share=None)
+
+
+def partial_correlation(one: Floats, other: Floats, fixed: Floats, at: Ints) -> AdditiveStatistic:
+    """The correlation of two columns once a third is taken out of both, over clusters `at`.
+
+    Sums: how many, each column, and the products of each two.
+    """
+    columns = np.stack((one, other, fixed), axis=1)
+    columns = columns - columns.mean(axis=0)
+    products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
+
+    def of(sums: Floats) -> Floats:
+        n, x, y, z, xx, yy, zz, xy, xz, yz = np.moveaxis(sums, -1, 0)
+        vx, vy, vz = (square - ratio(mean * mean, n) for square, mean in ((xx, x), (yy, y), (zz, z)))
+        cxy, cxz, cyz = (xy - ratio(x * y, n), xz - ratio(x * z, n), yz - ratio(y * z, n))
+        still = vz <= 1e-12 * np.maximum(zz, 1e-300)  # people always say the same: there is nothing to take out
+        out = [np.where(still, 0.0, ratio(top, vz)) for top in (cxz * cyz, cxz * cxz, cyz * cyz)]
+        left, right = vx - out[1], vy - out[2]
+        there = (left > 1e-9 * np.maximum(vx, 1e-300)) & (right > 1e-9 * np.maximum(vy, 1e-300))
+        return np.clip(ratio(cxy - out[0], np.sqrt(np.where(there, left * right, 0.0))), -1.0, 1.0)
+
+    return AdditiveStatistic(
+        "partial", sums, of, lambda sums: "preference or length is the same everywhere, or follows from people's",
+        least=-1.0, places=len(one),
+    )  # fmt: skip
+
+
+class SelfPreference(NamedTuple):
+    """A judge of agents, some of which are of its own model family.
+
+    `own` and `others`: how much more often it says yes than is true, of agents of its family and of others (its rate
+    minus the true one, -1 to 1). `apart` is their difference: above 0 it is kinder to its own.
+    """
+
+    own: Estimate
+    others: Estimate
+    apart: Estimate
+    own_units: int
+    other_units: int
+
+
+def self_preference(
+    judge: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    own: npt.ArrayLike,
+    trace: npt.ArrayLike | None = None,
+    how: How = _PLAIN,
+) -> SelfPreference:
+    """From `judge` and `truth` (units: 0, 1, nan where missing) and `own` (units: whether the agent is of its family).
+
+    Source: Panickssery, Bowman & Feng, LLM Evaluators Recognize and Favor Their Own Generations (2024).
+    """
+    said, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
+    if not said.shape == right.shape == mine.shape:
+        raise ValueError(f"judge {said.shape}, truth {right.shape} and own {mine.shape} are not the same units")
+    there = np.isfinite(said) & np.isfinite(right)
+    if not (np.isin(said[there], (0, 1)).all() and np.isin(right[there], (0, 1)).all()):
+        raise ValueError("judge and truth are 0 or 1")
+    at, mine, beyond = _clusters(trace, len(there))[there], mine[there], (said - right)[there]
+    columns = np.column_stack((np.where(mine, beyond, 0.0), mine, np.where(mine, 0.0, beyond), ~mine))
+    sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
+
+    def made(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
+        def of(sums: Floats) -> Any:
+            each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
+            return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
+
+        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(mine))
+
+    missing = "no agent of its own family" if not mine.any() else "no agent of another family"
+    return SelfPreference(
+        estimate(made("own", (1, 0), missing), how), estimate(made("others", (0, 1), missing), how),
+        estimate(made("apart", (1, -1), missing), how), int(mine.sum()), int((~mine).sum()),
+    )  # fmt: skip

@@ -1,0 +1,191 @@
+"""The rate of yes in a double sample: a judge says yes or no of every unit, people say so of some; with its interval.
+
+The model is Tenenbein's (A double sampling scheme for estimating from binomial data with misclassifications, 1970). Its
+maximum likelihood estimate is the prediction-powered one (PPI++) with the power that least squares gives it. The
+interval is the profile likelihood's.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.distributions import t_quantile
+from annotators.agreement.ratings import Floats
+
+LEAST_LABELS = 3
+"""With fewer labels of people there is no interval: Student's t needs one degree of freedom."""
+
+_GRID = 64
+_ZOOMS = 4
+_HALVINGS = 50
+_TINY = 1e-12
+
+
+class DoubleSample(NamedTuple):
+    """Counts of units: with labels of people by judge and people (`no_yes`: the judge says no, people say yes), and
+    the others by what the judge says alone."""
+
+    yes_yes: int
+    yes_no: int
+    no_yes: int
+    no_no: int
+    yes: int
+    no: int
+
+    @property
+    def labels(self) -> int:
+        """Units that people labelled."""
+        return self.yes_yes + self.yes_no + self.no_yes + self.no_no
+
+    @property
+    def units(self) -> int:
+        """All units."""
+        return self.labels + self.yes + self.no
+
+
+def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
+    """From arrays (units) of 0 and 1; `people` is nan where they did not label."""
+    said, truth = np.asarray(judge, np.float64) == 1, np.asarray(people, np.float64)
+    yes, no = truth == 1, truth == 0
+    rest = ~(yes | no)
+    return DoubleSample(
+        *(int(rows.sum()) for rows in (said & yes, said & no, ~said & yes, ~said & no, said & rest, ~said & rest))
+    )
+
+
+def rate(sample: DoubleSample) -> float | None:
+    """The maximum likelihood estimate: of what the judge says yes to, and of what it says no to, people's share of yes,
+    each weighed by how often the judge says so. None without labels.
+
+    Where people labelled nothing of what the judge says yes (or no) to, their share over all they labelled stands for
+    it: nothing is known of the judge there.
+    """
+    if not sample.labels:
+        return None
+    share, right, wrong = _shares(sample)
+    return share * right + (1 - share) * wrong
+
+
+def _shares(sample: DoubleSample) -> tuple[float, float, float]:
+    """How often the judge says yes, and people's share of yes where it says yes and where it says no."""
+    yes, no = sample.yes_yes + sample.yes_no, sample.no_yes + sample.no_no
+    all = (sample.yes_yes + sample.no_yes) / sample.labels
+    share = (yes + sample.yes) / sample.units
+    return share, sample.yes_yes / yes if yes else all, sample.no_yes / no if no else all
+
+
+def correlation(sample: DoubleSample) -> float:
+    """Phi of judge and people over the labelled units; 0 where one of them always says the same."""
+    a, b, c, d = (float(count) for count in sample[:4])
+    below = (a + b) * (c + d) * (a + c) * (b + d)
+    return (a * d - b * c) / sqrt(below) if below else 0.0
+
+
+def interval(
+    sample: DoubleSample, level: float = 0.95, design: float = 1.0, freedom: float | None = None
+) -> tuple[float, float]:
+    """The rates at which the profile likelihood is no further below its largest than `threshold` lets it.
+
+    Measured (tests/bench/bench_corrected.py) at 25, 50 and 100 labels of 500 units, judges that are right in 60, 80 and
+    95 %, rates of .3, .5 and .7: 95 % intervals cover 93.4 to 96.8 % in all 27 cells (20,000 studies each). With judges
+    that err to one side (true positive and negative rates of .8 to .99) and rates of .1 to .9 they cover 92.6 to
+    98.1 %: too much where 25 labels hold about one error of the judge, since counts of 0 or 1 leave no finer choice.
+
+    Tried before, in the same worlds, the 27 cells first. PPI++ with normal quantiles: 91.2 to 95.1 %, and 72 % where
+    errors are rare, since 25 labels without one make it an interval of hardly any width. With Student's t and
+    labels - 2 in the variance: 93.4 to 96.9 %, and 74 %. The same in Wilson's form: 93.6 to 97.4 %, and 78 %. Half an
+    answer added to each cell: 93.7 to 98.6 %. Jeffreys' posterior: 93.8 to 98.2 %, up to 99.5. The profile likelihood
+    with z^2: 92.6 to 96.5 %, with t^2: 94.0 to 97.7 %. The score interval: 92.4 to 98.5 %.
+
+    Raises `ValueError` with fewer labels than LEAST_LABELS.
+    """
+    best = rate(sample)
+    if sample.labels < LEAST_LABELS or best is None:
+        raise ValueError(f"{sample.labels} labels are too few for an interval")
+    return _ends(sample, best, threshold(sample, level, design, freedom))
+
+
+def threshold(sample: DoubleSample, level: float = 0.95, design: float = 1.0, freedom: float | None = None) -> float:
+    """How large `drop` may be within the interval: z^2 + (t^2 - z^2)(1 - phi^2), of the quantiles of the normal and of
+    Student's t with labels - 2 degrees of freedom.
+
+    Few labels alone estimate that part of the variance which the judge does not explain: with a judge that explains
+    nothing the threshold is Student's, with one that is always right the normal one. Of units in clusters, `design`
+    times as much (Rao & Scott, 1984), `design` being how many times larger the variance is for the clusters; `freedom`
+    is then their number - 2.
+    """
+    free = sample.labels - 2 if freedom is None else freedom
+    z, t = NormalDist().inv_cdf((1 + level) / 2), t_quantile((1 + level) / 2, free)
+    return design * (z * z + (t * t - z * z) * (1 - correlation(sample) ** 2))
+
+
+def _ends(sample: DoubleSample, best: float, most: float) -> tuple[float, float]:
+    """Where twice the drop of the log likelihood, from `best` to 0 and to 1, first is more than `most`: grids, each
+    between two neighbours of the one before."""
+    edges = np.array([0.0, 1.0])
+    inside, outside = np.full(2, best), edges.copy()
+    open = drop(sample, np.array([_TINY, 1 - _TINY])) <= most
+    for _ in range(_ZOOMS):
+        grid = inside[:, None] + (outside - inside)[:, None] * np.linspace(0, 1, _GRID)
+        beyond = drop(sample, grid.ravel()).reshape(grid.shape) > most
+        beyond[:, 0], beyond[:, -1] = False, True
+        first = beyond.argmax(axis=1)
+        inside, outside = grid[(0, 1), first - 1], grid[(0, 1), first]
+    low, high = np.where(open, edges, (inside + outside) / 2).tolist()
+    return low, high
+
+
+def drop(sample: DoubleSample, rates: Floats) -> Floats:
+    """(rates): twice how far the profile log likelihood at each lies below its largest."""
+    share, right, wrong = _shares(sample)
+    cells = np.array([share * right, share * (1 - right), (1 - share) * wrong, (1 - share) * (1 - wrong)])
+    inside = np.clip(rates, _TINY, 1 - _TINY)
+    true, false = _best_judge(sample, inside)
+    at = np.stack((inside * true, (1 - inside) * false, inside * (1 - true), (1 - inside) * (1 - false)))
+    return np.maximum(0.0, 2 * (_log_likelihood(sample, cells[:, None]) - _log_likelihood(sample, at)))
+
+
+def _log_likelihood(sample: DoubleSample, cells: Floats) -> Floats:
+    """Of probabilities (4 x rates) of judge and people: yes and yes, yes and no, no and yes, no and no."""
+    yes = cells[0] + cells[1]
+    shares = np.stack((*cells, yes, 1 - yes))
+    counts = np.asarray(sample, np.float64)[:, None]
+    return np.asarray(np.where(counts > 0, counts * np.log(np.maximum(shares, 1e-300)), 0.0).sum(axis=0))
+
+
+def _best_judge(sample: DoubleSample, rates: Floats) -> tuple[Floats, Floats]:
+    """(rates): the true and the false positive rate of the judge that make the counts likeliest at each rate.
+
+    Where the likelihood is largest, both follow from its slope in the share p of the judge's yes, which falls with p;
+    so one halving of p finds them.
+    """
+    low, high = np.zeros(len(rates)), np.ones(len(rates))
+    true, false = low, low
+    for _ in range(_HALVINGS):
+        share = (low + high) / 2
+        slope = sample.yes / share - sample.no / (1 - share)
+        true = _best_share(rates * slope, sample.yes_yes, sample.no_yes)
+        false = _best_share((1 - rates) * slope, sample.yes_no, sample.no_no)
+        more = rates * true + (1 - rates) * false > share
+        low, high = np.where(more, share, low), np.where(more, high, share)
+    share = (low + high) / 2
+    if not sample.yes_yes + sample.no_yes:  # people never said yes: only the share binds it
+        true = np.clip((share - (1 - rates) * false) / rates, 0, 1)
+    if not sample.yes_no + sample.no_no:
+        false = np.clip((share - rates * true) / (1 - rates), 0, 1)
+    return true, false
+
+
+def _best_share(slope: Floats, yes: int, no: int) -> Floats:
+    """The s at which yes / s - no / (1 - s) + slope is 0, or the end that it leans to; without cancellation."""
+    below = yes + no - slope
+    root = np.sqrt((slope + yes - no) ** 2 + 4.0 * yes * no)
+    positive = below >= 0
+    small = 2 * yes / np.where(positive & (below + root > 0), below + root, 1.0)
+    large = (root - below) / np.where(positive, 1.0, 2 * slope)
+    return np.clip(np.where(positive, small, large), 0.0, 1.0)

@@ -1,0 +1,79 @@
+"""Two versions of a judge on the same frozen gold: by how much its agreement changed, and whether it fell."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from annotators.agreement.additive import Estimate
+from annotators.agreement.coefficients import cohen_kappa
+from annotators.agreement.distributions import binomial_two_sided
+from annotators.agreement.intervals import estimate, estimates, minus
+from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.ratings import Ratings
+from annotators.validation.truth import beside_truth
+from lab.core.agreement import How
+
+
+class Drift(NamedTuple):
+    """A judge's agreement with gold before and after, over the items that both versions answered.
+
+    `accuracy` and `kappa` are after minus before, paired over clusters. `lost` items were right before and are wrong
+    now, `won` the other way round; `p` is McNemar's exact one of that. `same` is how often both versions say the same.
+    """
+
+    before: Estimate
+    after: Estimate
+    accuracy: Estimate
+    kappa: Estimate
+    same: Estimate
+    items: int
+    lost: int
+    won: int
+    p: float
+
+
+def drift(
+    before: Ratings,
+    after: Ratings,
+    how: How = How("bootstrap"),  # noqa: B008  # frozen
+) -> Drift:
+    """Of truth and judge (`truth.beside_truth`) twice, at the same places with the same truth.
+
+    Raises `ValueError` where places or truths are not the same: gold that changed says nothing about the judge.
+    """
+    if before.places != after.places or not np.array_equal(before.codes[:, 0], after.codes[:, 0]):
+        raise ValueError(f"{before.field}: before and after are not about the same gold")
+    there = (before.codes >= 0).all(axis=1) & (after.codes >= 0).all(axis=1)
+    truth, was, now = before.codes[:, 0], before.codes[:, 1], after.codes[:, 1]
+    one, other = (beside_truth(before, np.where(there, truth, -1), codes) for codes in (was, now))
+    lost = int((there & (was == truth) & (now != truth)).sum())
+    won = int((there & (was != truth) & (now == truth)).sum())
+    right_before, right_after = judged(one, "accuracy", ""), judged(other, "accuracy", "")
+    plain = How(level=how.level)
+    accuracy, kappa = estimates([minus(right_after, right_before), minus(cohen_kappa(other), cohen_kappa(one))], how)
+    return Drift(
+        estimate(right_before, plain), estimate(right_after, plain), accuracy, kappa,
+        estimate(judged(beside_truth(before, np.where(there, was, -1), now), "accuracy", ""), plain),
+        int(there.sum()), lost, won, binomial_two_sided(lost, lost + won),
+    )  # fmt: skip
+
+
+def fell(
+    before: Ratings,
+    after: Ratings,
+    how: How = How("bootstrap"),  # noqa: B008  # frozen
+) -> bool:
+    """Whether the judge's agreement fell by more than its interval: all of the interval of the change lies below 0.
+
+    Where accuracy's change has no interval (every item was lost), McNemar's exact p stands for it.
+    """
+    return has_fallen(drift(before, after, how), how.level)
+
+
+def has_fallen(found: Drift, level: float = 0.95) -> bool:
+    """The same of a drift that is computed already."""
+    if found.accuracy.high is not None:
+        return found.accuracy.high < 0
+    return found.lost > found.won and found.p < 1 - level

@@ -1,0 +1,105 @@
+"""A judge's answers where people settled, kept as a file, and those of a later judge beside them: is it worse?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from annotators.agreement.fields import beside, ratings_of, truth_of
+from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.studied import StudyData
+from annotators.validation.drift import Drift, drift
+from annotators.validation.study_validation import KINDS
+from lab.core.agreement import How
+from lab.core.errors import LabError
+
+
+class GateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a judge said at a place, and what people settled there; `cluster` is what intervals are clustered by."""
+
+    unit: str
+    target: str
+    field: str
+    settled: str
+    said: str
+    cluster: str
+
+
+class JudgeGate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A judge's answers at all settled places of a study: what `hitlab judge --gate FILE` keeps and compares with."""
+
+    study: str
+    study_sha: str
+    protocol_sha: str
+    judge: str
+    answers: tuple[GateAnswer, ...]
+    v: int = 1
+
+
+class GatedField(NamedTuple):
+    """How a judge changed at one field; `changed` places were settled otherwise meanwhile and do not count."""
+
+    field: str
+    drift: Drift
+    changed: int
+
+
+def gate_of(studied: StudyData, judge: str) -> JudgeGate:
+    """What a judge says now; `LabError` where it is none of the study's, or nothing that it answered is settled."""
+    study = studied.study
+    at = next((at for at in studied.judges if studied.columns.raters[at].id == judge), None)
+    if at is None:
+        raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
+    answers: list[GateAnswer] = []
+    for field in study.protocol.fields:
+        if field.kind not in KINDS:
+            continue
+        said = ratings_of(studied, field.id, [at])
+        both = beside(said, truth_of(studied, ratings_of(studied, field.id)))
+        for row in np.flatnonzero((both.codes >= 0).all(axis=1)).tolist():
+            place, (now, settled) = both.places[row], both.codes[row]
+            answers.append(
+                GateAnswer(
+                    place.unit, place.target, field.id, both.categories[settled], both.categories[now],
+                    both.traces[both.trace[row]],
+                )
+            )  # fmt: skip
+    if not answers:
+        raise LabError("judge", f"nothing that {judge} answered in {study.name} is settled by people.")
+    return JudgeGate(study.name, study.sha, study.protocol.sha, judge, tuple(answers))
+
+
+def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
+    """The change of each field over the places of both that are settled alike; `LabError` where there is none."""
+    if before.protocol_sha != after.protocol_sha:
+        raise LabError("--gate", f"was written of another protocol than that of {after.study}.")
+    found: list[GatedField] = []
+    for field in dict.fromkeys(one.field for one in before.answers):
+        old, new = _by_place(before, field), _by_place(after, field)
+        common = sorted(old.keys() & new.keys())
+        same = [place for place in common if old[place].settled == new[place].settled]
+        if same:
+            pair = [_ratings(field, [rows[place] for place in same], old, new) for rows in (old, new)]
+            found.append(GatedField(field, drift(pair[0], pair[1], how), len(common) - len(same)))
+    if not found:
+        raise LabError("--gate", f"holds no place that {after.judge} answered, too.")
+    return found
+
+
+def _by_place(gate: JudgeGate, field: str) -> dict[tuple[str, str], GateAnswer]:
+    return {(one.unit, one.target): one for one in gate.answers if one.field == field}
+
+
+def _ratings(field: str, rows: list[GateAnswer], *both: dict[tuple[str, str], GateAnswer]) -> Ratings:
+    """Truth and judge as two columns; categories and clusters are those of both versions."""
+    every = [one for answers in both for one in answers.values()]
+    categories = tuple(sorted({word for one in every for word in (one.settled, one.said)}))
+    clusters = tuple(sorted({one.cluster for one in rows}))
+    code, cluster = {name: at for at, name in enumerate(categories)}, {name: at for at, name in enumerate(clusters)}
+    return Ratings(
+        field, categories, np.array([[code[one.settled], code[one.said]] for one in rows], dtype=np.int16),
+        ("truth", "judge"), np.array([cluster[one.cluster] for one in rows], dtype=np.int32), clusters,
+        tuple(RatedItem(one.unit, one.target) for one in rows),
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""A judge beside each person: both against what most of the other people say, at the same items."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import AdditiveStatistic, Estimate
+from annotators.agreement.coefficients import cohen_kappa
+from annotators.agreement.intervals import estimate, estimates, minus
+from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.ratings import Ratings
+from annotators.validation.truth import beside_truth, majority_of_others
+from lab.core.agreement import How
+
+
+class PersonComparison(NamedTuple):
+    """A judge and one person, each against the majority of the other people, over the items that both answered.
+
+    `agreement` is how often judge and person say the same (no truth needed); accuracies and kappas are against the
+    others' majority; `ahead` and `kappa_ahead` are the judge's minus the person's, paired over clusters.
+    """
+
+    person: str
+    items: int
+    agreement: Estimate
+    judge: Estimate
+    own: Estimate
+    judge_kappa: Estimate
+    own_kappa: Estimate
+    ahead: Estimate
+    kappa_ahead: Estimate
+
+
+def beside_persons(
+    people: Ratings,
+    judge: npt.ArrayLike,
+    how: How = How("bootstrap"),  # noqa: B008  # frozen
+) -> list[PersonComparison]:
+    """The judge beside each of the people; differences have what `how` says, by default the paired bootstrap.
+
+    `people` (places x raters), `judge` (places) codes of the same categories, -1 missing. No person is compared with a
+    majority they voted in, and the judge is compared with that same one: `truth.majority_of_others`. Raises
+    `ValueError` where the judge is not of these places.
+    """
+    codes = np.asarray(judge, np.int16)
+    others = majority_of_others(people)
+    met = (others >= 0) & (codes[:, None] >= 0) & people.there
+    own = [_statistics(people, codes, column, np.where(met, others, -1)) for column in range(len(people.raters))]
+    plain = How(level=how.level)
+    apart = iter(estimates([one for _, differences in own for one in differences], how))
+    compared = []
+    for column, name in enumerate(people.raters):
+        together, right, also, kappa, other = (estimate(one, plain) for one in own[column][0])
+        compared.append(
+            PersonComparison(
+                name, int(met[:, column].sum()), together, right, also, kappa, other, next(apart), next(apart)
+            )
+        )
+    return compared
+
+
+def _statistics(
+    people: Ratings, judge: npt.NDArray[np.int16], column: int, others: npt.NDArray[np.int16]
+) -> tuple[list[AdditiveStatistic], list[AdditiveStatistic]]:
+    """Of one person, in the order of `PersonComparison`: what stands for itself, and differences."""
+    own, truth = people.codes[:, column], others[:, column]
+    theirs, mine = beside_truth(people, truth, judge), beside_truth(people, truth, own, people.raters[column])
+    right, also = judged(theirs, "accuracy", ""), judged(mine, "accuracy", "")
+    kappa, other = cohen_kappa(theirs), cohen_kappa(mine)
+    together = judged(beside_truth(people, own, judge), "accuracy", "")
+    return [together, right, also, kappa, other], [minus(right, also), minus(kappa, other)]

@@ -1,0 +1,163 @@
+"""One judge against what is settled: the confusion matrix, and each rate with its interval, whole and by slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement import numbers
+from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, undefined
+from annotators.agreement.coefficients import cohen_kappa
+from annotators.agreement.counts import both, over, summed, too_few
+from annotators.agreement.intervals import estimate, estimates
+from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.ratings import Floats, Ratings
+from lab.core.agreement import How
+
+OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")
+"""Told for each category against the rest: the true positive rate, the true negative rate, precision and F1."""
+NO_COSTS = "no costs"
+
+
+class Confusion(NamedTuple):
+    """How often answers came together: `counts` (q x q) of truth (down) and judge (across).
+
+    `unanswered`: places with a truth at which the judge says nothing; `unsettled`: those it judged that have none.
+    """
+
+    categories: tuple[str, ...]
+    counts: npt.NDArray[np.int64]
+    unanswered: int
+    unsettled: int
+
+
+class JudgeRate(NamedTuple):
+    """A statistic of a judge: of a category against the rest, or of all (empty); in a slice, or everywhere (empty).
+
+    `places` and `units` count in it.
+    """
+
+    statistic: str
+    estimate: Estimate
+    category: str = ""
+    criterion: str = ""
+    slice: str = ""
+    places: int = 0
+    units: int = 0
+
+
+class Validation(NamedTuple):
+    """What is to be told of one judge: its confusion matrix, its rates, those of each slice, what an item costs."""
+
+    confusion: Confusion
+    rates: tuple[JudgeRate, ...]
+    slices: tuple[JudgeRate, ...]
+    cost: Estimate | None
+
+
+def validation(
+    two: Ratings,
+    positive: str = "",
+    slices: Mapping[str, Mapping[str, str]] | None = None,
+    costs: Floats | None = None,
+    how: How = How("bootstrap"),  # noqa: B008  # frozen
+) -> Validation:
+    """A judge's rates beside the truth: `two` are the columns truth and judge (`truth.beside_truth`).
+
+    Rates have Wilson's interval where each cluster has one item, else the jackknife-t; kappa and macro averages have
+    what `how` says, by default the bootstrap over clusters. `positive`: of two categories the one that the rates are
+    about, by default `yes`, else the first; of more, all are told, each against the rest, and their means (macro).
+    `slices` map a criterion (app, difficulty ...) to units' slices; a unit without one is in none. `costs` (places) in
+    one currency, nan where unknown. Raises `ValueError` where these are not two columns, or nothing is `positive`.
+    """
+    if positive and positive not in two.categories:
+        raise ValueError(f"{two.field}: {positive} is none of {', '.join(two.categories)}")
+    told = _told(two.categories, positive)
+    sliced = [
+        one._replace(criterion=criterion, slice=name)
+        for criterion, names in (slices or {}).items()
+        for name, part in slices_of(two, names)
+        for one in rates(part, told, how)
+    ]
+    return Validation(confusion(two), tuple(rates(two, told, how)), tuple(sliced), cost_per_item(two, costs, how))
+
+
+def _told(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:
+    if positive or len(categories) != 2:
+        return (positive,) if positive else categories
+    return ("yes",) if "yes" in categories else categories[:1]
+
+
+def confusion(two: Ratings) -> Confusion:
+    """Of truth and judge, over places where both stand."""
+    q, there = len(two.categories), both(two)
+    truth, judge = two.codes[there].T.astype(np.int64)
+    counted = np.bincount(truth * q + judge, minlength=q * q).reshape(q, q)
+    said = two.codes >= 0
+    return Confusion(
+        two.categories, counted, int((said[:, 0] & ~said[:, 1]).sum()), int((~said[:, 0] & said[:, 1]).sum())
+    )  # fmt: skip
+
+
+def rates(two: Ratings, categories: tuple[str, ...], how: How) -> list[JudgeRate]:
+    """Accuracy, kappa, what `OF_CATEGORY` names of each category, and of several their macro means."""
+    there = both(two)
+    units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
+    several = OF_CATEGORY if len(categories) > 1 else ()
+    plain, drawn = How(level=how.level), estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how)
+    found = [("accuracy", "", estimate(judged(two, "accuracy", ""), plain)), ("kappa", "", drawn[0])]
+    for what in OF_CATEGORY:
+        found += [(what, category, estimate(judged(two, what, category), plain)) for category in categories]
+    found += [(f"macro {what}", "", one) for what, one in zip(several, drawn[1:], strict=True)]
+    return [
+        JudgeRate(name, one, category, places=int(there.sum()), units=units) for name, category, one in found
+    ]  # fmt: skip
+
+
+def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
+    """The mean of a rate over all categories, each against the rest; undefined where one category has none.
+
+    A category that neither truth nor judge ever says is left out: it is no part of what was judged.
+    """
+    if why := too_few(two):
+        return undefined(f"macro {what}", len(two.traces), why, least=0.0)
+    kept = over(two, both(two))
+    present = np.unique(kept.codes)
+    truth, judge = (kept.codes[:, at, None] == present for at in (0, 1))
+    columns = np.concatenate((np.ones((len(truth), 1)), truth & judge, truth, judge), axis=1)
+    q = len(present)
+
+    def of(sums: Floats) -> Floats:
+        n, hit, yes, said = sums[..., :1], sums[..., 1 : 1 + q], sums[..., 1 + q : 1 + 2 * q], sums[..., 1 + 2 * q :]
+        above, below = {
+            "recall": (hit, yes), "precision": (hit, said), "f1": (2 * hit, yes + said),
+            "specificity": (n - yes - said + hit, n - yes),
+        }[what]  # fmt: skip
+        return np.asarray(ratio(above, below).mean(axis=-1))
+
+    return AdditiveStatistic(
+        f"macro {what}", summed(kept, columns.astype(np.float64)), of,
+        lambda sums: f"one of the categories has no {what}", least=0.0, places=len(truth),
+    )  # fmt: skip
+
+
+def slices_of(two: Ratings, names: Mapping[str, str]) -> list[tuple[str, Ratings]]:
+    """The places of each slice of one criterion, by the slices' names."""
+    slice_of = np.array([names.get(place.unit, "") for place in two.places], dtype=np.str_)
+    return [(name, over(two, slice_of == name)) for name in sorted(set(names.values()) - {""})]
+
+
+def cost_per_item(two: Ratings, costs: Floats | None, how: How) -> Estimate | None:
+    """The mean cost of an item that the judge answered; None where no costs are given."""
+    if costs is None:
+        return None
+    given = np.asarray(costs, np.float64)
+    if given.shape != (len(two.codes),):
+        raise ValueError(f"{two.field}: costs {given.shape} are not of {len(two.codes)} places")
+    counted = np.where(two.codes[:, 1] >= 0, given, np.nan)
+    if not np.isfinite(counted).any():
+        return Estimate(None, NO_COSTS)
+    return estimate(numbers.mean(counted, two.trace, len(two.traces), "cost", least=0.0), How(level=how.level))

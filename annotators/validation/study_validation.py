@@ -1,0 +1,159 @@
+"""A study's judges beside its people, field by field: all that is needed to say how far a judge may be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from annotators.agreement.fields import beside, ratings_of, truth_of
+from annotators.agreement.ratings import Ratings
+from annotators.agreement.test_retest import runs_of
+from annotators.studied import StudyData
+from annotators.validation.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+    numbers_of_codes,
+)
+from annotators.validation.biases import FIRST, NONE, SECOND, TIE, PositionBias, position_bias
+from annotators.validation.consistency import SelfConsistency, self_consistency
+from annotators.validation.persons import PersonComparison, beside_persons
+from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
+from annotators.validation.rates import Validation, validation
+from lab.core.agreement import How
+from lab.core.label import Act
+from lab.core.protocol import Field
+
+KINDS = ("nominal", "ordinal", "flag")
+_MOST_SLICES = 8
+"""A criterion that divides a study into more slices than these tells nothing of any."""
+_SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
+
+
+class JudgedField(NamedTuple):
+    """One judge at one field: against what is settled, beside each person, against itself, and its rates corrected.
+
+    `corrected` are (category, estimate): the share of all items that the judge answered at which it is so.
+    """
+
+    judge: str
+    field: Field
+    validation: Validation
+    persons: Sequence[PersonComparison]
+    alternative: AlternativeAnnotatorTest | None
+    consistency: SelfConsistency | None
+    position: PositionBias | None
+    corrected: Sequence[tuple[str, CorrectedEstimate]]
+    sheet_cost: float | None
+    """US dollars for a sheet, the mean over those whose cost is known."""
+
+
+def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
+    """Each judge (or the one that is named) at each field that has categories and that it answered, in order."""
+    for at in studied.judges:
+        name = studied.columns.raters[at].id
+        if judge and name != judge:
+            continue
+        for field in studied.study.protocol.fields:
+            if field.kind in KINDS and (one := _judged(studied, field, at, name)) is not None:
+                yield one
+
+
+def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField | None:
+    said = ratings_of(studied, field.id, [at])
+    if not len(said.places):
+        return None
+    people = ratings_of(studied, field.id)
+    truth = truth_of(studied, people)
+    how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
+    two = beside(truth, said)
+    found = validation(two, slices=_slices(studied), how=how)
+    met = int(two.there.all(axis=1).sum())
+    seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
+    both = beside(people, said)
+    judge_codes, runs = both.codes[:, -1], runs_of(studied, field.id, at)
+    several = len(people.raters) > 1
+    return JudgedField(
+        name,
+        field,
+        found._replace(confusion=seen),
+        beside_persons(people, judge_codes, how) if several else (),
+        _alternative(people, judge_codes, field) if several else None,
+        self_consistency(runs, how) if len(runs.raters) > 1 else None,
+        _position(runs) if field.sided and _swaps(studied.acts, name) else None,
+        list(_corrected(said, truth)),
+        _sheet_cost(studied, name),
+    )
+
+
+def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> AlternativeAnnotatorTest:
+    codes = numbers_of_codes(people._replace(codes=np.column_stack((people.codes, judge))))
+    alignment = "rmse" if field.kind == "ordinal" and people.scores is not None else "accuracy"
+    return alternative_annotator_test(codes[:, -1], codes[:, :-1], people.raters, alignment)  # type: ignore[arg-type]
+
+
+def _corrected(said: Ratings, truth: Ratings) -> Iterator[tuple[str, CorrectedEstimate]]:
+    """The share of each category (of two the one that rates are about) in all that the judge answered."""
+    settled = beside(said, truth).codes[:, -1]
+    answered = said.codes[:, 0] >= 0
+    told = said.categories
+    if len(told) == 2:
+        told = ("yes",) if "yes" in told else told[:1]
+    if not answered.any() or not (settled[answered] >= 0).any():
+        return
+    for category in told:
+        code = said.categories.index(category)
+        judge = (said.codes[answered, 0] == code).astype(np.float64)
+        people = np.where(settled[answered] >= 0, (settled[answered] == code).astype(np.float64), np.nan)
+        yield category, corrected(labelled_units(judge, people, trace=_numbered(said.trace[answered])))
+
+
+def _numbered(trace: np.ndarray) -> np.ndarray:
+    """Clusters as numbers from 0 without gaps."""
+    numbers: np.ndarray = np.unique(trace, return_inverse=True)[1]
+    return numbers
+
+
+def _slices(studied: StudyData) -> Mapping[str, Mapping[str, str]]:
+    """Units by the kind of their task, by what its source calls it (difficulty, app ...), and by their runs' length."""
+    found: dict[str, dict[str, str]] = {}
+    lengths: dict[str, int] = {}
+    for unit in studied.units:
+        case = studied.case(unit.runs[0]) if unit.runs else None
+        if case is None:
+            continue
+        lengths[unit.id] = len(case.steps)
+        for criterion, name in {"task": case.task.kind, **case.task.traits}.items():
+            found.setdefault(criterion, {})[unit.id] = str(name)
+    if lengths:
+        middle = float(np.median(list(lengths.values())))
+        words = (f"up to {middle:g} steps", "longer")
+        found["length"] = {unit: words[steps > middle] for unit, steps in lengths.items()}
+    return {criterion: names for criterion, names in found.items() if 1 < len(set(names.values())) <= _MOST_SLICES}
+
+
+def _position(runs: Ratings) -> PositionBias:
+    """The first run, in which A stands first, beside the second, in which B does."""
+    sides = np.array([_SIDES.get(name, NONE) for name in runs.categories] + [NONE], dtype=np.int32)
+    turned = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
+    return position_bias(sides[runs.codes[:, 0]], turned[runs.codes[:, 1]], _numbered(runs.trace))
+
+
+def _swaps(acts: Sequence[Act], judge: str) -> bool:
+    """Whether a judge's configuration says that sides are exchanged in every second run, and there is a second."""
+    for act in acts:
+        if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
+            try:
+                config = msgspec.json.decode(text)
+            except msgspec.DecodeError:
+                continue
+            if isinstance(config, dict) and config.get("swaps") is True:
+                return True
+    return False
+
+
+def _sheet_cost(studied: StudyData, judge: str) -> float | None:
+    costs = [cost for (_, kind, id, _), cost in studied.further.costs().items() if (kind, id) == ("model", judge)]
+    return sum(costs) / len(costs) if costs else None

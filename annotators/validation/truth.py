@@ -1,0 +1,47 @@
+"""What is right by most people: of all, and of all others than each, with whom alone a person may be compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.counts import counts
+from annotators.agreement.ratings import Floats, MissingAnswers, Ratings
+
+Codes = npt.NDArray[np.int16]
+
+
+def majority(ratings: Ratings) -> Codes:
+    """(places): the category that more than half of those who answered say; -1 where there is none."""
+    return _most(counts(ratings))
+
+
+def majority_of_others(ratings: Ratings) -> Codes:
+    """(places x raters): the same without each rater's own answer, so that nobody has a voice in what they are compared
+    with."""
+    counted = counts(ratings)
+    own = np.arange(counted.shape[1])
+    columns = [_most(counted - (column[:, None] == own)) for column in ratings.codes.T]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(ratings.codes), 0), np.int16)
+
+
+def _most(counted: Floats) -> Codes:
+    if not counted.size:
+        return np.full(len(counted), -1, np.int16)
+    best = counted.argmax(axis=1)
+    most = counted[np.arange(len(counted)), best]
+    return np.where(2 * most > counted.sum(axis=1), best, -1).astype(np.int16)
+
+
+def beside_truth(ratings: Ratings, truth: npt.ArrayLike, codes: npt.ArrayLike, name: str = "judge") -> Ratings:
+    """Two columns, truth and another, at the places of `ratings`: what the statistics of a judge are made of.
+
+    `truth` and `codes` (places) index its categories, -1 missing. Raises `ValueError` where they are of other places.
+    """
+    two = [np.asarray(column, np.int16) for column in (truth, codes)]
+    for column in two:
+        if column.shape != (len(ratings.codes),):
+            raise ValueError(f"{ratings.field}: {column.shape} is no column of {len(ratings.codes)} places")
+        if column.size and not (int(column.min()) >= -1 and int(column.max()) < len(ratings.categories)):
+            raise ValueError(f"{ratings.field}: a code is not of its {len(ratings.categories)} categories")
+    return ratings._replace(codes=np.stack(two, axis=1), raters=("truth", name), missing=MissingAnswers())

@@ -1,0 +1,58 @@
+"""Completion at a shell's prompt: the script that a shell evaluates.
+
+It is argcomplete's, by which the shell asks the program itself at each Tab (`lab.cli.name_completion`): the one command
+that is typed is built and no other, and names come from the file in force. (shtab writes every command into one script
+beforehand, and knows no file.)
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.output import emit, say
+from lab.core.errors import LabError
+
+EXTRA = "hitlab[completion]"
+Shell = Literal["bash", "zsh", "fish"]
+
+_ADDED: dict[Shell, str] = {
+    "bash": '  eval "$(hitlab completion bash)"     now; written into ~/.bashrc: always\n',
+    "zsh": '  eval "$(hitlab completion zsh)"      in ~/.zshrc, after compinit\n',
+    "fish": "  hitlab completion fish > ~/.config/fish/completions/hitlab.fish\n",
+}
+"""What adds each to a shell, as `--help` shows it."""
+
+
+class CompletionScript(msgspec.Struct, frozen=True):
+    """What a shell evaluates, so that it completes what is typed after `hitlab`: `completion`."""
+
+    shell: Shell
+    script: str
+
+
+class CompletionArguments(Arguments):
+    """What `completion` takes."""
+
+    shell: Shell
+
+
+def add_completion(parser: Parser) -> None:
+    parser.runs(completion, CompletionArguments)
+    parser.add_argument("shell", choices=tuple(_ADDED), help="for which shell the script is")
+    parser.json()
+    parser.examples("".join(_ADDED.values()))
+
+
+def completion(args: CompletionArguments) -> int:
+    """Prints what a shell evaluates: commands, options, choices and names are then completed by Tab."""
+    try:
+        from argcomplete.shell_integration import shellcode
+    except ImportError as error:
+        hint = f'pip install "{EXTRA}" brings it.'
+        raise LabError("completion", "needs argcomplete, which is not installed.", hint) from error
+    script = CompletionScript(args.shell, shellcode(["hitlab"], shell=args.shell))
+    emit(script, lambda _: say(script.script.rstrip("\n")), json=args.json)
+    return 0

@@ -1,0 +1,316 @@
+"""The command that has a language model judge a study, as one more rater: judge."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.arguments import Arguments, Parser
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, say, warn
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.report import Section
+from lab.core.rounding import count
+from lab.core.settings import Settings
+from lab.runs.descriptions import money, one_line
+from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
+from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
+
+if TYPE_CHECKING:
+    from lab.llm.client import Llm
+
+
+class JudgeArguments(Arguments):
+    """What `judge` takes."""
+
+    study: str
+    model: str
+    rater: str
+    method: str
+    runs: int
+    budget: float | None
+    concurrency: int
+    pictures: int
+    dry_run: bool
+    resume: bool
+    show_prompt: str | None
+    validate: bool
+    gate: str | None
+
+
+class FailedJudgement(msgspec.Struct, frozen=True):
+    """A sheet that is not done, and why."""
+
+    unit: str
+    run: int
+    why: str
+
+
+class JudgeReport(msgspec.Struct, frozen=True):
+    """What a judge did: `judge`. `cost` is what this job paid, in US dollars; `ended` why it ended before its end."""
+
+    study: str
+    judge: str
+    method: str
+    config_sha: str
+    done: int
+    total: int
+    asked: int
+    found_again: int
+    unusable: int
+    cost: float
+    ended: str
+    failed: tuple[FailedJudgement, ...]
+
+
+class JudgeValidation(msgspec.Struct, frozen=True):
+    """How far each judge of a study may be believed, as the report has it: `judge --validate`."""
+
+    study: str
+    judges: tuple[Section, ...]
+
+
+def add_judge(parser: Parser) -> None:
+    parser.runs(judge, JudgeArguments)
+    parser.description = """\
+Has a language model judge a study's units, as one more rater: it sees what the
+protocol shows and no more, answers by the rules of the screen, and its answers
+stand beside people's in agreement and report. What was paid for is kept as it
+comes: the same line typed again goes on, and asks nothing twice."""
+    parser.study()
+    parser.add_argument("--model", default="", metavar="NAME", help="litellm's name of it, as openai/gpt-4.1-mini")
+    parser.add_argument(
+        "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
+    )
+    parser.add_argument("--method", default="", metavar="NAME", help="how it judges (default: the protocol's own way)")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
+    parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
+    parser.add_argument(
+        "--concurrency", type=int, default=4, metavar="N", help="questions that are asked at a time (default: 4)"
+    )
+    parser.add_argument(
+        "--pictures",
+        type=int,
+        default=12,
+        metavar="N",
+        help="most pictures in a question; 0: words alone (12)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="count questions, tokens and cost, and ask nothing")
+    parser.add_argument("--resume", action="store_true", help="go on with what was begun; refused where nothing was")
+    parser.add_argument(
+        "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
+    )
+    parser.add_argument(
+        "--gate",
+        metavar="FILE",
+        help="ask nothing: exit 1 where it agrees less with people than FILE says",
+    )
+    parser.add_argument("--show-prompt", metavar="UNIT", help="print what would be sent first about a unit, and end")
+    parser.json()
+    parser.completes(study="study")
+    parser.examples(
+        """\
+  hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
+  hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
+  hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
+  hitlab judge tdg --validate
+"""
+    )
+
+
+def judge(args: JudgeArguments) -> int:
+    """Judges what this judge has not judged; exit code 3 where some of it is left, 1 where nothing was done."""
+    settings = settings_for(args.db, sees_outcomes, "judge")
+    if args.validate:
+        return _validate(args, settings)
+    if args.gate is not None:
+        return _hold_gate(args, settings, Path(args.gate))
+    if not args.model:
+        raise LabError("judge", "--model names the model that is asked.", code=2)
+    terms = _terms(args)
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        if args.show_prompt is None and not args.dry_run:
+            check_goes_on(store, study)
+        llm = _llm(args, settings)
+        job = job_of(
+            store, study, args.rater or args.model, llm, args.method, terms,
+            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr,
+        )  # fmt: skip
+        if args.show_prompt is not None:
+            unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
+            emit(shown_question(job, unit), _tell_prompt, json=args.json)
+            return 0
+        if args.resume and not job.has_begun:
+            raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
+        if args.dry_run:
+            emit(estimated(job, llm), _tell_estimate, json=args.json)
+            return 0
+        llm.check()
+        if terms.budget is not None and llm.prices() is None:
+            hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
+            raise LabError("judge", f"--budget: nobody knows what {plain(args.model)} costs.", hint)
+        job.sign()
+        report = _report(job, _went(job, llm))
+        emit(report, _tell_report, json=args.json)
+        return 0 if report.done == report.total else 3 if report.done else 1
+
+
+def _validate(args: JudgeArguments, settings: Settings) -> int:
+    """Prints how far each judge may be believed; exit code 1 where there is nothing to compare."""
+    from annotators.report.judge_section import sections
+    from lab.core.agreement import How
+    from lab.studies.study_data import gathered
+
+    with open_store(settings, create=False, readonly=True) as store:
+        study = study_named(store, args.study)
+        found = tuple(sections(gathered(store, study, How("bootstrap")), args.rater or args.model))
+    emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
+    return 0 if any(section.tables for section in found) else 1
+
+
+def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
+    from lab.cli.judge_gate import hold_gate
+
+    judge = args.rater or args.model
+    if not judge:
+        raise LabError("judge", "--gate needs --as or --model: whose answers are compared.", code=2)
+    with open_store(settings, create=False, readonly=True) as store:
+        return hold_gate(store, study_named(store, args.study), judge, file, json=args.json)
+
+
+def _tell_validation(validation: JudgeValidation) -> None:
+    from annotators.report.text import section_lines
+
+    if not validation.judges:
+        say(f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`")
+    for section in validation.judges:
+        for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
+            say(line)
+
+
+def _terms(args: JudgeArguments) -> JudgeTerms:
+    for name, value, least in (
+        ("runs", args.runs, 1),
+        ("concurrency", args.concurrency, 1),
+        ("pictures", args.pictures, 0),
+    ):
+        if value < least:
+            raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
+    if args.budget is not None and not 0 < args.budget < float("inf"):
+        raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    return JudgeTerms(args.runs, args.concurrency, args.budget)
+
+
+def _llm(args: JudgeArguments, settings: Settings) -> Llm:
+    from lab.llm.client import Llm, terms
+
+    return Llm(args.model, terms(settings))
+
+
+# -- doing it ------------------------------------------------------------------------------------------------------
+
+
+def _went(job: JudgingJob, llm: Llm) -> JudgingDone:
+    """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
+    with _bar(job) as tell, _ended_by_keys(job):
+        return job.go(llm, tell)
+
+
+@contextmanager
+def _ended_by_keys(job: JudgingJob) -> Iterator[None]:
+    def end(number: int, frame: object) -> None:
+        if job.closing:
+            job.stop.set()
+            raise KeyboardInterrupt
+        job.closing = True
+        warn("No more is asked; what is under way is waited for. Ctrl+C again leaves at once.")
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
+    """Progress on standard error: sheets, cost, and the time that is left."""
+    if not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[cost]}"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("judging", total=None, cost="")
+        yield lambda progress: bar.update(
+            task, completed=progress.done, total=progress.total, cost=money(progress.spent)
+        )
+
+
+# -- telling it ----------------------------------------------------------------------------------------------------
+
+
+def _report(job: JudgingJob, done: JudgingDone) -> JudgeReport:
+    progress = done.progress
+    failed = tuple(FailedJudgement(one.unit, one.run, one.why) for one in done.failed)
+    return JudgeReport(
+        job.study.name, job.judge.id, job.method.name, job.config_sha, progress.done, progress.total, progress.asked,
+        progress.found, done.unusable, progress.spent, done.ended, failed,
+    )  # fmt: skip
+
+
+def _tell_report(report: JudgeReport) -> None:
+    if not report.total:
+        say(f"{plain(report.judge)} has judged all of {report.study}.")
+        return
+    say(
+        f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {report.study} "
+        f"(method {report.method}): {count(report.asked, 'question')} asked, {report.found_again:,} found again, "
+        f"{money(report.cost)}."
+    )
+    if report.unusable:
+        say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")
+    for one in report.failed:
+        say(plain(f"  {one.unit} run {one.run}: {one_line(one.why)}", lines=False))
+    if report.ended:
+        say(f"It ended early: {report.ended}.")
+    if report.done < report.total:
+        say("The same line again goes on from here.")
+
+
+def _tell_estimate(estimate: JudgeEstimate) -> None:
+    least = "at least " if estimate.staged else ""
+    say(
+        f"{count(estimate.sheets, 'sheet')} to judge: {least}{count(estimate.questions, 'question')}, "
+        f"{estimate.found_again:,} paid for before."
+    )
+    say(f"About {estimate.prompt_tokens:,} tokens sent ({count(estimate.pictures, 'picture')}), "
+        f"{estimate.completion_tokens:,} back.")  # fmt: skip
+    known = f"About {money(estimate.cost)}." if estimate.cost is not None else (
+        "Nobody knows what this model costs: set model_price_in and model_price_out."
+    )  # fmt: skip
+    say(known)
+
+
+def _tell_prompt(shown: ShownQuestion) -> None:
+    say(f"judge {plain(shown.judge)}, method {shown.method}, stage {shown.stage}, unit {shown.unit}")
+    for message in shown.messages:
+        say(f"\n[{message.role}]")
+        for part in message.parts:
+            say(plain(part.text) if part.text else f"[{part.mime}, {part.size:,} bytes, sha256 {part.sha256}]")

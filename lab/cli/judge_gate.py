@@ -1,0 +1,117 @@
+"""Whether a judge has got worse than it was, for continuous integration: `judge --gate FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.output import emit, say
+from lab.core.agreement import How
+from lab.core.codec import convert, encode, read_file, read_json
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.study import Study
+
+if TYPE_CHECKING:
+    from annotators.validation.judge_gate import GatedField, JudgeGate
+    from store.store import Store
+
+_MOST = 256 * 1024 * 1024
+
+
+class GateLine(msgspec.Struct, frozen=True):
+    """One field: agreement with what people settled, before and now; `low` and `high` are of the change."""
+
+    field: str
+    items: int
+    before: float | None
+    now: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    lost: int
+    won: int
+    settled_otherwise: int
+    fell: bool
+
+
+class GateReport(msgspec.Struct, frozen=True):
+    """What became of a gate: `judge --gate`. It was `written` where there was no file yet."""
+
+    study: str
+    judge: str
+    before: str
+    written: bool
+    answers: int
+    fields: tuple[GateLine, ...]
+
+    @property
+    def fell(self) -> bool:
+        return any(one.fell for one in self.fields)
+
+
+def hold_gate(store: Store, study: Study, judge: str, file: Path, *, json: bool) -> int:
+    """Writes the judge's answers where there is no file; else exit code 1 where its agreement fell by more than chance.
+
+    A file is never written over: what is to be held to from now on is another file.
+    """
+    from annotators.validation.judge_gate import gate_of, gated
+    from lab.studies.study_data import gathered
+
+    now = gate_of(gathered(store, study), judge)
+    if not file.exists():
+        _write(file, now)
+        report = GateReport(study.name, judge, judge, True, len(now.answers), ())
+    else:
+        before = _read(file)
+        fields = tuple(_line(one) for one in gated(before, now, How("bootstrap")))
+        report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields)
+    emit(report, lambda told: _tell(told, file), json=json)
+    return 1 if report.fell else 0
+
+
+def _write(file: Path, gate: JudgeGate) -> None:
+    try:
+        with file.open("xb") as opened:
+            opened.write(encode(gate) + b"\n")
+    except OSError as error:
+        raise LabError(f"--gate {file}", f"cannot be written ({error.strerror})") from error
+
+
+def _read(file: Path) -> JudgeGate:
+    from annotators.validation.judge_gate import JudgeGate
+
+    where = f"--gate {file}"
+    gate: JudgeGate = convert(read_json(read_file(file, where, most=_MOST), where).value, JudgeGate, where)
+    return gate
+
+
+def _line(one: GatedField) -> GateLine:
+    from annotators.validation.drift import has_fallen
+
+    found = one.drift
+    return GateLine(
+        one.field, found.items, found.before.value, found.after.value, found.accuracy.value, found.accuracy.low,
+        found.accuracy.high, found.lost, found.won, one.changed, has_fallen(found),
+    )  # fmt: skip
+
+
+def _tell(report: GateReport, file: Path) -> None:
+    if report.written:
+        say(f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on.")
+        return
+    for one in report.fields:
+        interval = f" [{one.low:+.1%}, {one.high:+.1%}]" if one.low is not None and one.high is not None else ""
+        verdict = "FELL" if one.fell else "holds"
+        say(
+            f"{verdict}  {one.field}: {_share(one.before)} before, {_share(one.now)} now, change "
+            f"{one.change or 0:+.1%}{interval}; {one.lost:,} lost, {one.won:,} won of {one.items:,} items"
+        )
+        if one.settled_otherwise:
+            say(f"       {one.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"

@@ -1,0 +1,235 @@
+"""What hitlab answers a shell at each Tab: how what was typed so far may go on, with names of the file in force.
+
+Nothing is told here that `hitlab traces` and `hitlab study status` would not list for the same seat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from lab.cli.arguments import Command, Parser
+from lab.core.errors import LabError
+
+if TYPE_CHECKING:
+    from lab.cli.arguments import NameKind
+    from lab.core.settings import Settings
+    from store.store import Store
+
+
+def complete(parser: Parser) -> NoReturn:
+    """Answers a shell that asks how what was typed so far may go on, and exits; without argcomplete nothing is said."""
+    try:
+        from argcomplete.finders import CompletionFinder
+    except ImportError:
+        sys.exit(1)
+    line = os.environ.get("COMP_LINE", "")
+    words = line.split() if line[-1:].isspace() else line.split()[:-1]
+    _build(parser, words)
+    CompletionFinder()(parser, always_complete_options=False)
+    sys.exit(1)
+
+
+def _build(parser: Parser, words: Sequence[str]) -> None:
+    """Puts parsers in the place of the commands that are named, and says of arguments which names there are."""
+    for action in parser._actions:
+        if action.dest in parser.names:
+            action.completer = _Completer(parser.names[action.dest])  # type: ignore[attr-defined]  # as argcomplete asks
+        if isinstance(action, argparse._SubParsersAction):
+            commands = action._name_parser_map
+            for name in commands.keys() & set(words):
+                if isinstance(command := commands[name], Command):
+                    commands[name] = command.parser()
+                    _build(commands[name], words)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a shell asks for: names that begin with `prefix`, beside what was `typed` for other arguments."""
+
+    prefix: str
+    typed: Mapping[str, object]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force, with the file and the person that were typed."""
+        from lab.core.settings import load
+
+        return load(db=self.typed.get("db"), person=self.typed.get("person"))
+
+
+class _Completer:
+    """Names of one kind, as argcomplete asks for them."""
+
+    def __init__(self, kind: NameKind) -> None:
+        self.kind = kind
+
+    def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> Sequence[str] | Mapping[str, str]:
+        """The names, with a word on each where there is one; none where the file cannot be read."""
+        names = _NAMES[self.kind]
+        try:
+            return names(Asked(prefix, vars(parsed_args)))
+        except (LabError, OSError, ValueError):
+            return []
+
+
+# -- names of the file ---------------------------------------------------------------------------------------------
+
+_MOST_RUNS = 200
+"""Runs that are listed at most."""
+
+
+def _store(settings: Settings) -> Store:
+    """The file in force, only to be read; nothing is made, swept or migrated. `LabError` where there is none."""
+    from lab.core.settings import database
+    from store.store import Store
+
+    return Store.open(database(settings), create=False, readonly=True)
+
+
+def _runs(asked: Asked) -> Mapping[str, str]:
+    """Runs' ids with their tasks, the newest first, for those whom `hitlab traces` lists them."""
+    from lab.studies.seats import sees_outcomes
+
+    settings = asked.settings
+    if not sees_outcomes(settings.seat):
+        return {}
+    with _store(settings) as store:
+        return dict(store.runs.names(asked.prefix, _MOST_RUNS))
+
+
+def _studies(asked: Asked) -> list[str]:
+    """Studies' names; who rates or plays is told of those alone in which something is dealt to them."""
+    from lab.studies.seats import sees_outcomes
+
+    settings = asked.settings
+    with _store(settings) as store:
+        names = store.studies.names()
+        if sees_outcomes(settings.seat):
+            return names
+        return [name for name in names if store.studies.progress(store.studies.study(name), settings.person).dealt]
+
+
+def _raters(asked: Asked) -> Sequence[str]:
+    """The people of the study that was typed, for those whom `hitlab study status` lists them."""
+    from lab.studies.seats import sees_outcomes
+    from lab.studies.study_places import study_named
+
+    settings = asked.settings
+    study = asked.typed.get("study")
+    if not sees_outcomes(settings.seat) or not isinstance(study, str):
+        return ()
+    with _store(settings) as store:
+        return study_named(store, study).raters
+
+
+# -- names that come with hitlab ------------------------------------------------------------------------------------
+
+
+def _or_files(names: Sequence[str], asked: Asked) -> list[str]:
+    """Names, and files of one's own that do as well."""
+    from argcomplete.completers import FilesCompleter
+
+    return [*names, *FilesCompleter()(asked.prefix)]
+
+
+def _tasks(asked: Asked) -> list[str]:
+    from simulators import library
+
+    return _or_files([*library.tasks()], asked)
+
+
+def _personas(asked: Asked) -> list[str]:
+    from simulators import library
+
+    return _or_files([*library.personas()], asked)
+
+
+def _protocols(asked: Asked) -> list[str]:
+    from annotators.protocols import names
+
+    return _or_files(names(), asked)
+
+
+def _plans(asked: Asked) -> list[str]:
+    from annotators.presets import presets
+    from annotators.protocols import names
+
+    return _or_files([*presets(), *names()], asked)
+
+
+def _schemas(asked: Asked) -> list[str]:
+    from lab.cli.schemas import names
+
+    return names()
+
+
+def _agents(asked: Asked) -> list[str]:
+    """The forms of an agent's name; the ways in which a task's playbook goes wrong, for those who may know them."""
+    from lab.runs.spec import AGENT_FORMS
+
+    kind, colon, source = asked.prefix.partition(":")
+    if kind == "recorded" and colon:
+        asked = msgspec.structs.replace(asked, prefix=source)
+        return [f"recorded:{id}" for id in _runs(asked)]
+    if kind == "playbook" and colon:
+        return [f"playbook:{name}" for name in _playbooks(asked)]
+    return _beginnings(AGENT_FORMS)
+
+
+def _playbooks(asked: Asked) -> list[str]:
+    from lab.studies.seats import sees_outcomes
+    from simulators import library
+
+    tasks = asked.typed.get("task") or asked.typed.get("tasks")
+    names = [tasks] if isinstance(tasks, str) else tasks if isinstance(tasks, list) else []
+    if not sees_outcomes(asked.settings.seat):
+        return []
+    return [one.name for name in names for one in library.task(name).playbooks]
+
+
+def _users(asked: Asked) -> list[str]:
+    from lab.runs.spec import USER_FORMS
+    from simulators import library
+
+    if asked.prefix.startswith("script:"):
+        return [f"script:{name}" for name in library.scripts()]
+    return _beginnings(USER_FORMS)
+
+
+def _beginnings(forms: Sequence[str]) -> list[str]:
+    """Names without what is to be filled in: `model:` of `model:NAME`."""
+    return list(dict.fromkeys(form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for form in forms))
+
+
+def _columns(asked: Asked) -> list[str]:
+    from lab.runs.run_order import SORTS
+
+    return [*SORTS]
+
+
+def _groups(asked: Asked) -> list[str]:
+    from lab.runs.run_order import GROUPS
+
+    return [*GROUPS]
+
+
+_NAMES: dict[NameKind, Callable[[Asked], Sequence[str] | Mapping[str, str]]] = {
+    "agent": _agents,
+    "column": _columns,
+    "group": _groups,
+    "persona": _personas,
+    "plan": _plans,
+    "protocol": _protocols,
+    "rater": _raters,
+    "run": _runs,
+    "schema": _schemas,
+    "study": _studies,
+    "task": _tasks,
+    "user": _users,
+}
+"""Which names there are, by what they are of."""

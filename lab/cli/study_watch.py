@@ -1,0 +1,218 @@
+"""The command that watches studies under way: how far each person is, how fast, until when, and who straggles."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from rich.cells import cell_len
+
+from lab.cli.app import show_room
+from lab.cli.arguments import Arguments, Parser, seconds
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import emit, say
+from lab.cli.repaint import can_repaint, repaint
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.core.study_progress import StudyProgress
+from lab.core.text_table import GAP, beside, cut, folded
+from lab.studies import progress_words
+from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+EVERY = 5.0
+"""Seconds between two looks."""
+_LEAST = 0.5
+_WIDE = 240
+"""Columns of what is no terminal."""
+
+
+class StudiesWatched(msgspec.Struct, frozen=True):
+    """How far studies were `at` a time (UTC): `study watch`; never what anybody answered."""
+
+    at: str
+    studies: tuple[StudyProgress, ...]
+
+
+class StudyWatchArguments(Arguments):
+    """What `study watch` takes."""
+
+    study: list[str]
+    every: float
+    once: bool
+    open: bool
+
+
+def add_study_watch(parser: Parser) -> None:
+    parser.runs(watch, StudyWatchArguments)
+    parser.study("*")
+    parser.add_argument("--every", type=seconds, default=EVERY, metavar="SECONDS", help=f"default: {EVERY:g}")
+    parser.add_argument("--once", action="store_true", help="print it once; so does --json, and what is no terminal")
+    parser.add_argument("--open", action="store_true", help="open the room of one study in the app instead")
+    parser.json()
+    parser.examples(
+        """\
+  hitlab study watch                   all studies that go on, a line each
+  hitlab study watch tdg               a line for each of its people; q ends it
+  hitlab study watch tdg pspa-e3 --every 30
+  hitlab study watch tdg --once        printed, with what each column means
+"""
+    )
+
+
+def watch(args: StudyWatchArguments) -> int:
+    """Shows how far studies are, again and again on a terminal; without a name all that go on, a line each."""
+    settings = settings_for(args.db, sees_outcomes, "study watch")
+    if args.every < _LEAST:
+        raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
+    if args.open:
+        return _opened(args, settings)
+    with open_store(settings, create=False, readonly=True) as store:
+        from lab.studies.study_progress import ProgressReader, check_whole
+
+        check_whole(store, "study watch")
+        reader = ProgressReader(store)
+        studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
+        if args.json or args.once or not can_repaint():
+            watched = _watched(reader.read, studies or _running(store))
+            emit(watched, lambda _: _print(watched, each=bool(studies)), json=args.json)
+            return 0
+
+        def page(columns: int, rows: int) -> list[str]:
+            watched = _watched(reader.read, studies or _running(store))
+            return _page(watched, columns, rows, each=bool(studies))
+
+        repaint(page, args.every)
+    return 0
+
+
+def _opened(args: StudyWatchArguments, settings: Settings) -> int:
+    """The room of one study."""
+    if args.json or args.once or len(args.study) != 1:
+        raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
+    with open_store(settings, create=False) as store:
+        from lab.studies.study_progress import check_whole
+        from screens.navigation import Opening
+
+        check_whole(store, "study watch")
+        study = study_named(store, args.study[0])
+        opening = Opening("progress", study=study)
+        return show_room(store, settings, opening, f"study {study.id}", "`hitlab study watch STUDY` prints it.")
+
+
+def _running(store: Store) -> list[Study]:
+    from lab.studies.study_progress import running_studies
+
+    return running_studies(store)
+
+
+def _watched(read: Callable[[Study, float], StudyProgress], studies: Sequence[Study]) -> StudiesWatched:
+    from lab.studies.study_progress import iso_time
+
+    now = time.time()
+    return StudiesWatched(iso_time(now), tuple(read(study, now) for study in studies))
+
+
+# -- lines -------------------------------------------------------------------------------------------------------
+
+
+class _Table(NamedTuple):
+    """Lines of a table, its titles first, and the names of the columns that there was room for."""
+
+    lines: list[str]
+    shown: list[str]
+
+
+def _print(watched: StudiesWatched, *, each: bool) -> None:
+    """All of it, with what the columns mean."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    lines, means = _lines(watched, width, each=each)
+    for line in (*lines, *means):
+        say(line)
+
+
+def _page(watched: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
+    """As much of it as a terminal has room for; below it when it was read, and how it ends."""
+    room = max(1, rows - 1)
+    most = room // max(1, len(watched.studies)) if each else None
+    lines, means = _lines(watched, columns, each=each, most=most)
+    if len(lines) > room:
+        lines = [*lines[: room - 1], f"and {len(lines) - room + 1:,} more lines (--once prints all)"]
+    lines = [*lines, *means][:room]
+    blank = [""] * (room - len(lines))
+    return [cut(line, columns) for line in (*lines, *blank, f"{watched.at[11:19]} UTC   q ends it")]
+
+
+def _lines(watched: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
+    """Every study; each with its people in at most so many lines where that is said. And what the columns mean."""
+    if not watched.studies:
+        return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
+    if not each:
+        return _table(STUDIES, [progress_words.study_cells(one) for one in watched.studies], width).lines, []
+    lines: list[str] = []
+    shown: dict[str, None] = {}
+    for progress in watched.studies:
+        one = _one_study(progress, width, most - bool(lines) if most is not None else None)
+        lines += [*([""] if lines else []), *one.lines]
+        shown |= dict.fromkeys(one.shown)
+    means = [*progress_words.legend([name for name in RATERS if name in shown], RATERS), *STRAGGLERS]
+    return lines, ["", *_folded(means, width)]
+
+
+def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
+    """A study: its people, judges, all together, and its questions."""
+    head = _folded([progress_words.head_words(progress)], width)
+    fields = [progress_words.field_cells(one) for one in progress.fields if one.differ.n]
+    questions = ["", *_table(FIELDS, fields, width).lines] if fields else []
+    rows = [progress_words.rater_cells(one, progress.at) for one in progress.raters]
+    rows += [progress_words.judge_cells(one) for one in progress.judges]
+    table = _table(RATERS, [*rows, progress_words.total_cells(progress)], width)
+    if most is not None and len(head) + len(table.lines) + len(questions) > most:
+        questions = []
+    lines = table.lines
+    if most is not None and len(head) + len(lines) > most:
+        lines = _shortened(progress, lines, max(1, most - len(head) - 3))
+    return _Table([*head, *lines, *questions], table.shown)
+
+
+def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
+    """A table with so many people: those for whom a manager would do something, then others in their order."""
+    title, *rows, total = lines
+    urgent = [at for at, one in enumerate(progress.raters) if one.held or one.straggler or one.clashes]
+    order = dict.fromkeys([*urgent, *range(len(rows))])
+    chosen = sorted([*order][:most])
+    return [title, *(rows[at] for at in chosen), f"and {len(rows) - len(chosen):,} more (--once prints all)", total]
+
+
+def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
+    """Rows below their titles; where there is no room for all columns some give way, and then long words are cut."""
+    cells = [{name: column.title for name, column in table.items()}, *rows]
+    needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
+    shown = progress_words.columns_for(table, rows, needs, width, GAP)
+    widths = {name: needs[name] for name in shown}
+    over = sum(widths.values()) + GAP * (len(shown) - 1) - width
+    for name in sorted(("name", "question", "note"), key=lambda name: -widths.get(name, 0)):
+        if over > 0 and name in widths:
+            least = max(4, widths[name] - over)
+            over -= widths[name] - least
+            widths[name] = least
+    right = [table[name].right for name in shown]
+    lines = [
+        line.rstrip()
+        for row in cells
+        for line in beside([[cut(row.get(name, ""), widths[name])] for name in shown], [*widths.values()], right)
+    ]
+    return _Table(lines, shown)
+
+
+def _folded(texts: Sequence[str], width: int) -> list[str]:
+    return [line for text in texts for line in folded(text, width)]

@@ -1,0 +1,111 @@
+"""The page by which a manager watches a study in a browser: tables, and a script that puts newer ones in their place.
+
+Nothing on it leads anywhere, nothing can be typed or pressed; without scripts it is loaded again by the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from string import Template
+
+from lab.core.study_progress import StudyProgress
+from lab.studies import progress_words
+from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
+
+EVERY = 5
+"""Seconds between two looks."""
+
+
+def progress_page(progress: StudyProgress, nonce: str) -> str:
+    """How far a study is, whole."""
+    return _PAGE.substitute(
+        title=escape(progress_words.head_words(progress)), nonce=nonce, every=EVERY, body=_body(progress)
+    )
+
+
+def _body(progress: StudyProgress) -> str:
+    at = progress.at
+    rows = [
+        (progress_words.rater_cells(one, at), "urgent" if one.straggler or one.held else "") for one in progress.raters
+    ]
+    rows += [(progress_words.judge_cells(one), "judge") for one in progress.judges]
+    rows += [(progress_words.total_cells(progress), "all")]
+    fields = [(progress_words.field_cells(one), "") for one in progress.fields if one.differ.n]
+    means = [*progress_words.legend(_shown(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
+    return "".join(
+        (
+            f"<h1>{escape(progress_words.head_words(progress))}</h1>",
+            _table(RATERS, rows),
+            _table(FIELDS, fields) if fields else "",
+            f"<p>read at {at[11:19]} UTC</p>",
+            f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in means)}</ul>",
+        )
+    )
+
+
+def _shown(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) -> list[str]:
+    """The columns in which anything stands."""
+    return [name for name in table if any(row.get(name) for row in rows)]
+
+
+def _table(table: Mapping[str, ProgressColumn], rows: Sequence[tuple[Cells, str]]) -> str:
+    """Rows, each with its class, below their titles."""
+    names = _shown(table, [cells for cells, _ in rows])
+    heads = (f'<th scope="col"{_side(table[name])}>{escape(table[name].title)}</th>' for name in names)
+    lines = (f'<tr class="{looks}">{"".join(_cells(table, names, cells))}</tr>' for cells, looks in rows)
+    return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _cells(table: Mapping[str, ProgressColumn], names: Sequence[str], cells: Cells) -> Iterable[str]:
+    for at, name in enumerate(names):
+        words = escape(cells.get(name, ""))
+        yield f'<th scope="row">{words}</th>' if not at else f"<td{_side(table[name])}>{words}</td>"
+
+
+def _side(column: ProgressColumn) -> str:
+    return ' class="number"' if column.right else ""
+
+
+_PAGE = Template("""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>$title - hitlab</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<noscript><meta http-equiv="refresh" content="$every"></noscript>
+<link rel="icon" href="data:,">
+<style nonce="$nonce">
+body { margin: 0; background: #16181d; color: #e6e8ee; font: 15px/1.5 system-ui, sans-serif; }
+main { padding: 1rem 2rem; overflow-x: auto; }
+h1 { font-size: 1.2rem; }
+table { border-collapse: collapse; margin: 1rem 0; }
+th, td { padding: .25em .9em; text-align: left; font-weight: normal; white-space: nowrap; }
+thead th, p, ul { color: #a4abbd; }
+tbody tr { border-top: 1px solid #2c303a; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.all { border-top: 2px solid #596070; }
+.all th, .all td { font-weight: bold; }
+.urgent td:last-child { color: #ffb454; }
+ul { padding-left: 1.2em; font-size: 13px; }
+#lost { position: fixed; right: 0; bottom: 0; padding: .3em 1em; background: #7a2d2d; }
+#lost[hidden] { display: none; }
+</style></head><body><main id="progress">$body</main>
+<div id="lost" role="status" hidden>The connection was lost. This page tries again by itself.</div>
+<script nonce="$nonce">
+const at = id => document.getElementById(id);
+let ended = false;
+async function renew() {
+  if (document.hidden || ended) return;
+  try {
+    const answer = await fetch(location.href, {cache: "no-store"});
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector("main");
+    ended = fresh !== null && (answer.status === 403 || answer.status === 404);
+    if (fresh !== null && (answer.ok || ended)) at("progress").replaceChildren(...fresh.childNodes);
+    at("lost").hidden = answer.ok || ended;
+  } catch (error) {
+    at("lost").hidden = false;
+  }
+}
+setInterval(renew, $every * 1000);
+document.addEventListener("visibilitychange", renew);
+</script></body></html>
+""")

@@ -1,0 +1,38 @@
+"""What a question to a model is likely to cost, before it is asked."""
+
+from __future__ import annotations
+
+from annotators.judging.question import JudgeQuestion, JudgeView
+from annotators.judging.sheet_answer import asked_places
+from lab.core.run_records import Blob
+
+_CHARACTERS = 3.5
+"""Characters of a text in one token, about."""
+_PIXELS = 750
+"""Pixels of a picture in one token, about."""
+_ENTRY = 60
+"""Tokens that a model needs to answer at one place, with its reason, about."""
+
+
+def tokens_sent(question: JudgeQuestion) -> int:
+    """Tokens of a question, about."""
+    return round(sum(_tokens(part) for message in question.messages for part in message.parts))
+
+
+def tokens_back(view: JudgeView) -> int:
+    """Tokens of an answer that fills in a whole sheet, about."""
+    return _ENTRY * max(1, sum(1 for _ in asked_places(view)))
+
+
+def dollars(sent: int, back: int, prices: tuple[float, float]) -> float:
+    """US dollars, by prices for a million tokens sent and back."""
+    return (sent * prices[0] + back * prices[1]) / 1e6
+
+
+def _tokens(part: str | Blob) -> float:
+    if isinstance(part, str):
+        return len(part.encode()) / _CHARACTERS
+    from lab.core.safe_images import open_picture
+
+    with open_picture(part.data) as picture:
+        return picture.width * picture.height / _PIXELS

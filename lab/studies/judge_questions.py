@@ -1,0 +1,91 @@
+"""What a judge would be asked: counted and priced beforehand, and shown exactly as it would be sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from annotators.judging.sheet_prompt import SheetJudge
+from lab.core.run_records import Blob
+from lab.core.study import Unit
+from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
+from lab.studies.judging import JudgingJob
+
+if TYPE_CHECKING:
+    from lab.llm.client import Llm
+
+
+class JudgeEstimate(msgspec.Struct, frozen=True):
+    """What judging would take: `judge --dry-run`. `cost` is in US dollars, None where no price is known.
+
+    Of a `staged` method the first question of each sheet is counted: how many follow depends on the answers.
+    """
+
+    sheets: int
+    questions: int
+    found_again: int
+    pictures: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    staged: bool
+
+
+class ShownPart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A text, or a picture by its type, size in bytes and hash."""
+
+    text: str = ""
+    mime: str = ""
+    size: int = 0
+    sha256: str = ""
+
+
+class ShownMessage(msgspec.Struct, frozen=True):
+    """One turn of what would be sent."""
+
+    role: str
+    parts: tuple[ShownPart, ...]
+
+
+class ShownQuestion(msgspec.Struct, frozen=True):
+    """What would be sent first about a unit: `judge --show-prompt`."""
+
+    judge: str
+    method: str
+    stage: str
+    unit: str
+    sha: str
+    messages: tuple[ShownMessage, ...]
+
+
+def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
+    """Counts questions, tokens and cost of what is to do, and asks nothing."""
+    sheets = job.sheets()
+    questions = found = pictures = sent = back = 0
+    for (unit, run), question in zip(sheets, job.first_questions(sheets), strict=True):
+        if question is None:
+            found += 1
+            continue
+        questions += 1
+        pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
+        sent += tokens_sent(question)
+        back += tokens_back(job.view(unit, run))
+    prices = llm.prices()
+    cost = dollars(sent, back, prices) if prices is not None else None
+    return JudgeEstimate(
+        len(sheets), questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
+    )
+
+
+def shown_question(job: JudgingJob, unit: Unit) -> ShownQuestion:
+    """The first question about a unit, as it would be sent."""
+    question = job.first_question(unit, 1)
+    messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
+    return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages)
+
+
+def _shown(part: str | Blob) -> ShownPart:
+    if isinstance(part, str):
+        return ShownPart(part)
+    return ShownPart(mime=part.mime, size=len(part.data), sha256=part.sha256)

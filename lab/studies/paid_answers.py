@@ -1,0 +1,75 @@
+"""Answers of models that were paid for: each is an act in the file as soon as it comes, and is paid for once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from annotators.judging.question import JudgeQuestion
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.step import Usage
+from lab.core.study import Study
+from lab.core.task import Actor
+from store.store import Store
+
+JUDGED: tuple[ActKind, ...] = ("judged",)
+"""The acts that hold what a model answered."""
+
+
+class PaidAnswer(NamedTuple):
+    """What a model said to a question, and what that cost."""
+
+    text: str
+    usage: Usage
+
+
+class PaidAnswers:
+    """The paid answers of one judge at one study. `config_sha` is how it is asked: another one is another judge."""
+
+    def __init__(self, store: Store, study: Study, judge: Actor, config_sha: str) -> None:
+        self._store, self._study = store, study
+        self._judge, self._config = judge, config_sha
+        self._once: dict[str, PaidAnswer] | None = None
+        self._sheet: tuple[str, int, dict[str, PaidAnswer]] = ("", 0, {})
+
+    def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
+        """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
+        return self._of_all().get(question.sha) if question.once else self._of(unit, run).get(question.sha)
+
+    def keep(self, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> None:
+        """Keeps an answer, durable on return."""
+        detail: dict[str, Any] = {
+            "question": question.sha,
+            "stage": question.stage,
+            "answer": answer.text,
+            "usage": msgspec.to_builtins(answer.usage),
+            "config_sha": self._config,
+        }
+        if question.once:
+            detail["once"] = True
+        study = self._study
+        act = Act(uuid7(), study.id, study.version, self._judge, "judged", now(), unit, run, detail)
+        self._store.labels.record_act(act)
+        found = self._of_all() if question.once else self._of(unit, run)
+        found[question.sha] = answer
+
+    def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
+        if self._sheet[:2] != (unit, run):
+            acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
+            self._sheet = unit, run, self._read(acts)
+        return self._sheet[2]
+
+    def _of_all(self) -> dict[str, PaidAnswer]:
+        if self._once is None:
+            acts = self._store.labels.acts_of(self._study, JUDGED)
+            self._once = self._read([act for act in acts if act.rater == self._judge and act.detail.get("once")])
+        return self._once
+
+    def _read(self, acts: list[Act]) -> dict[str, PaidAnswer]:
+        return {
+            act.detail["question"]: PaidAnswer(act.detail["answer"], msgspec.convert(act.detail["usage"], Usage))
+            for act in acts
+            if act.act == "judged" and act.detail.get("config_sha") == self._config
+        }

@@ -1,0 +1,296 @@
+"""How far studies are, in words: the same tables on a terminal, in the room Progress and on the page in a browser.
+
+A dash stands where nothing is known. Everything returned is plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from lab.core.plain_text import plain
+from lab.core.rounding import count, rounded
+from lab.core.study_progress import (
+    NOTHING,
+    FieldDisagreement,
+    JudgeProgress,
+    ProgressTotal,
+    RaterProgress,
+    Share,
+    StudyProgress,
+)
+
+NONE = "-"
+Cells = Mapping[str, str]
+"""What stands in a row, by column."""
+
+
+class ProgressColumn(NamedTuple):
+    """A column of a table: its title, what it means, and whether it stands at the right."""
+
+    title: str
+    means: str = ""
+    right: bool = True
+
+
+RATERS: dict[str, ProgressColumn] = {
+    "name": ProgressColumn("person", right=False),
+    "done": ProgressColumn("done", "items handed in, of those dealt"),
+    "left": ProgressColumn("left", "items that are theirs to do"),
+    "pace": ProgressColumn("s each", "the median of the seconds of work on an item handed in, without times away"),
+    "work": ProgressColumn("work left", "those items at that pace"),
+    "until": ProgressColumn(
+        "done by", "if it goes on as in the last seven days; known from two sittings on that lie a day apart"
+    ),
+    "pilot": ProgressColumn("pilot", "calibration answers that are right"),
+    "seen": ProgressColumn("seen", "when they did anything last"),
+    "differs": ProgressColumn(
+        "differs", "answers that are not what most of the others say; a judge's: not what most people say"
+    ),
+    "flags": ProgressColumn("flags", "flags raised on what is handed in"),
+    "back": ProgressColumn("back", "items taken back and not handed in again"),
+    "cost": ProgressColumn("cost", "what a judge's answers cost, where that is stored"),
+    "note": ProgressColumn("", right=False),
+}
+"""A study's people and judges, a line each."""
+STUDIES: dict[str, ProgressColumn] = {
+    "name": ProgressColumn("study", right=False),
+    "state": ProgressColumn("", right=False),
+    "people": ProgressColumn("people", "who takes part now"),
+    **{name: RATERS[name] for name in ("done", "left", "pace", "work", "until", "seen")},
+    "differs": ProgressColumn("differs", "items that two or more people answered, and not all the same"),
+    "note": ProgressColumn("", right=False),
+    "cost": RATERS["cost"],
+    "title": ProgressColumn("title", right=False),
+}
+"""Studies, a line each."""
+FIELDS: dict[str, ProgressColumn] = {
+    "question": ProgressColumn("question", right=False),
+    "differs": ProgressColumn("differs", STUDIES["differs"].means),
+}
+"""A study's questions, a line each."""
+GIVE_WAY = ("title", "back", "flags", "cost", "pilot", "people", "differs", "until", "work", "seen", "pace")
+"""Which columns are left out where there is no room for all, the first of these first."""
+STRAGGLERS = (
+    "quiet: not seen for more than three times their usual gap between two sittings, and for a day "
+    "(who had fewer than three sittings: the others' usual gap)",
+    "behind: done less than half of what the others have (the median of at least two), once these have done a fifth",
+)
+"""Who straggles, in words."""
+
+
+def rater_cells(one: RaterProgress, at: str) -> Cells:
+    """A person's line; `at` is now."""
+    return {
+        "name": _code(one.rater),
+        "done": f"{one.done:,}/{one.dealt:,}",
+        "left": f"{one.left:,}",
+        "pace": _seconds(one.pace),
+        "work": duration(one.work_left),
+        "until": day(one.until),
+        "pilot": share(one.pilot),
+        "seen": ago(one.seen, at),
+        "differs": share(one.apart),
+        "flags": _some(one.flags),
+        "back": _some(one.returned),
+        "cost": "",
+        "note": ", ".join(rater_notes(one)),
+    }
+
+
+def judge_cells(one: JudgeProgress) -> Cells:
+    """A judge's line: nobody waits for one, so that it has no times."""
+    return {
+        **dict.fromkeys(RATERS, ""),
+        "name": _code(one.judge),
+        "done": f"{one.answered:,}/{one.units:,}",
+        "differs": share(one.apart),
+        "cost": dollars(one.cost),
+        "note": "judge" if one.kind == "model" else one.kind,
+    }
+
+
+def total_cells(progress: StudyProgress) -> Cells:
+    """The line of everybody together."""
+    one = progress.total
+    return {
+        "name": "all",
+        **_sums(one, progress.at),
+        "pilot": share(one.pilot),
+        "flags": _some(one.flags),
+        "back": _some(one.returned),
+        "note": ", ".join(total_notes(one)),
+    }
+
+
+def study_cells(progress: StudyProgress) -> Cells:
+    """A study's line among others."""
+    one = progress.total
+    return {
+        "name": _code(progress.name),
+        "state": progress.state,
+        "people": f"{one.people:,}",
+        **_sums(one, progress.at),
+        "note": ", ".join(total_notes(one)),
+        "title": plain(progress.title, lines=False),
+    }
+
+
+def _sums(one: ProgressTotal, at: str) -> Cells:
+    return {
+        "done": f"{one.done:,}/{one.dealt:,}",
+        "left": f"{one.left:,}",
+        "pace": _seconds(one.pace),
+        "work": duration(one.work_left),
+        "until": day(one.until),
+        "seen": ago(one.seen, at),
+        "differs": share(one.differ),
+        "cost": dollars(one.cost) if one.cost is not None else "",
+    }
+
+
+def field_cells(one: FieldDisagreement) -> Cells:
+    """A question's line."""
+    return {"question": plain(one.question, lines=False), "differs": share(one.differ)}
+
+
+def rater_notes(one: RaterProgress) -> list[str]:
+    """What a manager would act on, a word or two each; the most urgent first."""
+    notes = [
+        ("withdrew", one.withdrawn),
+        ("replaced", one.replaced),
+        ("held", one.held),
+        *((why, True) for why in one.straggler),
+        (f"{one.clashes:,} to settle", one.clashes > 0),
+        ("not begun", one.dealt > 0 and not one.begun and bool(one.left) and one.seen is None),
+        ("done", one.dealt > 0 and not one.left and not one.replaced and not one.withdrawn),
+    ]
+    return [word for word, holds in notes if holds]
+
+
+def total_notes(one: ProgressTotal) -> list[str]:
+    """The same of everybody together."""
+    notes = [
+        (f"{one.held:,} held", one.held),
+        (count(one.stragglers, "straggler"), one.stragglers),
+        (f"{one.clashes:,} to settle", one.clashes),
+    ]
+    return [word for word, many in notes if many]
+
+
+def head_words(progress: StudyProgress) -> str:
+    """A study in a line: its name, title and state."""
+    state = "" if progress.state == "running" else progress.state
+    parts = (_code(progress.name), plain(progress.title, lines=False), state)
+    return "   ".join(filter(None, parts))
+
+
+def rater_words(one: RaterProgress, at: str) -> str:
+    """A person in a line, each number with what it is; a dash where nothing is known is left out."""
+    cells = rater_cells(one, at)
+    told = {
+        "pace": "{} s each",
+        "work": "{} of work left",
+        "until": "done by {}",
+        "pilot": "pilot {} right",
+        "seen": "seen {}",
+        "differs": "differs in {}",
+        "flags": "{} flags",
+        "back": "{} taken back",
+    }
+    numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] not in ("", NONE)]
+    notes = ", ".join(note for note in rater_notes(one) if note != "done")
+    return "   ".join(filter(None, (cells["name"], f"{cells['done']} done", *numbers, notes)))
+
+
+def judge_words(one: JudgeProgress) -> str:
+    """A judge in a line."""
+    cells = judge_cells(one)
+    parts = [cells["name"], cells["note"], f"{cells['done']} items answered"]
+    parts += [f"differs from most people in {cells['differs']}"] if one.apart.n else []
+    parts += [f"cost {cells['cost']}"] if one.cost is not None else []
+    return "   ".join(parts)
+
+
+def total_words(progress: StudyProgress) -> str:
+    """All together in a line."""
+    one, cells = progress.total, total_cells(progress)
+    told = {
+        "pace": "{} s each",
+        "work": "{} of work left",
+        "until": "done by {}",
+        "differs": "people differ in {} items",
+    }
+    numbers = [words.format(cells[name]) for name, words in told.items() if cells[name] != NONE]
+    return "   ".join([count(one.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(one)])
+
+
+def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[str]:
+    """What the columns of a table mean, a line each."""
+    return [f"{table[name].title}: {table[name].means}" for name in columns if table[name].means]
+
+
+def columns_for(
+    table: Mapping[str, ProgressColumn], rows: Sequence[Cells], needs: Mapping[str, int], width: int, gap: int
+) -> list[str]:
+    """The names of the columns that are shown in `width` cells: none that is empty, and the rest as far as they fit.
+
+    `needs` are the cells that each takes, `gap` the blanks between two.
+    """
+    shown = [name for name in table if any(row.get(name) for row in rows)]
+    for name in GIVE_WAY:
+        if sum(needs[one] + gap for one in shown) - gap <= width:
+            break
+        shown = [one for one in shown if one != name]
+    return shown
+
+
+# -- single values -----------------------------------------------------------------------------------------------
+
+
+def share(one: Share) -> str:
+    """A share with its n: `12 % of 40`."""
+    return NONE if one == NOTHING or one.share is None else f"{rounded(one.share, 0, 100)} % of {one.n:,}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds of work in minutes or hours."""
+    if seconds is None:
+        return NONE
+    if seconds < 60:
+        return f"{rounded(seconds, 0)} s"
+    return f"{rounded(seconds / 60, 0)} min" if seconds < 5400 else f"{rounded(seconds / 3600, 1)} h"
+
+
+def ago(then: str | None, at: str) -> str:
+    """How long before `at` something was."""
+    if then is None:
+        return NONE
+    seconds = (datetime.fromisoformat(at) - datetime.fromisoformat(then)).total_seconds()
+    for least, unit, word in ((172_800, 86_400, "days"), (7200, 3600, "h"), (60, 60, "min")):
+        if seconds >= least:
+            return f"{int(seconds // unit):,} {word} ago"
+    return "just now"
+
+
+def day(then: str | None) -> str:
+    """The day of a time, where the manager is."""
+    return NONE if then is None else datetime.fromisoformat(then).astimezone().strftime("%Y-%m-%d")
+
+
+def dollars(cost: float | None) -> str:
+    """US dollars; so small a sum as one answer's keeps its cents' parts."""
+    return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.01 or not cost else 4)}"
+
+
+def _seconds(seconds: float | None) -> str:
+    return NONE if seconds is None else rounded(seconds, 1)
+
+
+def _some(many: int) -> str:
+    return f"{many:,}" if many else ""
+
+
+def _code(name: str) -> str:
+    return plain(name, lines=False)

@@ -1,0 +1,320 @@
+"""How far a study and each of its people are, how fast, and until when: what a manager looks at while it goes on.
+
+Counts and times, never an answer. What the terminal, the room Progress, the page in a browser and `study status` tell
+is computed here. A reader reads on from the last row that it has, so that it may be asked every few seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from statistics import median
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from annotators.calibration import pilot_line
+from annotators.disagreement import apart_from_rest, differing_by_field, flags_raised
+from annotators.studied import StudyData
+from lab.core.codec import storable
+from lab.core.errors import LabError
+from lab.core.rating_sheet import Sheet, clashing
+from lab.core.study import Progress, Study
+from lab.core.study_progress import (
+    NOTHING,
+    FieldDisagreement,
+    JudgeProgress,
+    ProgressTotal,
+    RaterProgress,
+    Share,
+    Straggle,
+    StudyProgress,
+    StudyState,
+)
+from lab.studies.study_people import REPLACED, people_of
+from lab.studies.work_times import Answers, Records, WorkTimes, work_times
+from store.agreement_labels import Newest
+from store.store import Store
+
+QUIET_GAPS, QUIET_HOURS = 3, 24
+"""A rater is quiet who was seen no more for so many times their usual gap, and for so many hours."""
+BEHIND, BEHIND_FROM = 0.5, 0.2
+"""A rater is behind who has done less than this share of what the others have, once these have done that share."""
+
+
+def running_studies(store: Store) -> list[Study]:
+    """Every study that is neither locked nor archived, in its newest version, the newest first."""
+    lines = store.studies.lines(archived=False)
+    return [store.studies.study(line.id, line.version) for line in lines if not line.locked]
+
+
+def check_whole(store: Store, what: str) -> None:
+    """Raises `LabError` in a kit: who rates does not learn how the others do, and all of a study is elsewhere."""
+    kit = store.kit()
+    if kit is not None:
+        raise LabError(what, f"this file is a kit of {kit.rater}; a study is watched where all of it is.")
+
+
+def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[Sheet]]:
+    """Each person's sheets of pilot units, in their order; of one person alone where one is named."""
+    units = {unit.id: unit for unit in store.studies.units(study) if unit.pilot or unit.gold}
+    sheets: dict[str, list[Sheet]] = {}
+    for one in store.studies.assignments(study, rater or None, stage="pilot"):
+        unit = units.get(one.unit) or store.studies.unit(study, one.unit)
+        sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    return sheets
+
+
+class _Answered(NamedTuple):
+    """What follows from answers: by code where it is a person's."""
+
+    answers: Answers
+    apart: dict[str, Share]
+    flags: dict[str, int]
+    clashes: dict[str, int]
+    pilot: dict[str, Share]
+    judges: tuple[JudgeProgress, ...]
+    fields: tuple[FieldDisagreement, ...]
+
+
+class _Reading(NamedTuple):
+    """What was read of a study when its file went as far as `newest`."""
+
+    newest: Newest
+    records: Records
+    times: dict[str, WorkTimes]
+    consents: dict[str, str]
+    answered: _Answered
+
+
+class ProgressReader:
+    """Reads how far studies are, again and again; for one thread at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._readings: dict[str, _Reading] = {}
+        """By the study's hash."""
+
+    def read(self, study: Study, now: float | None = None) -> StudyProgress:
+        """How far a study is `now` (seconds since 1970; None: this moment)."""
+        now = time.time() if now is None else now
+        people = people_of(self._store, study)
+        reading = self._read(study, people)
+        tallies, gone = self._store.progress.tallies(study), self._store.progress.gone(study)
+        raters = [_rater(code, tallies.get(storable(code)), gone, reading, now) for code in people]
+        raters = _with_stragglers(raters, reading.times, now)
+        answered = reading.answered
+        return StudyProgress(
+            study.id,
+            study.version,
+            study.title,
+            study.protocol.id,
+            study.protocol.unit,
+            study.units,
+            self._state(study, raters),
+            study.bar,
+            iso_time(now),
+            tuple(raters),
+            answered.judges,
+            answered.fields,
+            _total(raters, reading.times, answered),
+        )
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read(self, study: Study, people: Sequence[str]) -> _Reading:
+        before = self._readings.get(study.sha)
+        if before is not None and not self._store.agreement.goes_on_from(before.newest):
+            before = None  # something was erased, or the file is another
+        plays = study.protocol.unit == "task to play"  # what happens in a run is no row of the study
+        if before is not None and not plays and self._store.progress.same_since(study, before.newest):
+            return before
+        newest = self._store.agreement.newest()
+        records = (before.records if before is not None else Records()).read_on(self._store, study)
+        same = before is not None and self._store.agreement.same_since(study, before.newest)
+        answered = before.answered if before is not None and same else self._answered(study, people)
+        times = work_times(people, records, answered.answers)
+        reading = _Reading(newest, records, times, _consents(records), answered)
+        self._readings[study.sha] = reading
+        return reading
+
+    def _answered(self, study: Study, people: Sequence[str]) -> _Answered:
+        store = self._store
+        columns, times = store.agreement.columns_and_times(study)
+        studied = StudyData(
+            study,
+            list(store.studies.units(study)),
+            columns,
+            store.labels.acts_of(study, REPLACED),
+            case=lambda run: None,
+            other=lambda name: studied,
+        )
+        flags = flags_raised(studied)
+        them = {at: columns.raters[at].id for at in studied.people}
+        return _Answered(
+            Answers.of(columns, times),
+            {code: apart_from_rest(studied, at) for at, code in them.items()},
+            {code: flags[at] for at, code in them.items() if at in flags},
+            {code: self._clashes(study, code) for code in people} if columns.clashes else {},
+            self._pilots(study, studied),
+            self._judges(studied),
+            differing_by_field(studied),
+        )
+
+    def _clashes(self, study: Study, code: str) -> int:
+        answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
+        return len(clashing(answers))
+
+    def _pilots(self, study: Study, studied: StudyData) -> dict[str, Share]:
+        if not any(unit.gold for unit in studied.units):
+            return {}
+        lines = (pilot_line(code, sheets) for code, sheets in pilot_sheets(self._store, study).items())
+        return {line.rater: Share(line.right, line.places) for line in lines}
+
+    def _judges(self, studied: StudyData) -> tuple[JudgeProgress, ...]:
+        if not studied.judges:
+            return ()
+        columns = studied.columns
+        costs: dict[tuple[str, str], float] = {}
+        for (_, kind, id, _), cost in self._store.agreement.costs(studied.study).items():
+            costs[kind, id] = costs.get((kind, id), 0.0) + cost
+        return tuple(
+            JudgeProgress(
+                one.id,
+                one.kind,
+                len(set(columns.unit[columns.rater == at].tolist())),
+                len(columns.units),
+                costs.get((one.kind, one.id)),
+                apart_from_rest(studied, at),
+            )
+            for at in studied.judges
+            for one in (columns.raters[at],)
+        )
+
+    def _state(self, study: Study, raters: Sequence[RaterProgress]) -> StudyState:
+        if self._store.studies.archived(study):
+            return "archived"
+        if self._store.studies.locked(study):
+            return "locked"
+        if not any(one.dealt for one in raters):
+            return "not dealt"
+        return "running" if any(one.left for one in raters) else "done"
+
+
+def _consents(records: Records) -> dict[str, str]:
+    """When each person agreed last, by their code as rows have it."""
+    times, kinds = records.acts
+    rows = [at for at, kind in enumerate(kinds) if kind == "consent"]
+    return {times.rater[row]: times.at[row] for row in sorted(rows, key=lambda row: times.at[row])}
+
+
+def _rater(
+    code: str, tally: Progress | None, gone: Collection[tuple[str, str]], reading: _Reading, now: float
+) -> RaterProgress:
+    """One person, but for whether they straggle: that depends on the others."""
+    name = storable(code)
+    tally = tally or Progress(code, 0, 0, 0)
+    times, answered = reading.times[code], reading.answered
+    replaced, withdrawn = (name, "replaced") in gone, (name, "withdrawn") in gone
+    left = 0 if replaced or withdrawn else tally.dealt - tally.done
+    return RaterProgress(
+        code,
+        tally.dealt,
+        tally.done,
+        left,
+        tally.begun,
+        times.pace,
+        times.worked,
+        left * times.pace if times.pace is not None and left else None,
+        None if tally.held else _iso(times.finish(left, now)),
+        _iso(times.seen),
+        reading.consents.get(name),
+        answered.pilot.get(code, NOTHING),
+        tally.held,
+        replaced,
+        withdrawn,
+        (),
+        answered.flags.get(code, 0),
+        times.returned,
+        answered.clashes.get(code, 0),
+        answered.apart.get(code, NOTHING),
+    )
+
+
+# -- who straggles -----------------------------------------------------------------------------------------------
+
+
+def _with_stragglers(
+    raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], now: float
+) -> list[RaterProgress]:
+    """The same people, those marked who are quiet or behind; nobody who waits for a manager, or has nothing left."""
+    gaps = {one.rater: gap for one in raters if (gap := times[one.rater].usual_gap) is not None}
+    marked = []
+    for one in raters:
+        straggler: list[Straggle] = []
+        if one.left and not one.held:
+            seen = times[one.rater].seen
+            if seen is not None and _quiet(now - seen, gaps.get(one.rater), gaps):
+                straggler.append("quiet")
+            if _behind(one, raters):
+                straggler.append("behind")
+        marked.append(replace(one, straggler=tuple(straggler)))
+    return marked
+
+
+def _quiet(away: float, usual: float | None, gaps: Mapping[str, float]) -> bool:
+    """Whether somebody is away for longer than is usual for them; for the others, where they had too few sittings."""
+    if usual is None and gaps:
+        usual = median(gaps.values())
+    return usual is not None and away > max(QUIET_GAPS * usual, QUIET_HOURS * 3600)
+
+
+def _behind(one: RaterProgress, raters: Sequence[RaterProgress]) -> bool:
+    others = [
+        other.done / other.dealt
+        for other in raters
+        if other.rater != one.rater and other.dealt and not other.replaced and not other.withdrawn
+    ]
+    if len(others) < 2:
+        return False
+    usual = median(others)
+    return usual >= BEHIND_FROM and one.done / one.dealt < BEHIND * usual
+
+
+# -- all together ------------------------------------------------------------------------------------------------
+
+
+def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], answered: _Answered) -> ProgressTotal:
+    items = [seconds for one in times.values() for seconds in one.items]
+    pace = median(items) if items else None
+    busy = [one for one in raters if one.left]
+    ends = [one.until for one in busy]
+    costs = [one.cost for one in answered.judges if one.cost is not None]
+    return ProgressTotal(
+        sum(not one.replaced and not one.withdrawn for one in raters),
+        sum(one.dealt for one in raters),
+        sum(one.done for one in raters),
+        sum(one.left for one in raters),
+        pace,
+        None if pace is None or not busy else sum(one.left * (one.pace or pace) for one in busy),
+        None if None in ends else max((end for end in ends if end), default=None),
+        max((one.seen for one in raters if one.seen), default=None),
+        sum((one.pilot for one in raters), NOTHING),
+        sum(one.held for one in raters),
+        sum(bool(one.straggler) for one in raters),
+        sum(one.flags for one in raters),
+        sum(one.returned for one in raters),
+        sum(one.clashes for one in raters),
+        sum((one.differ for one in answered.fields), NOTHING),
+        sum(costs) if costs else None,
+    )
+
+
+def iso_time(at: float) -> str:
+    """Seconds since 1970 as a time as rows have it (UTC)."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
+
+
+def _iso(at: float | None) -> str | None:
+    return None if at is None else iso_time(at)

@@ -1,0 +1,131 @@
+"""The words that were read from a run's pictures, for its search: what is known of them, and reading the rest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.core.rounding import count
+from lab.runs.picture_text import WordlessPicture, read_pictures
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.replay.timeline import Timeline
+
+if TYPE_CHECKING:
+    from lab.ocr.reader import TextReader
+    from store.store import Store
+
+
+class RunWords:
+    """Gives a timeline the read words of the run that is open; `owner` hears of more by `Changed`, and hands it back.
+
+    What is known is looked up, and the rest is read where a person asks for it, each on a thread of its own.
+    """
+
+    @dataclass
+    class Changed(Message):
+        """More is known of a run's pictures: by sha256 what a search looks in; `failed` could not be read."""
+
+        run: str
+        texts: dict[str, str]
+        failed: frozenset[str] = frozenset()
+        over: bool = False
+        """Whether reading is over."""
+
+    def __init__(self, owner: Widget, timeline: Timeline, store: Store) -> None:
+        self._owner, self._timeline, self._store = owner, timeline, store
+        self._run = ""
+        self._failed: set[str] = set()
+        self._stop: threading.Event | None = None
+        """Ends the reading that is under way; None where none is."""
+
+    def open(self, run: str) -> None:
+        """Another run is shown; what is read of the one before is given up."""
+        self.close()
+        self._run = run
+        self._failed.clear()
+        self._timeline.read = {}
+
+    def close(self) -> None:
+        """Ends the reading that is under way, if any."""
+        if self._stop is not None:
+            self._stop.set()
+            self._stop = None
+
+    @property
+    def unread(self) -> list[str]:
+        """The pictures (by sha256) whose words are not known and may be read, each once, in the run's order."""
+        known = self._timeline.read.keys() | self._failed
+        return list(dict.fromkeys(row.image for row in self._timeline.rows if row.image and row.image not in known))
+
+    @property
+    def is_reading(self) -> bool:
+        return self._stop is not None
+
+    @property
+    def state(self) -> str:
+        """How many screens are not read, and what reads them; empty where all are, or nothing is to be read."""
+        many = len(self.unread)
+        if not lab_of(self._owner).reads_words:
+            return ""
+        if self.is_reading:
+            return with_keys(self._owner, f"reading words: {count(many, 'screen')} to go, {{replay.read_words}} stops")
+        failed = f"{count(len(self._failed), 'screen')} could not be read" if self._failed else ""
+        if not many:
+            return failed
+        is_are, them = ("is", "it") if many == 1 else ("are", "them")
+        words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab read` reads {them}"
+        return with_keys(self._owner, "; ".join(part for part in (words, failed) if part))
+
+    def look(self) -> None:
+        """Looks up what is known of the pictures that are listed."""
+        wanted = self.unread
+        reader = lab_of(self._owner).text_reader if wanted else None
+        if reader is not None:
+            self._owner.run_worker(partial(self._look, self._run, wanted, reader), thread=True, group="run-words")
+
+    def read(self) -> bool:
+        """Has all pictures read that are not, or stops that; False where there is none."""
+        if self.is_reading:
+            self.close()
+            return True
+        wanted = self.unread
+        reader = lab_of(self._owner).text_reader if wanted else None
+        if reader is None:
+            return False
+        self._stop = threading.Event()
+        work = partial(self._read, self._run, wanted, reader, self._stop)
+        self._owner.run_worker(work, thread=True, group="run-words")
+        return True
+
+    def take(self, message: Changed) -> None:
+        """Takes in what was found out, on the UI's thread."""
+        if message.run != self._run:
+            return
+        self._failed |= message.failed
+        self._timeline.read = {**self._timeline.read, **message.texts}
+        self._timeline.refresh()
+        if message.over:
+            self._stop = None
+
+    def _look(self, run: str, wanted: Sequence[str], reader: TextReader) -> None:
+        texts = {sha256: text.searched for sha256 in wanted if (text := reader.known(sha256)) is not None}
+        self._owner.post_message(self.Changed(run, texts))
+
+    def _read(self, run: str, wanted: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
+        for sha256 in wanted:
+            if stop.is_set():
+                break
+            read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)
+            text = reader.known(sha256)
+            texts = {sha256: text.searched} if text is not None else {}
+            failed = frozenset[str]() if stop.is_set() or texts else frozenset((sha256,))
+            self._owner.post_message(self.Changed(run, texts, failed))
+        if not stop.is_set():
+            self._owner.post_message(self.Changed(run, {}, over=True))

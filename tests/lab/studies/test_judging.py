@@ -1,0 +1,370 @@
+"""A model judges over a real socket: what it is sent, what becomes of its answers, and that nothing is paid twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.judging.question import JudgedRun, JudgedStep
+from annotators.judging.sheet_prompt import pictured
+from annotators.validation.study_validation import judged_fields
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.protocol import Field, Option, Protocol
+from lab.core.study import Given, Study, Unit
+from lab.llm.client import Llm, ModelTerms
+from lab.studies.judge_questions import estimated, shown_question
+from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.study_data import gathered
+from store.store import Store
+from tests.endpoint import Cut, ModelServer, Refused, Reply, Request, Said, in_turn, serving
+from tests.judges import asked_of, sheet_brain
+from tests.screens.annotate.host import AGENT, FACT, OTHER, lunch
+from tests.screens.runs import WHOLE
+from tests.studies import R1, frozen, label, unit
+
+MODEL = "openai/tiny"
+RUN_UNIT = Protocol(
+    "judged", "Was it done?", "run",
+    (
+        Field("state", "Was it completed?", "nominal", (Option("completed"), Option("not_completed")), evidence=True),
+        Field("why", "Why not?", "text", show_if="state=not_completed"),
+        Field("rating", "How much was done?", "interval", per="unit", least=0, most=100, step=1),
+        Field("slip", "Was there a slip?", "flag", required=False),
+    ),
+    targets="tdg nodes", guide={"en": "Look $closely, at 100 %."},
+)  # fmt: skip
+PAIR = Protocol(
+    "pair", "Which is better?", "pair of runs",
+    (Field("overall", "Which?", "nominal", (Option("A"), Option("B"), Option("tie")), sided=True),),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "lab.db") as opened:
+        for run in (WHOLE, OTHER):
+            opened.runs.add(lunch(run, AGENT if run == WHOLE else "secret-other-9b"))
+        yield opened
+
+
+@pytest.fixture
+def study(store: Store) -> Study:
+    return frozen(store, [unit("u1", runs=(WHOLE,)), unit("u2", runs=(OTHER,))], RUN_UNIT)
+
+
+def job(store: Store, study: Study, server: ModelServer, name: str = "", **terms: Any) -> tuple[JudgingJob, Llm]:
+    on = ModelTerms(server.base, tries=3, pause=0.001, seconds=30, timeout=20, price_in=1.0, price_out=4.0)
+    llm = Llm(MODEL, on)
+    made = job_of(
+        store,
+        study,
+        name or MODEL,
+        llm,
+        "",
+        JudgeTerms(**{"concurrency": 1, **terms}),
+        most=12,
+        longest=512,
+        reads=False,
+    )
+    return made, llm
+
+
+def went(store: Store, study: Study, server: ModelServer, name: str = "", **terms: Any) -> JudgingDone:
+    made, llm = job(store, study, server, name, **terms)
+    made.sign()
+    return made.go(llm)
+
+
+def says(item: str, field: str) -> dict[str, Any] | None:
+    return {
+        "state": {"value": "completed" if item == "open" else "not completed", "step": 3, "confidence": 0.75},
+        "why": {"value": "It was never paid."} if item == "pay" else None,
+        "rating": {"value": "40"},
+        "slip": {"value": "yes"} if item == "open" else None,
+    }[field]
+
+
+def labels(store: Store, study: Study, rater: str = MODEL) -> list[Label]:
+    return list(store.labels.read(study, rater=rater))
+
+
+def values(store: Store, study: Study, unit: str = "u1") -> dict[tuple[str, str], Any]:
+    return {(one.target, one.field): one.value for one in labels(store, study) if one.unit == unit}
+
+
+# -- what is kept --------------------------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_filled_in_signed_and_handed_in(store: Store, study: Study) -> None:
+    with serving(sheet_brain(says)) as server:
+        done = went(store, study, server, runs=2, concurrency=3)
+        assert (done.progress.done, done.progress.total, done.progress.asked) == (4, 4, 4)
+        assert (done.failed, done.unusable, done.ended) == ((), 0, "")
+        again = went(store, study, server, runs=2)
+        assert (again.progress.total, len(server.requests)) == (0, 4)
+    assert values(store, study) == {
+        ("open", "state"): "completed", ("open", "slip"): True,
+        ("pay", "state"): "not_completed", ("pay", "why"): "It was never paid.", ("", "rating"): 40,
+    }  # fmt: skip
+    first = next(one for one in labels(store, study) if (one.unit, one.run) == ("u1", 1))
+    assert (first.evidence, first.confidence, first.note) == (f"{WHOLE}@3", 0.75, "because of state")
+    assert (first.rater.kind, first.source, len(first.config_sha)) == ("model", "judge", 64)
+    costs = [one.cost for one in labels(store, study) if (one.unit, one.run) == ("u1", 1)]
+    assert costs == [pytest.approx((1000 + 4 * 20) / 1e6), None, None, None, None]
+    handed = {(act.unit, act.run) for act in store.labels.acts(study, MODEL) if act.act == "commit"}
+    assert handed == {("u1", 1), ("u1", 2), ("u2", 1), ("u2", 2)}
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("I cannot help with that.", "no JSON object"),
+        ('{"answers": [{"item": "open", "field": "state", "value": "comple', "no JSON object"),
+        ('{"answers": []}', "there is no entry for field state of item open"),
+        (
+            json.dumps({"answers": [{"item": "open", "field": "state", "value": "perhaps"}]}),
+            "'perhaps' is none of completed, not_completed",
+        ),
+        (
+            json.dumps({"answers": [
+                {"item": one, "field": "state", "value": "completed"} for one in ("open", "pay")
+            ] + [{"item": "", "field": "rating", "value": 140}]}),
+            "field rating",
+        ),
+    ],
+    ids=["refusal", "truncated", "empty", "no option", "out of range"],
+)  # fmt: skip
+def test_what_is_unusable_is_asked_for_once_more_and_then_missing_with_its_reason(
+    store: Store, study: Study, bad: str, told: str
+) -> None:
+    good = sheet_brain(says)
+    with serving(lambda request: Said(bad) if request.number == 0 else good(request)) as server:
+        assert went(store, study, server).unusable == 0
+        repair = server.requests[1]
+        assert told in repair.texts[-1]
+        assert repair.texts[-2] == bad
+        assert len(server.requests) == 3
+    assert values(store, study)["open", "state"] == "completed"
+    first = next(one for one in labels(store, study) if one.unit == "u1")
+    assert first.cost == pytest.approx(2 * (1000 + 4 * 20) / 1e6)
+    with serving(in_turn(Said(bad))) as server:
+        done = went(store, study, server, "second")
+        assert (done.progress.done, done.unusable, len(server.requests)) == (2, 2, 4)
+    kept = labels(store, study, "second")
+    assert {one.reason_missing for one in kept} == {"cannot_judge"}
+    assert all(told in one.note for one in kept)
+
+
+@pytest.mark.parametrize("trouble", [Refused(429, "slow", (("Retry-After", "0"),)), Refused(500), Cut()], ids=repr)
+def test_what_passes_is_waited_for(store: Store, study: Study, trouble: Reply) -> None:
+    good = sheet_brain(says)
+    with serving(lambda request: trouble if request.number in (0, 2) else good(request)) as server:
+        assert went(store, study, server).progress.done == 2
+        assert len(server.requests) == 4
+
+
+def test_a_sheet_whose_question_got_no_answer_stays_open_and_is_asked_again(store: Store, study: Study) -> None:
+    good = sheet_brain(says)
+    with serving(lambda request: Refused(400, "no such thing") if request.number == 0 else good(request)) as server:
+        done = went(store, study, server)
+        assert [(one.unit, one.run) for one in done.failed] == [("u1", 1)]
+        assert "no such thing" in done.failed[0].why
+        assert (done.progress.done, values(store, study)) == (1, {})
+        assert went(store, study, server).progress.asked == 1
+        assert values(store, study)["open", "state"] == "completed"
+
+
+def test_a_model_that_never_answers_is_given_up(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(20)], RUN_UNIT)
+    with serving(in_turn(Refused(401, "wrong key"))) as server:
+        done = went(store, study, server)
+        assert done.ended == "the model gave no answer to 5 questions"
+        assert len(server.requests) == 5
+
+
+# -- nothing is paid twice -----------------------------------------------------------------------------------------
+
+
+def test_what_was_paid_for_before_a_sheet_was_done_is_found_again(
+    store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(sheet_brain(says)) as server:
+        with monkeypatch.context() as broken:
+            broken.setattr(JudgingJob, "_keep", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                went(store, study, server)
+        assert labels(store, study) == []
+        done = went(store, study, server)
+        assert (done.progress.asked, done.progress.found, done.progress.done) == (1, 1, 2)
+        assert len(server.requests) == 2
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+_JUDGING = """
+import sys
+from tests.lab.studies.test_judging import resumed
+resumed(sys.argv[1], sys.argv[2])
+"""
+
+
+def resumed(db: str, base: str) -> None:
+    """Judges in a process of its own."""
+    with Store.open(Path(db)) as store:
+        llm = Llm(MODEL, ModelTerms(base, price_in=1.0, price_out=4.0))
+        study = store.studies.study("trial")
+        made = job_of(store, study, MODEL, llm, "", JudgeTerms(runs=3), most=0, longest=512, reads=False)
+        made.sign()
+        made.go(llm)
+
+
+def test_a_kill_at_any_moment_pays_for_no_kept_answer_again(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
+    sheets = 12
+    killed: list[subprocess.Popen[bytes]] = []
+    good = sheet_brain(says)
+
+    def brain(request: Request) -> Reply:
+        if len(killed) == 1 and request.number == 5:
+            killed[0].send_signal(signal.SIGKILL)
+        return good(request)
+
+    with serving(brain) as server:
+        command = [sys.executable, "-c", _JUDGING, str(store.database.path), server.base]
+        killed.append(subprocess.Popen(command, cwd=Path(__file__).parents[3]))
+        assert killed[0].wait(60) == -signal.SIGKILL
+        killed.append(killed[0])
+        paid = [act for act in store.labels.acts(study, MODEL, judged=True) if act.act == "judged"]
+        before = len(server.requests)
+        assert 0 < len(paid) < before
+        assert subprocess.run(command, cwd=Path(__file__).parents[3], timeout=60).returncode == 0
+        assert len(server.requests) - before == sheets - len(paid)
+    handed = [act for act in store.labels.acts(study, MODEL) if act.act == "commit"]
+    assert len(handed) == sheets
+    places = [(one.unit, one.run, one.target, one.field) for one in labels(store, study)]
+    assert len(places) == len(set(places)) == sheets * 5
+
+
+def test_a_budget_is_not_overspent(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    with serving(sheet_brain(says)) as server:
+        made, llm = job(store, study, server)
+        one = estimated(made, llm).cost
+        assert one is not None
+        budget = one / 9 * 1.5
+        done = went(store, study, server, budget=budget, concurrency=4)
+        assert done.ended == f"the budget of {budget:g} US dollars does not reach for the next question"
+        assert 0 < done.progress.done == len(server.requests) < 4
+        assert done.progress.spent <= budget
+        assert went(store, study, server).progress.done == 9 - done.progress.done
+
+
+def test_closing_waits_for_what_is_under_way(store: Store) -> None:
+    study = frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(9)], RUN_UNIT)
+    two, go = threading.Event(), threading.Event()
+    good = sheet_brain(says)
+
+    def brain(request: Request) -> Reply:
+        if request.number == 1:
+            two.set()
+        assert go.wait(30)
+        return good(request)
+
+    with serving(brain) as server:
+        made, llm = job(store, study, server, concurrency=2)
+        made.sign()
+
+        def close() -> None:
+            assert two.wait(30)
+            made.closing = True
+            go.set()
+
+        closer = threading.Thread(target=close)
+        closer.start()
+        done = made.go(llm)
+        closer.join()
+        assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 2, 2)
+
+
+def test_other_prompts_or_terms_are_another_judge(store: Store, study: Study) -> None:
+    with serving(sheet_brain(says)) as server:
+        went(store, study, server)
+        llm = Llm("openai/huge", ModelTerms(server.base))
+        other = job_of(store, study, MODEL, llm, "", JudgeTerms(), most=12, longest=512, reads=False)
+        with pytest.raises(LabError, match="by other prompts or terms"):
+            other.sign()
+    with pytest.raises(LabError, match="one of the study's people"):
+        job_of(store, study, "R1", llm, "", JudgeTerms(), most=12, longest=512, reads=False)
+    with pytest.raises(LabError, match="'sheat' is none of"):
+        job_of(store, study, "x", llm, "sheat", JudgeTerms(), most=12, longest=512, reads=False)
+
+
+# -- what is sent --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_sent_is_what_was_shown_beforehand_and_holds_nothing_hidden(store: Store, study: Study) -> None:
+    one = unit("u1", runs=(WHOLE,))
+    store.labels.record(study, one, label(study, one, "open", "state", "completed", note="Zother rater's words"))
+    with serving(sheet_brain(says)) as server:
+        made, llm = job(store, study, server)
+        shown = shown_question(made, next(iter(store.studies.units(study))))
+        estimate = estimated(made, llm)
+        made.sign()
+        made.go(llm)
+    sent = server.requests[0]
+    parts = [part for message in shown.messages for part in message.parts]
+    assert [part.text for part in parts if part.text] == sent.texts
+    assert [part.size for part in parts if part.mime] == [len(one) for one in sent.pictures]
+    assert len(sent.pictures) > 3
+    assert (estimate.sheets, estimate.questions, estimate.staged) == (2, 2, False)
+    assert estimate.cost is not None
+    assert estimate.pictures == sum(len(one.pictures) for one in server.requests)
+    everything = "\n".join(part for one in server.requests for part in (one.text, str(one.headers)))
+    for hidden in (AGENT, "secret-other-9b", "secret-label", "secret-category", FACT, "Zother", R1.id, WHOLE, "score"):
+        assert hidden not in everything, hidden
+    assert "Look $closely, at 100 %." in sent.text
+    assert asked_of(sent)[:2] == [("open", "state"), ("open", "why")]
+
+
+def test_sides_are_exchanged_in_every_second_run_and_turned_back(store: Store) -> None:
+    given = (Given("Plan", text="First text", side="A"), Given("Plan", text="Second text", side="B"))
+    study = frozen(store, [Unit("p1", given=given)], PAIR)
+    with serving(sheet_brain(lambda item, field: {"value": "A"})) as server:
+        went(store, study, server, runs=2)
+    assert [one.text.index("First text") < one.text.index("Second text") for one in server.requests] == [True, False]
+    assert [(one.run, one.value) for one in labels(store, study)] == [(1, "A"), (2, "B")]
+    assert all("A: Plan\n" in one.text and "B: Plan\n" in one.text for one in server.requests)
+    (found,) = judged_fields(gathered(store, study), MODEL)
+    assert found.position is not None
+    assert (found.position.first.value, found.position.flips.value) == (1.0, 1.0)
+
+
+def test_a_long_run_is_sent_with_its_pictures_spread_evenly_and_words_for_the_others(
+    store: Store, study: Study
+) -> None:
+    def nothing() -> None:
+        return None
+
+    run = JudgedRun("r", "", (), tuple(JudgedStep(n + 1) for n in range(100)), "", nothing)
+    numbers = sorted(number for _, number in pictured([run], 12))
+    assert (len(numbers), numbers[0], numbers[-1]) == (11, 1, 100)
+    assert {b - a for a, b in pairwise(numbers)} <= {9, 10, 11}
+    assert pictured([run], 0) == frozenset()
+    assert len(pictured([run], 2)) == 1
