@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from annotators.agreement.additive import Estimate
+from annotators.agreement.estimates import clusters_of, with_interval
 from annotators.studied import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.rates import JudgeRate
 from annotators.validation.study_validation import JudgedField, judged_fields
-from lab.core.agreement import Agreement
+from lab.core.agreement import How
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
 
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")
 """Statistics that are no shares."""
+_DRAWN = ("kappa", "difference")
+"""Statistics whose interval is a bootstrap's."""
 _CORRECTED = (
     "The corrected rate is that of all items that the judge answered, by its answers and by people's where there are "
     "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
@@ -27,15 +30,18 @@ _TEST = (
 )
 
 
-def sections(studied: StudyData, judge: str = "") -> list[Section]:
-    """A section for each judge (or the one that is named); none where there is none, or nothing is settled."""
+def sections(studied: StudyData, judge: str = "", *, grids: bool = False) -> list[Section]:
+    """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
+
+    With `grids` also which answers came together, which a whole report has elsewhere.
+    """
     by_judge: dict[str, list[JudgedField]] = {}
     for one in judged_fields(studied, judge):
         by_judge.setdefault(one.judge, []).append(one)
-    return [_section(studied, name, fields) for name, fields in by_judge.items()]
+    return [_section(studied, name, fields, grids=grids) for name, fields in by_judge.items()]
 
 
-def _section(studied: StudyData, name: str, fields: Sequence[JudgedField]) -> Section:
+def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], *, grids: bool) -> Section:
     tables: list[Table] = []
     pictures: list[Picture] = []
     says: list[str] = []
@@ -45,7 +51,7 @@ def _section(studied: StudyData, name: str, fields: Sequence[JudgedField]) -> Se
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
         tables += _tables(studied, id, one)
-        pictures.append(_grid(id, one))
+        pictures += [_grid(id, one)] if grids else []
     if any(one.alternative is not None for one in fields):
         says.append(_TEST)
     if any(one.corrected for one in fields):
@@ -72,7 +78,12 @@ def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
 
 def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:
     rows = [
-        (_named(rate), _number(studied, one, rate.statistic, rate.estimate), f"{rate.places:,}", f"{rate.units:,}")
+        (
+            _named(rate),
+            _number(studied, one, rate.statistic, rate.estimate, rate.places, rate.units),
+            f"{rate.places:,}",
+            f"{rate.units:,}",
+        )
         for rate in one.validation.rates
     ]
     left_out = one.validation.confusion
@@ -95,7 +106,12 @@ def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
     lines = tuple(
         (
             f"{criterion}: {name}",
-            *(_number(studied, one, what, row[what].estimate) if what in row else "" for what in columns),
+            *(
+                _number(studied, one, what, row[what].estimate, row[what].places, row[what].units)
+                if what in row
+                else ""
+                for what in columns
+            ),
             f"{max(rate.places for rate in row.values()):,}",
         )
         for (criterion, name), row in rows.items()
@@ -108,11 +124,11 @@ def _persons(studied: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             person.person,
-            _number(studied, one, "agreement", person.agreement),
-            _number(studied, one, "accuracy", person.judge),
-            _number(studied, one, "accuracy", person.own),
-            _number(studied, one, "difference", person.ahead),
-            _number(studied, one, "kappa", person.kappa_ahead),
+            _number(studied, one, "agreement", person.agreement, person.items),
+            _number(studied, one, "accuracy", person.judge, person.items),
+            _number(studied, one, "accuracy", person.own, person.items),
+            _number(studied, one, "difference", person.ahead, person.items),
+            _number(studied, one, "kappa", person.kappa_ahead, person.items),
             f"{person.items:,}",
         )
         for person in one.persons
@@ -156,13 +172,15 @@ def _itself(studied: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     if (runs := one.consistency) is not None:
         items = f"{runs.items:,}"
-        rows.append(("all runs say the same", _number(studied, one, "identical", runs.identical), items))
-        rows.append(("Fleiss' kappa over runs", _number(studied, one, "kappa", runs.kappa), items))
-        rows.append(("entropy over runs, bits", _number(studied, one, "entropy", runs.entropy), items))
+        rows.append(("all runs say the same", _number(studied, one, "identical", runs.identical, runs.items), items))
+        rows.append(("Fleiss' kappa over runs", _number(studied, one, "kappa", runs.kappa, runs.items), items))
+        rows.append(("entropy over runs, bits", _number(studied, one, "entropy", runs.entropy, runs.items), items))
     if (sides := one.position) is not None:
         pairs = f"{sides.pairs:,}"
-        rows.append(("changes its mind with the sides", _number(studied, one, "flips", sides.flips), pairs))
-        rows.append(("prefers the first side", _number(studied, one, "first", sides.first), pairs))
+        rows.append(
+            ("changes its mind with the sides", _number(studied, one, "flips", sides.flips, sides.pairs), pairs)
+        )
+        rows.append(("prefers the first side", _number(studied, one, "first", sides.first, sides.pairs), pairs))
     return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
 
 
@@ -173,9 +191,9 @@ def _corrected(studied: StudyData, id: str, one: JudgedField) -> Table:
         rows.append(
             (
                 category,
-                _number(studied, one, "corrected", rate.corrected),
-                _number(studied, one, "judge", rate.judge),
-                _number(studied, one, "people", rate.people),
+                _number(studied, one, "corrected", rate.corrected, rate.units),
+                _number(studied, one, "judge", rate.judge, rate.units),
+                _number(studied, one, "people", rate.people, rate.labelled),
                 f"{rate.labelled:,} of {rate.units:,}",
                 "-" if rate.worth is None else f"{rate.worth:.0f}",
             )
@@ -203,11 +221,14 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _number(studied: StudyData, one: JudgedField, statistic: str, value: Estimate) -> Number:
-    """An estimate as a report's number: shares as percentages."""
-    agreement = Agreement(
-        one.field.id, statistic, value.value, value.undefined, between=f"{one.judge} against people", low=value.low,
-        high=value.high, no_interval=value.no_interval, interval=value.interval, level=studied.how.level,
-        standard_error=value.standard_error,
+def _number(
+    studied: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
+) -> Number:
+    """An estimate as a report's number, of so many items in so many units: shares as percentages."""
+    drawn = statistic in _DRAWN or statistic.startswith("macro")
+    how = How("bootstrap" if drawn else "jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed)
+    agreement = with_interval(
+        value, how, one.field.id, statistic, between=f"{one.judge} against people", places=items,
+        units=units or items, traces=units or items, raters=2, clusters=clusters_of(studied),
     )  # fmt: skip
     return Number(agreement, 3) if statistic in _KAPPAS else Number(agreement, 1, 100, " %")

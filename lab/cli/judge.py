@@ -169,12 +169,11 @@ def judge(args: JudgeArguments) -> int:
 def _validate(args: JudgeArguments, settings: Settings) -> int:
     """Prints how far each judge may be believed; exit code 1 where there is nothing to compare."""
     from annotators.report.judge_section import sections
-    from lab.core.agreement import How
     from lab.studies.study_data import gathered
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        found = tuple(sections(gathered(store, study, How("bootstrap")), args.rater or args.model))
+        found = tuple(sections(gathered(store, study), args.rater or args.model, grids=True))
     emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
     return 0 if any(section.tables for section in found) else 1
 

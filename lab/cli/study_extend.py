@@ -69,7 +69,7 @@ def add_study_extend(parser: Parser) -> None:
     parser.runs(extend, StudyExtendArguments)
     parser.examples(
         """\
-  hitlab study extend tdg --runs 019a 019b      two runs more, as the next version
+  hitlab study extend tdg --runs 019a 019b      two runs more, as version 2
   hitlab study extend tdg --runs all            whatever came in since
   hitlab study extend tdg --tag batch-2
 """

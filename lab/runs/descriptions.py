@@ -13,6 +13,9 @@ from lab.core.step import Action, Point, Spent, Usage
 from lab.core.trace import Step
 from lab.core.ui_tree import UiTree
 
+DEMONSTRATED = "demo-"
+"""How the names of tasks begin that somebody showed without there being a task."""
+
 _POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}
 _SIMPLE = {
     "navigate_home": "home",

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lab.core.measured_run import MeasuredRun
-from lab.runs.descriptions import status_words
+from lab.runs.descriptions import DEMONSTRATED, status_words
 from store.run_table import RunRow
-
-DEMONSTRATED = "demo-"
-"""How the names of tasks begin that somebody showed without there being a task."""
 
 
 class Cost(NamedTuple):

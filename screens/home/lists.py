@@ -9,8 +9,7 @@ from textual.content import Content
 from lab.core.errors import LabError
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
-from lab.runs.descriptions import one_line, score_words, status_words, waits, when
-from lab.runs.run_rows import DEMONSTRATED
+from lab.runs.descriptions import DEMONSTRATED, one_line, score_words, status_words, waits, when
 from lab.studies.seats import may_run, sees_outcomes
 from screens.key_names import with_keys
 from screens.theme import ERROR, LOUD_WARNING, MUTED

@@ -140,7 +140,7 @@ def test_a_good_judge_may_take_a_persons_place_and_a_coin_may_not(studied: Study
 
 
 def test_a_report_has_a_section_for_each_judge(studied: StudyData) -> None:
-    first, second = sections(studied)
+    first, second = sections(studied, grids=True)
     assert (first.title, second.title) == ("Judge coin", "Judge good")
     assert [table.id.rpartition("-")[2] for table in second.tables] == [
         "rates", "persons", "alternative", "itself", "corrected",
