@@ -80,6 +80,7 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest:
     """The test of `judge` (items) against `people` (items x people), nan where missing.
 
+    Items are taken to be independent, as in the paper; of several in one cluster, give one of each.
     Raises `ValueError` where shapes or names do not go together or epsilon is not in [0, 1).
     """
     said, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
