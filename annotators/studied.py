@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from lab.core.adjudication import SignedSettlement, adjudicated
 from lab.core.agreement import How
 from lab.core.design import Revision, Subject
+from lab.core.judge_call import JudgeCall
 from lab.core.label import Act
 from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
@@ -28,8 +29,8 @@ class FurtherData(NamedTuple):
     `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
     oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
-    judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns texts into vectors where a
-    model for that was named (`embedder`).
+    judges' answers cost in US dollars, by unit, rater (kind, id) and run; `calls` are all answers that they paid for,
+    in the order in which these came. `embed` turns texts into vectors where a model for that was named (`embedder`).
     """
 
     beside: tuple[StudyData, ...] = ()
@@ -38,6 +39,7 @@ class FurtherData(NamedTuple):
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
     pauses: Callable[[str], Sequence[float]] = lambda run: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
+    calls: Callable[[], Sequence[JudgeCall]] = tuple
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 

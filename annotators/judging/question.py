@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.codec import encode
+from lab.core.judge_call import stage_name
 from lab.core.label import Missing
 from lab.core.protocol import Protocol as RatingProtocol
 from lab.core.protocol import Show
@@ -85,6 +86,11 @@ class JudgeQuestion(NamedTuple):
     """Whether one answer serves every run of the judge: what a step shows, say, and not what follows from it."""
 
     @property
+    def asked_at(self) -> str:
+        """The method's own name of the stage; a repaired question belongs to the stage that it repairs."""
+        return stage_name(self.stage)
+
+    @property
     def sha(self) -> str:
         """A hash of all that is sent: the same question is not asked twice."""
         whole = hashlib.sha256()
@@ -114,9 +120,15 @@ Judging = Generator[JudgeQuestion, Any, Sequence[JudgedPlace]]
 
 
 class JudgeMethod(Protocol):
-    """One way of judging. `version` is a hash of its prompts: another prompt is another rater."""
+    """One way of judging. `version` is a hash of its prompts: another prompt is another rater.
+
+    `stages` are the names of the kinds of questions that it asks, in their order; each may be asked of another model.
+    """
 
     name: str
+
+    @property
+    def stages(self) -> tuple[str, ...]: ...
 
     @property
     def version(self) -> str: ...

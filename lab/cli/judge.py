@@ -35,6 +35,7 @@ class JudgeArguments(Arguments):
 
     study: str
     model: str
+    stage_model: list[str]
     rater: str
     method: str
     runs: int
@@ -93,6 +94,13 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
     )
     parser.add_argument("--method", default="", metavar="NAME", help="how it judges (default: the protocol's own way)")
+    parser.add_argument(
+        "--stage-model",
+        action="append",
+        default=[],
+        metavar="STAGE=NAME",
+        help="another model at one stage of the method, as description=NAME; may be repeated",
+    )
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
     parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
     parser.add_argument(
@@ -122,6 +130,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
+  hitlab judge done --model openai/gpt-4.1 --stage-model description=openai/gpt-4.1-mini --as M2
   hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
   hitlab judge tdg --validate
 """
@@ -142,10 +151,10 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         if args.show_prompt is None and not args.dry_run:
             check_goes_on(store, study)
-        llm = _llm(args, settings)
+        llm, stages = _llm(args.model, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
-            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr,
+            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
@@ -156,10 +165,11 @@ def judge(args: JudgeArguments) -> int:
         if args.dry_run:
             emit(estimated(job, llm), _tell_estimate, json=args.json)
             return 0
-        llm.check()
-        if terms.budget is not None and llm.prices() is None:
-            hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-            raise LabError("judge", f"--budget: nobody knows what {plain(args.model)} costs.", hint)
+        for one in (llm, *stages.values()):
+            one.check()
+            if terms.budget is not None and one.prices() is None:
+                hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
+                raise LabError("judge", f"--budget: nobody knows what {plain(one.model)} costs.", hint)
         job.sign()
         report = _report(job, _went(job, llm))
         emit(report, _tell_report, json=args.json)
@@ -211,10 +221,23 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
     return JudgeTerms(args.runs, args.concurrency, args.budget)
 
 
-def _llm(args: JudgeArguments, settings: Settings) -> Llm:
+def _llm(model: str, settings: Settings) -> Llm:
     from lab.llm.client import Llm, terms
 
-    return Llm(args.model, terms(settings))
+    return Llm(model, terms(settings))
+
+
+def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
+    """Models by the stage at which they are asked; a name without a stage, or a stage named twice, is refused."""
+    models: dict[str, Llm] = {}
+    for typed in args.stage_model:
+        stage, _, name = typed.partition("=")
+        if not stage or not name:
+            raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
+        if stage in models:
+            raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
+        models[stage] = _llm(name, settings)
+    return models
 
 
 # -- doing it ------------------------------------------------------------------------------------------------------

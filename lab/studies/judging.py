@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.judging.methods import method_of
+from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
@@ -110,9 +110,12 @@ class JudgingJob:
         method: JudgeMethod,
         views: JudgeViews,
         terms: JudgeTerms,
+        stages: Mapping[str, Llm] = {},  # never written to
     ) -> None:
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
+        self.stages = stages
+        """Models that are asked at a stage of the method in the place of the judge's own."""
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
@@ -131,7 +134,7 @@ class JudgingJob:
     # -- what is to do ---------------------------------------------------------------------------------------
 
     def sheets(self) -> list[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together."""
+        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
         handed = {
             (act.unit, act.run)
             for act in self.store.labels.acts(self.study, self.judge.id)
@@ -141,20 +144,18 @@ class JudgingJob:
         return [
             (unit, run)
             for unit in self.store.studies.units(self.study)
-            if unit.play is None
+            if unit.play is None and not unit.mechanical
             for run in runs
             if (unit.id, run) not in handed
         ]
 
-    def first_questions(self, sheets: Sequence[tuple[Unit, int]]) -> Iterator[JudgeQuestion | None]:
-        """The first question on each sheet; None where its answer was paid for before."""
-        for unit, run in sheets:
-            question = self.first_question(unit, run)
-            yield None if self.paid.find(question, unit.id, run) is not None else question
-
     def first_question(self, unit: Unit, run: int) -> JudgeQuestion:
         """What is asked first on a sheet."""
         return next(self.method.judge(self.view(unit, run)))
+
+    def asked(self, question: JudgeQuestion, llm: Llm) -> Llm:
+        """The model that is asked a question: the one of its stage, else the judge's own."""
+        return self.stages.get(question.asked_at, llm)
 
     @property
     def has_begun(self) -> bool:
@@ -182,11 +183,10 @@ class JudgingJob:
         """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent."""
         queue = deque(self.sheets())
         total = len(queue)
-        prices = llm.prices() if self.terms.budget is not None else None
         with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
 
             def ask(work: _Work) -> None:
-                self._ask(work, prices, lambda question: pool.submit(self._answer, llm, question))
+                self._ask(work, llm, lambda question: pool.submit(self._answer, self.asked(question, llm), question))
 
             try:
                 while (queue and not self._is_over()) or self._pending:
@@ -207,7 +207,7 @@ class JudgingJob:
     def _ask(
         self,
         work: _Work,
-        prices: tuple[float, float] | None,
+        llm: Llm,
         submit: Callable[[JudgeQuestion], Future[PaidAnswer]],
     ) -> None:
         """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
@@ -215,7 +215,7 @@ class JudgingJob:
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, prices):
+        elif self._affords(work, question, self.asked(question, llm)):
             self._asked += 1
             self._pending[submit(question)] = work
             if question.once:
@@ -238,9 +238,10 @@ class JudgingJob:
     def _progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
 
-    def _affords(self, work: _Work, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
+    def _affords(self, work: _Work, question: JudgeQuestion, llm: Llm) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
+        prices = llm.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self._spent + work.expected + others > budget:
@@ -257,7 +258,7 @@ class JudgingJob:
 
     def _answer(self, llm: Llm, question: JudgeQuestion) -> PaidAnswer:
         answer = llm.ask(question.messages, self.stop, question.schema)
-        return PaidAnswer(answer.text, answer.usage)
+        return PaidAnswer(answer.text, answer.usage, llm.model)
 
     def _begun(self, work: _Work) -> bool:
         """Begins a sheet; whether it has a question that must be paid for, else it is done."""
@@ -343,15 +344,17 @@ def job_of(
     most: int,
     longest: int,
     reads: bool,
+    stages: Mapping[str, Llm] = {},  # never written to
 ) -> JudgingJob:
     """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
 
     `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others.
+    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
     """
     judge = check_rater(study, name, "model", "", "judge")
     chosen = method_of(study.protocol, method)
-    config = {
+    check_stages(chosen, stages)
+    config: dict[str, Any] = {
         "model": llm.model,
         "method": chosen.name,
         "prompts": chosen.version,
@@ -360,9 +363,10 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
     }
     views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages)
 
 
 def _reader() -> TextReader | None:

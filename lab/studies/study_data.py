@@ -54,6 +54,7 @@ def gathered(
             designed=lambda subject: _designed(store, subject),
             pauses=lambda run: pauses(store.runs.events(run)),
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
+            calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
         ),
     )
 
