@@ -96,7 +96,7 @@ def _hybrid_name(judge: str) -> str:
 def _hybrid_by(studied: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
     """By unit the hybrid score of its run with a judge's rating of the rubric, where rules and lambda are there."""
     rubric = derived_numbers(studied, "score", (judge,))
-    scores = {}
+    scores: dict[str, float] = {}
     for place, score in zip(rubric.places, rubric.values[:, 0].tolist(), strict=True):
         case = cases.get(place.unit)
         if case is not None and score == score:
