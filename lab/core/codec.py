@@ -169,6 +169,8 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
     except UnicodeDecodeError as error:
         raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
     except yaml.MarkedYAMLError as error:
+        if "nesting depth" in str(error.problem):  # newer versions of libyaml have a bound of their own
+            raise LabError(what, "is nested too deeply to be read") from error
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise LabError(what, f"is not YAML ({place}{error.problem})") from error
