@@ -45,7 +45,4 @@ def check_stages(method: JudgeMethod, stages: Iterable[str]) -> None:
     """Raises `LabError` where a method has no stage of a name that another model is to be asked at."""
     unknown = [stage for stage in stages if stage not in method.stages]
     if unknown:
-        raise LabError(
-            "judge", f"--stage-model {none_of(unknown[0], method.stages)}",
-            f"Stages of method {method.name}: {', '.join(method.stages)}.", code=2,
-        )  # fmt: skip
+        raise LabError("judge", f"--stage-model, method {method.name}: {none_of(unknown[0], method.stages)}", code=2)

@@ -130,8 +130,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
-  hitlab judge done --model openai/gpt-4.1 --stage-model description=openai/gpt-4.1-mini --as M2
-  hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
+  hitlab judge done --model openai/o3 --stage-model description=openai/o4-mini
   hitlab judge tdg --validate
 """
     )
