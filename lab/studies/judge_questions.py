@@ -70,7 +70,7 @@ def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
         if job.paid.find(question, unit.id, run) is not None:
             found += 1
             continue
-        prices = job.asked(question, llm).prices()
+        prices = job.model_of(question, llm).prices()
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
         sent += tokens_sent(question)

@@ -153,7 +153,7 @@ class JudgingJob:
         """What is asked first on a sheet."""
         return next(self.method.judge(self.view(unit, run)))
 
-    def asked(self, question: JudgeQuestion, llm: Llm) -> Llm:
+    def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
         """The model that is asked a question: the one of its stage, else the judge's own."""
         return self.stages.get(question.asked_at, llm)
 
@@ -186,7 +186,7 @@ class JudgingJob:
         with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
 
             def ask(work: _Work) -> None:
-                self._ask(work, llm, lambda question: pool.submit(self._answer, self.asked(question, llm), question))
+                self._ask(work, llm, lambda question: pool.submit(self._answer, self.model_of(question, llm), question))
 
             try:
                 while (queue and not self._is_over()) or self._pending:
@@ -215,7 +215,7 @@ class JudgingJob:
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, self.asked(question, llm)):
+        elif self._affords(work, question, self.model_of(question, llm)):
             self._asked += 1
             self._pending[submit(question)] = work
             if question.once:

@@ -24,6 +24,7 @@ from tests.judges import sheet_brain
 from tests.papers import Rated, run, sound, table
 from tests.screens.annotate.host import lunch
 from tests.screens.runs import WHOLE
+from tests.studied_runs import SECRET
 from tests.studied_runs import run as built_in
 
 FLASH, PRO = "openai/flash", "openai/pro"
@@ -235,7 +236,8 @@ def test_knowu_5a_has_a_hybrid_of_rules_and_judge_and_metrics_take_it(
     rated = Rated(store, "rubric", units, runs, id="fivea", raters=("R1", "R2", "R3", "R4"))
     for unit, score in zip(units, (0.9, 0.5, 0.1), strict=True):
         for code in rated.study.raters:
-            rated.say(unit.id, code, {**{(one.id, "score"): score for one in targets}, "task_score": score})
+            answers = {**{(one.id, "score"): score for one in targets}, "task_score": score}
+            rated.say(unit.id, code, answers, note="Zother expert's words")
     scores = {"same": 0.5, "asked": 1.0, "told": 0.25}
 
     def says(item: str, field: str) -> dict[str, Any]:
@@ -246,6 +248,8 @@ def test_knowu_5a_has_a_hybrid_of_rules_and_judge_and_metrics_take_it(
     assert (told["method"], told["done"]) == ("sheet", 3)
     assert '- "same": Is it what she always has?' in server.requests[0].text
     assert "The person\n" in server.requests[0].text
+    for hidden in (SECRET, "Zother", "R1", "one order", "How it ended", "0.4"):
+        assert not any(hidden in one.text for one in server.requests), hidden
     judge = (0.5 * 2 + 1.0 + 0.25 * 2) / 5
     hybrid = [0.5 * rule + 0.5 * judge for rule in (1.0, 0.4, 0.0)]
     errors = [abs(one - expert) for one, expert in zip(hybrid, (0.9, 0.5, 0.1), strict=True)]
