@@ -57,6 +57,7 @@ def judged(
     name: str = MODEL,
     method: str = "",
     stages: Mapping[str, str] = {},
+    most: int = 12,
     **terms: Any,
 ) -> JudgingDone:
     """A whole job of a model on this server; `stages` names other models at stages."""
@@ -64,7 +65,7 @@ def judged(
     asked = JudgeTerms(**{"concurrency": 1, **terms})
     others = {stage: Llm(model, on) for stage, model in stages.items()}
     job = job_of(
-        store, study, name, Llm(MODEL, on), method, asked, most=12, longest=512, reads=False, stages=others
+        store, study, name, Llm(MODEL, on), method, asked, most=most, longest=512, reads=False, stages=others
     )  # fmt: skip
     job.sign()
     return job.go(Llm(MODEL, on))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from annotators.judging.sheet_prompt import SheetJudge
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.study import Unit
@@ -76,9 +75,8 @@ def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
         sent += tokens_sent(question)
         back += tokens_back(job.view(unit, run))
     cost = dollars(sent, back, prices) if prices is not None else None
-    return JudgeEstimate(
-        len(sheets), questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
-    )
+    staged = len(job.method.stages) > 1
+    return JudgeEstimate(len(sheets), questions, found, pictures, sent, back, cost, staged)
 
 
 def shown_question(job: JudgingJob, unit: Unit) -> ShownQuestion:

@@ -99,7 +99,8 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
         picture = step.picture()
         parts.append(step_words(step, pictured=picture is not None))
         parts += [picture] if picture is not None else []
-    parts += [f"The screen after step {steps[-1].number}", after] if after is not None else []
+    if after is not None and len(steps) < view.pictures:
+        parts += [f"The screen after step {steps[-1].number}", after]
     system = Message("system", (prompt_text(_PACKAGE, _PROMPTS[0]).strip(),))
     nodes = {target.id for target in view.unit.targets}
     numbers = [step.number for step in steps]

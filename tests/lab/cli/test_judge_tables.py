@@ -14,9 +14,11 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.main import main
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act
 from lab.core.report import Number, Report, Section
 from lab.core.study import Given, Target, Unit
-from lab.core.task import Task
+from lab.core.task import Actor, Task
 from simulators import library
 from store.store import Store
 from tests.endpoint import ModelServer, Reply, Request, Said, serving
@@ -263,6 +265,8 @@ def test_knowu_5a_has_a_hybrid_of_rules_and_judge_and_metrics_take_it(
     people = [0.5 * rule + 0.5 * one for rule, one in zip((1.0, 0.4, 0.0), (0.9, 0.5, 0.1), strict=True)]
     assert by_person == [pytest.approx(sum(people) / 3), 3]
     assert measured(hitlab("metrics", "--paper", "knowu", "--json")) == [None, 0]
+    store.labels.record_act(Act(uuid7(), "fivea", 1, Actor("human", "A1"), "locked", now()))
+    assert measured(hitlab("metrics", "--study", "fivea", "--paper", "knowu", "--json")) == by_person
 
 
 def checked(imported: Any, score: float) -> Any:

@@ -144,6 +144,15 @@ def test_a_long_run_is_lined_up_in_parts_that_leave_no_step_out(store: Store) ->
     assert "words on the screen before it: Settings" in parts[0].text
 
 
+def test_no_question_has_more_pictures_than_was_allowed(store: Store) -> None:
+    study = study_of(store)
+    for most, questions in ((0, 1), (1, 6), (2, 6), (4, 2)):
+        with serving(brain(DONE)) as server:
+            judged(store, study, server, name=f"of-{most}", most=most)
+        assert max(len(one.pictures) for one in server.requests) <= most
+        assert sum(map(is_alignment, server.requests)) == questions
+
+
 def test_five_runs_ask_everything_five_times(store: Store) -> None:
     study = study_of(store)
     with serving(brain(DONE)) as server:
