@@ -164,7 +164,7 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
         _check_events(text, what)
         loader = _loader()(text)
         node = loader.get_single_node()
-        _Written(what).count(node)
+        _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
     except UnicodeDecodeError as error:
         raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
@@ -211,7 +211,7 @@ def _too_many_nodes(what: str) -> LabError:
     )
 
 
-class _Written:
+class _ExpandedYaml:
     """Counts the values of a YAML document as if its aliases and merges were written out, each node looked at once."""
 
     def __init__(self, what: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from annotators.derived import information_units
-from annotators.papers.field_answers import asked_units, run_of, said
+from annotators.papers.field_answers import answers_in, asked_units, run_of
 from annotators.papers.memgui.irr import rate
 from annotators.studied import StudyData
 from lab.core.measured_run import UnitMark
@@ -32,7 +32,7 @@ def rated_of(
 ) -> tuple[list[RunIrr], dict[str, int]]:
     """The rate of each run by each of these raters (default: the people); and how many have none, by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
-    for one in said(studied, USE, raters):
+    for one in answers_in(studied, USE, raters):
         of = marks.setdefault((one.unit, one.rater), {})
         if one.value in ("correct", "wrong", "missing"):
             of[one.target] = one.value

@@ -15,7 +15,7 @@ from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, average, bars, coefficient, count, few
-from annotators.papers.field_answers import cases_of, outcomes, said
+from annotators.papers.field_answers import answers_in, cases_of, outcomes
 from annotators.papers.memgui.irr_judge_table import judge_sections
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.studied import StudyData
@@ -132,7 +132,7 @@ def _rows(
 ) -> list[AnswerRow]:
     """Runs by raters; who marked a run and left a piece open has nothing that follows."""
     units = {one.unit.id: one.unit for one in rated}
-    marked = {(one.unit, one.rater) for one in said(studied, USE)}
+    marked = {(one.unit, one.rater) for one in answers_in(studied, USE)}
     why = {id: [NOTHING_FOLLOWS if (id, i) in marked else NOT_HANDED_IN for i in raters] for id in units}
     return [
         AnswerRow(RatedItem(id, ""), unit.clustered, [rates.get((id, i)) for i in raters], why[id])

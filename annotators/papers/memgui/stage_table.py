@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, average, count, few, lacking, of_all
-from annotators.papers.field_answers import asked_units, said
+from annotators.papers.field_answers import answers_in, asked_units
 from annotators.studied import StudyData
 from lab.core.judge_call import JudgeCall
 from lab.core.report import Cell, Number, Table
@@ -20,7 +20,7 @@ def stage_table(studied: StudyData, field: str) -> Table | None:
     clusters = {unit.id: unit.clustered for unit in asked_units(studied)}
     for judge in studied.judges:
         name = studied.columns.raters[judge].id
-        units = {one.unit for one in said(studied, field, (judge,)) if one.value is not None}
+        units = {one.unit for one in answers_in(studied, field, (judge,)) if one.value is not None}
         own = [one for one in studied.further.calls() if one.judge == name and one.unit in clusters]
         first = [one for one in own if one.run == 1 or one.once]
         decided = deciding_stages(first, units)

@@ -238,7 +238,7 @@ def test_knowu_5a_has_a_hybrid_of_rules_and_judge_and_metrics_take_it(
     rated = Rated(store, "rubric", units, runs, id="fivea", raters=("R1", "R2", "R3", "R4"))
     for unit, score in zip(units, (0.9, 0.5, 0.1), strict=True):
         for code in rated.study.raters:
-            answers = {**{(one.id, "score"): score for one in targets}, "task_score": score}
+            answers: dict[Any, float] = {**{(one.id, "score"): score for one in targets}, "task_score": score}
             rated.say(unit.id, code, answers, note="Zother expert's words")
     scores = {"same": 0.5, "asked": 1.0, "told": 0.25}
 
