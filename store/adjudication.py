@@ -175,7 +175,7 @@ def _check_said(
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
-        most = majority_of(answers)
+        most = majority_of(answers, field)
         if most is None or most.word != settled.word:
             majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
             raise LabError(title, f"is not what most of its raters say: {majority}.")

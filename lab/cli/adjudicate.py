@@ -27,7 +27,9 @@ from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
 from lab.core.label import Missing
-from lab.core.rating_sheet import FieldReference
+from lab.core.label_rules import as_option
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference, target_of
 from lab.core.settings import check_named, load
 from lab.core.study import Study, Unit
 from lab.core.suggestion import none_of
@@ -273,8 +275,9 @@ def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
 def _told(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
     moves = tuple(chair.move(case, move) for move in row.moves)
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
+    value = as_option(_asked(chair.study, case), target_of(case.unit, case.spot.target), row.value)
     return Settlement(
-        case.spot.target, case.spot.field, means, row.value, row.missing, row.reason.strip(), row.minutes, moves,
+        case.spot.target, case.spot.field, means, value, row.missing, row.reason.strip(), row.minutes, moves,
         row.judges_seen, row.withdrawn,
     )  # fmt: skip
 
@@ -371,8 +374,7 @@ def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> 
 
 def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
     """What was typed as a value of its field; `LabError` says what does not fit."""
-    field = study.protocol.field(case.spot.field)
-    assert field is not None
+    field = _asked(study, case)
     if field.kind in ("nominal", "ordinal"):
         return words
     if field.kind == "flag":
@@ -381,6 +383,12 @@ def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
             raise LabError(field.id, f"{words!r} is neither yes nor no.")
         return known[words.casefold()]
     return typed_value(field, words)
+
+
+def _asked(study: Study, case: ItemAnswers) -> Field:
+    field = study.protocol.field(case.spot.field)
+    assert field is not None
+    return field
 
 
 def check_seen(chair: AdjudicationSession, case: ItemAnswers, what: str) -> None:

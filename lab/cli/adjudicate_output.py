@@ -10,13 +10,14 @@ import msgspec
 from annotators.derived import step_of
 from lab.cli.output import print_table, say
 from lab.core.adjudication import Means, SignedSettlement, so_many
+from lab.core.option_sets import set_words
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING
 from lab.core.rounding import rounded
 from lab.core.study import Study
 
 if TYPE_CHECKING:
-    from annotators.adjudication import DisputedPlace, Queue
+    from annotators.adjudication import AnswerCount, DisputedPlace, Queue
     from lab.studies.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
@@ -137,10 +138,13 @@ def queue_told(study: Study, queue: Queue) -> QueueTold:
 
 
 def _dispute(one: DisputedPlace) -> DisputeLine:
-    counts = tuple(CountLine(count.value, count.reason or None, count.people) for count in one.counts)
-    most = counts[0] if one.majority is not None else None
+    counts, most = tuple(map(_count, one.counts)), _count(one.majority) if one.majority is not None else None
     settled = settled_line(one.settled) if one.settled is not None else None
     return DisputeLine(one.unit, one.spot.target, one.spot.field, counts, one.moves, most, settled)
+
+
+def _count(one: AnswerCount) -> CountLine:
+    return CountLine(one.value, one.reason or None, one.people)
 
 
 def case_told(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
@@ -187,7 +191,7 @@ def value_words(value: Any, missing: str | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -11,6 +11,7 @@ from annotators.protocols import file_of, protocol, protocols
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
+from lab.core.option_sets import count_words
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Option, Protocol
 
@@ -169,6 +170,8 @@ def _kind(field: Field) -> list[str]:
     parts: list[str] = [field.kind]
     if field.least is not None and field.most is not None:
         parts.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
+    if field.kind == "many":
+        parts = [f"many, {count_words(field)}"]
     parts += ["of the whole"] * (field.per == "unit") + ["may stay empty"] * (not field.required)
     parts += [f"only where {field.show_if}"] * bool(field.show_if)
     parts += [f"in the order of options after {field.after}"] * bool(field.after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ UnitKind = Literal[
     "run", "pair of runs", "pair of instruction sets", "pair of texts", "step", "question", "task", "task to play"
 ]
 Targets = Literal["unit", "tdg nodes", "information units", "branches", "criteria", "steps", "items"]
-FieldKind = Literal["nominal", "ordinal", "interval", "flag", "text", "step", "box"]
+FieldKind = Literal["nominal", "ordinal", "many", "interval", "flag", "text", "step", "box"]
 Show = Literal[
     "instruction", "context", "persona", "log", "policy", "screens", "actions", "thoughts", "dialogue",
     "outcome", "reason", "rubric", "golden", "method",
@@ -24,6 +24,10 @@ Show = Literal[
 `context` is time and place, `outcome` the status and score, `reason` why it ended so (the source's words too),
 `method` the agent's name and model.
 """
+
+
+NO_OPTION = "none"
+"""How files and commands name the set of no options; no option of a field of many has this id."""
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -49,7 +53,8 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     `per` says whether each target is asked, or the unit as a whole. `show_if` is `FIELD=value,value`: asked only where
     that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to `most`
-    in steps of `step`. A `sided` field's options A and B are the unit's sides, whichever is shown left.
+    in steps of `step`. Of a field of `many` options any may be chosen, none too (`lab.core.option_sets`), or at least
+    `least` and at most `most` of them. A `sided` field's options A and B are the unit's sides, whichever is shown left.
     `evidence` keeps the step that is shown with each answer. `after` names an earlier nominal field whose answer must
     come before this one's in the declared order of options (precedence). `says` is what a flag is called in a word or
     two, where there is no room for what it asks.
@@ -78,6 +83,14 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
+
+    def asked_where(self, value: Any) -> bool:
+        """Whether `show_if` holds where the field that it names has this value; of a set, where it has one of them."""
+        if value is None:
+            return False
+        wanted = self.show_if.partition("=")[2].split(",")
+        values = (value or (NO_OPTION,)) if isinstance(value, list | tuple) else (str(value),)
+        return any(one in wanted for one in values)
 
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

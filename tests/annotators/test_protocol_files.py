@@ -18,6 +18,9 @@ SCALE: dict[str, Any] = {"id": "s", "ask": "S?", "kind": "interval", "least": 0,
 TEXT: dict[str, Any] = {"id": "t", "ask": "T?", "kind": "text"}
 
 
+MANY: dict[str, Any] = {**CHOICE, "id": "m", "kind": "many", "options": [{"id": "x"}, {"id": "y"}, {"id": "z"}]}
+
+
 def fields(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"title": "Mine", "unit": "run", "fields": list(given), **more}
 
@@ -49,7 +52,27 @@ def test_a_file_of_ones_own_is_a_protocol(tmp_path: Path) -> None:
     assert one.guided("pt-BR") == "Faça."
 
 
+def test_a_field_of_many_options_is_a_field(tmp_path: Path) -> None:
+    value = fields(
+        MANY, {**MANY, "id": "n", "least": 1, "most": 2}, {**TEXT, "show_if": "m=x,none"}, {**FLAG, "show_if": "n=z"},
+    )  # fmt: skip
+    one = protocol(str(write(tmp_path, value)))
+    assert [option.key for option in one.fields[0].options] == ["1", "2", "3"]
+    assert (one.fields[1].least, one.fields[1].most) == (1, 2)
+
+
 WRONG: list[tuple[Any, str]] = [
+    (fields({**MANY, "options": []}), "field fields.m.options: a choice is between two or more"),
+    (fields({**MANY, "options": []}, targets="branches"), "field fields.m.options: a choice is between two or more"),
+    (fields({**MANY, "options": [{"id": "x"}, {"id": "none"}]}), "field fields.m.options: 'none' is how no option"),
+    (fields({**MANY, "most": 4}), "field fields.m: least and most are numbers of its 3 options, and 4 is not"),
+    (fields({**MANY, "least": 0.5}), "field fields.m: least and most are numbers of its 3 options, and 0.5 is not"),
+    (fields({**MANY, "least": 3, "most": 2}), "field fields.m: least is above most"),
+    (fields({**MANY, "most": 0}), "field fields.m: least is above most, or most is 0"),
+    (fields({**MANY, "step": 1}), "field fields.m: least, most and step belong to intervals"),
+    (fields(CHOICE, {**MANY, "after": "a"}), "field fields.m: a field of kind many has no sides or precedence"),
+    (fields(MANY, {**CHOICE, "after": "m"}), "field fields.a.after: 'm' is of kind many, which has no order"),
+    (fields(MANY, {**TEXT, "show_if": "m=w"}), "field fields.t.show_if: 'w' is none of x, y, z, none"),
     ("- a list", "holds no mapping of fields"),
     ("a: [", "is not YAML"),
     (fields(CHOICE, id="My Own"), "field id: 'My Own' is not small letters and digits, joined by - or _"),
