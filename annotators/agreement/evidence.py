@@ -1,0 +1,193 @@
+"""Agreement on evidence: of raters who gave the same answer, how far apart the steps are that they point at.
+
+Only pairs of people who gave one answer to an item and both name a step count. The coefficient is Krippendorff's alpha
+of step numbers (interval; Computing Krippendorff's Alpha-Reliability, 2011) with chance taken within each run: what two
+steps that people named in the same run are apart. Over all runs at once, long runs would be told from short ones, and
+any two steps of one run would seem alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio, value_of
+from annotators.agreement.answers import FieldAnswers, answers_of
+from annotators.agreement.estimates import EstimateMaker, SampleCounts
+from annotators.agreement.numbers import mean
+from annotators.agreement.ratings import Floats
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+
+Ints = npt.NDArray[np.int64]
+
+EVIDENCE = "evidence"
+"""The part under which these numbers stand."""
+NO_STEP = "no_step"
+NO_PAIR = "no two people gave the same answer with a step"
+TWO_RUNS = "its steps are of two runs, whose numbers cannot be compared"
+ONE_ITEM = "no run has two items with steps; chance within a run cannot be told"
+ONE_STEP = "all steps of a run are the same"
+NO_MEDIAN = "a median has none by leaving out runs; --bootstrap gives one"
+BANDS = (("same step", 0), ("within one step", 1), ("within three steps", 3))
+
+
+class StepPairs(NamedTuple):
+    """Every two people who gave one answer at a place and both point at a step, a row of each array each.
+
+    `place` indexes the places of `answers`, `apart` is how many steps lie between the two; `lacking` counts pairs with
+    one answer of which one names no step, `raters` those who are in any of the pairs.
+    """
+
+    answers: FieldAnswers
+    place: Ints
+    apart: Ints
+    lacking: int
+    raters: int
+
+
+def agreements_of_evidence(studied: StudyData) -> list[Agreement]:
+    """Each field's whose answers rest on steps: how often the same step and near it, the median distance, and alpha."""
+    numbers: list[Agreement] = []
+    for field in studied.study.protocol.fields:
+        if field.evidence:
+            numbers += _of_field(studied, field)
+    return numbers
+
+
+def _of_field(studied: StudyData, field: Field) -> list[Agreement]:
+    pairs = step_pairs(studied, field)
+    maker = EstimateMaker(studied, field.id, _n(pairs, pairs.place), EVIDENCE)
+    if studied.study.protocol.unit == "pair of runs":
+        return [maker.undefined(TWO_RUNS)]
+    if not len(pairs.place):
+        return [maker.undefined(NO_PAIR)]
+    numbers = [maker.of(name, within(pairs, name, band)) for name, band in BANDS]
+    distance = median_distance(pairs)
+    if studied.how.interval == "bootstrap":
+        numbers.append(maker.of("median distance", distance))
+    else:
+        numbers.append(maker.without_interval("median distance", value_of(distance), NO_MEDIAN))
+    alpha, places = alpha_within_runs(pairs)
+    own = EstimateMaker(studied, field.id, _n(pairs, places), EVIDENCE)
+    return [*numbers, own.of("alpha within runs", alpha)]
+
+
+def step_pairs(studied: StudyData, field: Field) -> StepPairs:
+    """What people point at in a field, by pairs who gave the same answer; of repeated ratings the first."""
+    answers = answers_of(studied, field, studied.people, 1)
+    value, step = answers.value, answers.step
+    places, apart, lacking, raters = [], [], 0, set[int]()
+    for one, other in combinations(range(value.shape[1]), 2):
+        same = (value[:, one] >= 0) & (value[:, one] == value[:, other])
+        both = np.flatnonzero(same & (step[:, one] >= 0) & (step[:, other] >= 0))
+        lacking += int(same.sum()) - len(both)
+        places.append(both)
+        apart.append(np.abs(step[both, one].astype(np.int64) - step[both, other]))
+        raters |= {one, other} if len(both) else set()
+    none = np.zeros(0, dtype=np.int64)
+    return StepPairs(
+        answers, np.concatenate([none, *places]), np.concatenate([none, *apart]), lacking, len(raters)
+    )  # fmt: skip
+
+
+def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
+    """The n of numbers over these places; what is missing are steps of pairs who gave the same answer."""
+    laid = pairs.answers.laid
+    places = np.unique(place)
+    every = len(pairs.place) + pairs.lacking
+    reasons = {NO_STEP: pairs.lacking} if pairs.lacking else {}
+    return SampleCounts(
+        len(places), len(np.unique(laid.unit[places])), len(np.unique(laid.trace[places])), pairs.raters,
+        pairs.lacking / every if every else 0.0, reasons,
+    )  # fmt: skip
+
+
+# -- how near ----------------------------------------------------------------------------------------------------
+
+
+def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
+    """The mean over places of the share of their pairs that are at most `band` steps apart."""
+    laid = pairs.answers.laid
+    near = np.bincount(pairs.place, weights=pairs.apart <= band, minlength=len(laid.places))
+    of = np.bincount(pairs.place, minlength=len(laid.places)).astype(np.float64)
+    return mean(ratio(near, of), laid.trace, len(laid.traces), name, 1.0)
+
+
+def median_distance(pairs: StepPairs) -> AdditiveStatistic:
+    """The median of how many steps two people are apart, each place with the same weight; of two middle ones the mean.
+
+    Sums: the weight of each distance that came, by trace.
+    """
+    laid = pairs.answers.laid
+    distances, which = np.unique(pairs.apart, return_inverse=True)
+    weight = 1 / np.bincount(pairs.place, minlength=len(laid.places))[pairs.place]
+    sums = np.zeros((len(laid.traces), len(distances)))
+    np.add.at(sums, (laid.trace[pairs.place], which.reshape(-1)), weight)
+
+    def of(sums: Floats) -> Floats:
+        upto = np.cumsum(sums, axis=-1)
+        half = upto[..., -1:] / 2
+        low = (upto >= half - 1e-9).argmax(axis=-1)
+        high = (upto > half + 1e-9).argmax(axis=-1)
+        middle = (distances[low] + distances[high]) / 2
+        return np.where(half[..., 0] > 0, middle, np.nan)
+
+    places = len(np.unique(pairs.place))
+    return AdditiveStatistic("median_distance", sums, of, lambda sums: NO_PAIR, None, 0.0, places)
+
+
+# -- beyond chance -----------------------------------------------------------------------------------------------
+
+
+def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
+    """Alpha of step numbers with chance within each run, and the places it is over: those of runs that have two.
+
+    Observed is, as Krippendorff has it, the squared distance of each two answers of an item over one less than its
+    answers; expected the same of each two answers of a run. Sums: both, by trace.
+    """
+    laid = pairs.answers.laid
+    rows = [(unit, trace, groups) for unit, trace, groups in _by_unit(pairs) if len(groups) > 1]
+    sums = np.array(
+        [
+            (sum(_squared(steps) for _, steps in groups), _squared(np.concatenate([steps for _, steps in groups])))
+            for _, _, groups in rows
+        ],
+        dtype=np.float64,
+    ).reshape(-1, 2)
+    trace = np.array([trace for _, trace, _ in rows], dtype=np.int32)
+    places = np.array([place for _, _, groups in rows for place, _ in groups], dtype=np.int64)
+
+    def of(sums: Floats) -> Floats:
+        return 1 - ratio(sums[..., 0], sums[..., 1])
+
+    why = ONE_STEP if rows else ONE_ITEM
+    whole = over_traces(sums, trace, len(laid.traces))
+    one = AdditiveStatistic("alpha_within_runs", whole, of, lambda sums: why, places=len(np.unique(places)))
+    return one, places
+
+
+def _by_unit(pairs: StepPairs) -> Iterator[tuple[int, int, list[tuple[int, Floats]]]]:
+    """By unit and its trace each answer at a place that two or more gave with a step: the place, and their steps."""
+    answers, laid = pairs.answers, pairs.answers.laid
+    by_unit: dict[tuple[int, int], list[tuple[int, Floats]]] = {}
+    for place in np.unique(pairs.place).tolist():
+        value, step = answers.value[place], answers.step[place].astype(np.float64)
+        for one in np.unique(value[(value >= 0) & (step >= 0)]).tolist():
+            steps = step[(value == one) & (step >= 0)]
+            if len(steps) > 1:
+                by_unit.setdefault((int(laid.unit[place]), int(laid.trace[place])), []).append((place, steps))
+    for (unit, trace), groups in by_unit.items():
+        yield unit, trace, groups
+
+
+def _squared(steps: Floats) -> float:
+    """The squared distances of each two of these, both ways, over one less than there are."""
+    n = len(steps)
+    centred = steps - steps.mean()
+    return float(2 * n * (centred**2).sum() / (n - 1))
