@@ -62,6 +62,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
         _check_condition(protocol, field, protocol.fields[:place], what)
         _check_precedence(field, protocol.fields[:place], what)
     _check_keys(protocol, what)
+    _check_reasons(protocol, what)
     _check_words(protocol, what)
 
 
@@ -237,6 +238,19 @@ def _check_keys(protocol: Protocol, what: str) -> None:
                 _refuse(what, f"fields.{field.id}.key", f"{field.key!r} is taken by {other.id!r}")
 
 
+def _check_reasons(protocol: Protocol, what: str) -> None:
+    """Each reason for settling has an id and words of its own, and a digit."""
+    _once(what, "reasons", [one.id for one in protocol.reasons])
+    _once(what, "reasons", [one.shown for one in protocol.reasons])
+    for one in protocol.reasons:
+        if not _OPTION_ID.fullmatch(one.id):
+            _refuse(what, "reasons", f"the id {one.id!r} is not letters and digits, joined by _")
+        if not one.shown.strip() or "\n" in one.shown.strip():
+            _refuse(what, f"reasons.{one.id}.says", "is not one line of words")
+    if len(protocol.reasons) > _KEYED:
+        _refuse(what, "reasons", f"there are {len(protocol.reasons)}; {_KEYED} have a digit each")
+
+
 def _check_words(protocol: Protocol, what: str) -> None:
     known = set(word_keys(protocol))
     for name in ("guide", "words"):
@@ -256,6 +270,7 @@ def word_keys(protocol: Protocol) -> list[str]:
         keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
         for option in field.options:
             keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
+    keys += [f"reasons.{one.id}" for one in protocol.reasons]
     return [*keys, *SAID]
 
 
@@ -266,6 +281,7 @@ def untranslated(protocol: Protocol, locale: str) -> list[str]:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
             texts |= _said(f"{field.id}.{option.id}", option)
+    texts |= {f"reasons.{one.id}": one.shown for one in protocol.reasons}
     words = protocol.words.get(locale, {})
     missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]
     return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]

@@ -48,15 +48,19 @@ class Adjudications:
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
     def settle_each(
-        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False
+        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False, of_batch: str = ""
     ) -> list[SignedSettlement]:
-        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled."""
+        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
+        `of_batch` all that does not stand as it was settled in that batch."""
         kept: list[SignedSettlement] = []
         with self._database.writing() as db:
             check_no_kit(db)
             standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
-                if open_only and (unit.id, FieldReference(what.target, what.field)) in standing:
+                stands = standing.get((unit.id, FieldReference(what.target, what.field)))
+                if open_only and stands is not None:
+                    continue
+                if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
                 self._check(db, study, unit, what, by, standing)
                 settled = SignedSettlement(unit.id, what, by, self._later(db, study))

@@ -43,7 +43,10 @@ class MoveLine(msgspec.Struct, frozen=True):
 
 
 class SettledLine(msgspec.Struct, frozen=True):
-    """What is settled at a place; `withdrawn`: it was, and is not any more."""
+    """What is settled at a place; `withdrawn`: it was, and is not any more. `reason_id` is the protocol's reason.
+
+    All that was settled in one act has the same `batch`.
+    """
 
     unit: str
     target: str
@@ -58,6 +61,8 @@ class SettledLine(msgspec.Struct, frozen=True):
     at: str
     judges_seen: bool = False
     withdrawn: bool = False
+    reason_id: str = ""
+    batch: str = ""
 
 
 class DisputeLine(msgspec.Struct, frozen=True):
@@ -113,11 +118,13 @@ class CaseTold(msgspec.Struct, frozen=True):
 
 
 class Adjudications(msgspec.Struct, frozen=True):
-    """What was settled just now: `adjudicate` with --value, --missing, --majority, --from or --withdraw."""
+    """What was settled just now: `adjudicate` with --value, --missing, --majority, --by-rater, --from, --withdraw or
+    --undo. Of many at once `left` counts what stays open, by why."""
 
     study: str
     version: int
     settled: tuple[SettledLine, ...]
+    left: dict[str, int] = {}
 
 
 class GoldWritten(msgspec.Struct, frozen=True):
@@ -177,7 +184,7 @@ def settled_line(one: SignedSettlement, case: ItemAnswers | None = None) -> Sett
     )
     return SettledLine(
         one.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason, what.minutes,
-        moves, one.by.id, one.at, what.judges_seen, what.withdrawn,
+        moves, one.by.id, one.at, what.judges_seen, what.withdrawn, what.reason_id, what.batch,
     )  # fmt: skip
 
 
@@ -254,10 +261,10 @@ def _settled_words(one: SettledLine) -> str:
     return f"{value_words(one.value, one.missing)} by {one.means}{minutes}, {one.by}: {one.reason}"
 
 
-def tell_settled(lines: Sequence[SettledLine], db: str) -> None:
+def tell_settled(lines: Sequence[SettledLine], db: str, left: str = "") -> None:
     for one in lines[:_SHOWN]:
         where = ", ".join(part for part in (one.unit, one.target, one.field) if part)
         say(f"{where}: {_settled_words(one)}")
     if len(lines) > _SHOWN:
         say(f"and {len(lines) - _SHOWN:,} more")
-    say(f"{len(lines):,} kept in {db}")
+    say(f"{len(lines):,} kept in {db}" + (f"; left open: {left}" if left else ""))

@@ -140,6 +140,11 @@ def _tell_whole(one: Protocol, locale: str) -> None:
         say(f"  {words}")
     for field in one.fields:
         _show_field(one, field, locale)
+    if one.reasons:
+        say("")
+        say("Reasons that are offered for settling")
+        for id, words in one.reason_words(locale).items():
+            _block(f"{id}  {words}", 2, hang=len(id) + 2)
     if one.guide:
         say("")
         say(f"Guideline, version {one.guide_sha(locale)[:_SHORT]}")

@@ -40,7 +40,8 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     `minutes` are how long it was discussed; `judges_seen` whether models' answers had been laid beside people's. It is
     kept as an act (`adjudicated`) of the one who settled it; a later one about the same place takes its place; one with
-    `withdrawn` set leaves the place unsettled again.
+    `withdrawn` set leaves the place unsettled again. `reason_id` is the protocol's reason that `reason` begins with.
+    What was settled in one act has the same `batch`, and so has what takes that back.
     """
 
     target: str
@@ -53,6 +54,8 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     moves: tuple[Move, ...] = ()
     judges_seen: bool = False
     withdrawn: bool = False
+    reason_id: str = ""
+    batch: str = ""
 
 
 class SignedSettlement(msgspec.Struct, frozen=True):

@@ -93,6 +93,17 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return any(one in wanted for one in values)
 
 
+class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reason by which disagreements are settled often: `id` is kept and counted, `says` what is written."""
+
+    id: str
+    says: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.says or self.id.replace("_", " ")
+
+
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The questions asked about one unit; `shows` is what a rater sees before committing.
 
@@ -101,7 +112,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     sheet says (`lab.core.sheet_words`). `source` is the paper and section
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
     `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
-    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`).
+    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`). `reasons` are offered
+    where what raters differ on is settled (their translations: `reasons.ID`).
     """
 
     id: str
@@ -117,6 +129,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     only_failed: bool = False
     reference: bool = False
     sides: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def sha(self) -> str:
@@ -150,6 +163,15 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     def sheet_said(self, locale: str, key: str, *of: object) -> str:
         """A word or two that every sheet says, about what it is `of`."""
         return self.said(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
+
+    def reason_words(self, locale: str) -> dict[str, str]:
+        """The reasons that are offered for settling, in words, by id."""
+        return {one.id: self.said(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+
+    def reason_id(self, locale: str, words: str) -> str:
+        """The id of the reason with which these words begin, the longest such; empty where they begin with none."""
+        begins = {id: said for id, said in self.reason_words(locale).items() if words.strip().startswith(said)}
+        return max(begins, key=lambda id: len(begins[id]), default="")
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
         """An option's worked examples in that locale."""

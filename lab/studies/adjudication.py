@@ -186,9 +186,13 @@ class AdjudicationSession:
         """Keeps what is right at a place, durable on return."""
         what = Settlement(
             case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
-            tuple(self.move(case, move) for move in moves), judges_seen,
+            tuple(self.move(case, move) for move in moves), judges_seen, reason_id=self.reason_id(reason),
         )  # fmt: skip
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
+
+    def reason_id(self, reason: str) -> str:
+        """The id of the protocol's reason that was given; empty where it is in the adjudicator's own words."""
+        return self.study.protocol.reason_id(self.study.locale, reason)
 
     def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:
         """Leaves a place unsettled again."""
