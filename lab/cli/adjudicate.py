@@ -114,11 +114,9 @@ def add_adjudicate(parser: Parser) -> None:
     parser.examples(
         """\
   hitlab adjudicate tdg --list                     what is to be settled
-  hitlab adjudicate tdg --unit 019a --as D1        one run, on the screen
   hitlab adjudicate tdg --unit 019a --target open --field state \\
     --value completed --reason "The app is open." --as D1
   hitlab adjudicate tdg --majority --all-but-one --field state --reason-id slip --as D1
-  hitlab adjudicate tdg --undo --as D1             takes that back
   hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
 """
     )

@@ -72,7 +72,6 @@ def add_agreement(parser: Parser) -> None:
   hitlab agreement tdg
   hitlab agreement tdg --evidence      also on which step answers rest
   hitlab agreement tdg --bootstrap 2000 --seed 7
-  hitlab agreement tdg@2 --json | jq .fields
   hitlab agreement --cases cases.json  try the arithmetic on cases
 """
     )

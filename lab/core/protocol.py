@@ -166,7 +166,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def reason_words(self, locale: str) -> dict[str, str]:
         """The reasons that are offered for settling, in words, by id."""
-        return {one.id: self.said(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        said = {one.id: self.said(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        return {id: " ".join(words.split()) for id, words in said.items()}
 
     def reason_id(self, locale: str, words: str) -> str:
         """The id of the reason with which these words begin, the longest such; empty where they begin with none."""

@@ -25,7 +25,7 @@ from lab.studies.sheet_wording import Wording
 from lab.studies.typed_answers import hint_of, typed_value, words_of
 from screens.adjudicate.keys import SETTLE_KEYS
 from screens.adjudicate.rows import AnswerList
-from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at
+from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
 from screens.annotate.chosen_options import keys_of_set, not_enough, turned
@@ -182,7 +182,8 @@ class SettlePane(Vertical):
             return "A digit or {other.choose} chooses, {other.leave} leaves."
         if self.typing == "reason":
             same = " as the last one; typing writes another" if self.line.selected_text else ""
-            return f"{{entry.keep}} settles it by this reason{same}, {{entry.leave}} leaves; the reason stays."
+            digits = "A digit writes a reason. " if self.line.presets else ""
+            return f"{digits}{{entry.keep}} settles it by this reason{same}, {{entry.leave}} leaves; the reason stays."
         if self.typing:
             return "{entry.keep} keeps what you typed, {entry.leave} leaves."
         if self.case is None or self.case.closed:
@@ -211,7 +212,9 @@ class SettlePane(Vertical):
     def type(self, what: Typing, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
         """Opens the line; words that are `selected` are replaced by what is typed."""
         self.typing = what
-        self.line.open(title, words, hint, selected=selected)
+        presets = [one.value for one in reason_choices(self.way)] if what == "reason" else []
+        self.set_class(bool(presets), "-reason")
+        self.line.open(title, words, hint, selected=selected, presets=presets)
         self.refresh_bindings()
         self.post_message(self.Turned())
 
@@ -219,12 +222,15 @@ class SettlePane(Vertical):
         """Closes the line and what else is open over the item; a reason that was begun stays."""
         if self.typing == "reason" and self.case is not None:
             self.draft.reason = self.line.text.strip()
+        self.remove_class("-reason")
         if self.typing or self.menu.display:
-            self.typing = ""
+            reasoned, self.typing = self.typing == "reason", ""
             self.line.close()
             self.menu.close()
             self.voices.focus()
             self.refresh_bindings()
+            if reasoned:
+                self.renew()
 
     # -- what can be done -----------------------------------------------------------------------------------
 
@@ -272,7 +278,10 @@ class SettlePane(Vertical):
     def _picked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         choice = next((one for one in self.options.choices if one.key == message.key), None)
-        if choice is not None:
+        if choice is not None and self.typing == "reason":
+            self.line.write(choice.value)
+            self.line.focus()
+        elif choice is not None:
             self._turn(choice.value)
 
     def _turn(self, value: Any) -> None:
@@ -440,6 +449,8 @@ class SettlePane(Vertical):
             return
         words = self.draft.reason or self._last_reason
         self.type("reason", "Why is it so?", words, "a reason, in a sentence", selected=not self.draft.reason)
+        if reasons := reason_choices(self.way):
+            self.options.show(reasons)
 
     def action_withdraw(self) -> None:
         """Asks why it is left unsettled again."""
