@@ -8,14 +8,13 @@ any two steps of one run would seem alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio, value_of
+from annotators.agreement.additive import NOTHING, AdditiveStatistic, over_traces, ratio, value_of
 from annotators.agreement.answers import FieldAnswers, answers_of
 from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.numbers import mean
@@ -152,42 +151,41 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     answers; expected the same of each two answers of a run. Sums: both, by trace.
     """
     laid = pairs.answers.laid
-    rows = [(unit, trace, groups) for unit, trace, groups in _by_unit(pairs) if len(groups) > 1]
-    sums = np.array(
-        [
-            (sum(_squared(steps) for _, steps in groups), _squared(np.concatenate([steps for _, steps in groups])))
-            for _, _, groups in rows
-        ],
-        dtype=np.float64,
-    ).reshape(-1, 2)
-    trace = np.array([trace for _, trace, _ in rows], dtype=np.int32)
-    places = np.array([place for _, _, groups in rows for place, _ in groups], dtype=np.int64)
+    place, steps = _groups(pairs)
+    unit = laid.unit[place].astype(np.int64)
+    kept = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
+    place, steps, unit = place[kept], steps[kept], unit[kept]
+    units, at = np.unique(unit, return_inverse=True)
+    of_unit = np.column_stack([np.bincount(at.reshape(-1), column, minlength=len(units)) for column in steps.T])
+    traces = np.zeros(len(units), dtype=np.int32)
+    traces[at.reshape(-1)] = laid.trace[place]
+    within = np.bincount(at.reshape(-1), _squared(steps), minlength=len(units))
+    sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(laid.traces))
 
     def of(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1])
+        return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
 
-    why = ONE_STEP if rows else ONE_ITEM
-    whole = over_traces(sums, trace, len(laid.traces))
-    one = AdditiveStatistic("alpha_within_runs", whole, of, lambda sums: why, places=len(np.unique(places)))
-    return one, places
-
-
-def _by_unit(pairs: StepPairs) -> Iterator[tuple[int, int, list[tuple[int, Floats]]]]:
-    """By unit and its trace each answer at a place that two or more gave with a step: the place, and their steps."""
-    answers, laid = pairs.answers, pairs.answers.laid
-    by_unit: dict[tuple[int, int], list[tuple[int, Floats]]] = {}
-    for place in np.unique(pairs.place).tolist():
-        value, step = answers.value[place], answers.step[place].astype(np.float64)
-        for one in np.unique(value[(value >= 0) & (step >= 0)]).tolist():
-            steps = step[(value == one) & (step >= 0)]
-            if len(steps) > 1:
-                by_unit.setdefault((int(laid.unit[place]), int(laid.trace[place])), []).append((place, steps))
-    for (unit, trace), groups in by_unit.items():
-        yield unit, trace, groups
+    why = ONE_STEP if len(place) else ONE_ITEM
+    places = len(np.unique(place))
+    return AdditiveStatistic("alpha_within_runs", sums, of, lambda sums: why, places=places), place
 
 
-def _squared(steps: Floats) -> float:
-    """The squared distances of each two of these, both ways, over one less than there are."""
-    n = len(steps)
-    centred = steps - steps.mean()
-    return float(2 * n * (centred**2).sum() / (n - 1))
+def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
+    """Each answer at a place that two or more gave with a step: the place, and (groups x 3) how many gave it, the sum
+    of their steps and of the squares."""
+    value, step = pairs.answers.value, pairs.answers.step
+    row, who = np.nonzero((value >= 0) & (step >= 0))
+    key = row.astype(np.int64) * (int(value.max(initial=0)) + 1) + value[row, who]
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    named = step[row, who].astype(np.float64)
+    columns = [np.bincount(group.reshape(-1), weights) for weights in (np.ones(len(named)), named, named * named)]
+    steps = np.column_stack(columns) if len(named) else np.zeros((0, 3))
+    several = steps[:, 0] > 1
+    return row[first][several].astype(np.int64), steps[several]
+
+
+def _squared(steps: Floats) -> Floats:
+    """(groups): the squared distances of each two steps, both ways, over one less than there are; steps are counted,
+    summed and squared as `_groups` has them."""
+    n, total, squares = steps.T
+    return np.asarray(2 * (n * squares - total * total) / np.maximum(n - 1, 1))

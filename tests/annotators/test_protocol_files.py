@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from annotators.protocol import load_protocol
+from annotators.protocol import load_protocol, untranslated
 from annotators.protocols import protocol
 from lab.core.errors import LabError
 
@@ -173,3 +174,30 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, value: Any, sente
 def test_decisions_alone_have_their_own_options(tmp_path: Path) -> None:
     bare = {"id": "taken", "ask": "Which?", "kind": "nominal"}
     assert load_protocol(write(tmp_path, fields(bare, targets="branches"))).fields[0].options == ()
+
+
+def test_the_guides_example_of_many_options_is_a_protocol(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "annotators.md").read_text("utf-8")
+    [text] = re.findall(r"^```yaml\n(title: What went wrong.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    one = protocol(str(write(tmp_path, text)))
+    assert (one.fields[0].kind, one.fields[0].most) == ("many", 3)
+    assert one.fields[1].asked_where(["clarify", "stuck"])
+    assert one.reason_words("zh")["slip"] == "一名标注者的疏忽"
+    assert one.reason_words("en")["unseen"] == "It happens on a screen that one rater passed by"
+    assert untranslated(one, "zh")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "sentence"),
+    [
+        ([{"id": "a b"}], "field reasons: the id 'a b' is not letters and digits"),
+        ([{"id": "a"}, {"id": "a"}], "field reasons: 'a' is there twice"),
+        ([{"id": "a", "says": "x"}, {"id": "b", "says": "x"}], "field reasons: 'x' is there twice"),
+        ([{"id": "a", "says": "x\ny"}], "field reasons.a.says: is not one line of words"),
+        ([{"id": f"r{at}"} for at in range(10)], "field reasons: there are 10; 9 have a digit each"),
+    ],
+)
+def test_wrong_reasons_are_refused(tmp_path: Path, reasons: list[dict[str, str]], sentence: str) -> None:
+    with pytest.raises(LabError) as told:
+        load_protocol(write(tmp_path, fields(CHOICE, reasons=reasons)))
+    assert told.value.message.startswith(sentence)
