@@ -28,7 +28,8 @@ class FurtherData(NamedTuple):
     `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
     oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
-    judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns texts into vectors where a
+    judges' answers cost in US dollars, by unit, rater (kind, id) and run. `steps` is how many steps a run of the file
+    has, None where it is not there. `embed` turns texts into vectors where a
     model for that was named (`embedder`).
     """
 
@@ -38,6 +39,7 @@ class FurtherData(NamedTuple):
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
     pauses: Callable[[str], Sequence[float]] = lambda run: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
+    steps: Callable[[str], int | None] = lambda run: None
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 

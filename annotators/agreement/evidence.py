@@ -1,9 +1,11 @@
 """Agreement on evidence: of raters who gave the same answer, how far apart the steps are that they point at.
 
-Only pairs of people who gave one answer to an item and both name a step count. The coefficient is Krippendorff's alpha
-of step numbers (interval; Computing Krippendorff's Alpha-Reliability, 2011) with chance taken within each run: what two
-steps that people named in the same run are apart. Over all runs at once, long runs would be told from short ones, and
-any two steps of one run would seem alike.
+Only pairs of people who gave one answer to an item and both name a step count. Two coefficients correct for chance,
+both by squared distances. Krippendorff's alpha of step numbers (interval; Computing Krippendorff's Alpha-Reliability,
+2011) takes chance within each run: what two steps that people named in the same run are apart. Over all runs at once,
+long runs would be told from short ones, and any two steps of one run would seem alike. Where a run has one item alone
+it tells nothing of that; Brennan and Prediger's kappa (Coefficient Kappa: Some Uses, Misuses, and Alternatives, 1981)
+takes every place of the run to be as likely, its end among them.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ NO_PAIR = "no two people gave the same answer with a step"
 TWO_RUNS = "its steps are of two runs, whose numbers cannot be compared"
 ONE_ITEM = "no run has two items with steps; chance within a run cannot be told"
 ONE_STEP = "all steps of a run are the same"
+NO_RUN = "none of the runs is in this file, so that nobody knows how long they are"
+BRENNAN = "brennan prediger of steps"
 NO_MEDIAN = "a median has none by leaving out runs; --bootstrap gives one"
 BANDS = (("same step", 0), ("within one step", 1), ("within three steps", 3))
 
@@ -74,7 +78,9 @@ def _of_field(studied: StudyData, field: Field) -> list[Agreement]:
         numbers.append(maker.without_interval("median distance", value_of(distance), NO_MEDIAN))
     alpha, places = alpha_within_runs(pairs)
     own = EstimateMaker(studied, field.id, _n(pairs, places), EVIDENCE)
-    return [*numbers, own.of("alpha within runs", alpha)]
+    numbers.append(own.of("alpha within runs", alpha))
+    kappa, places = brennan_prediger(studied, pairs)
+    return [*numbers, EstimateMaker(studied, field.id, _n(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
 
 
 def step_pairs(studied: StudyData, field: Field) -> StepPairs:
@@ -168,6 +174,37 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     why = ONE_STEP if len(place) else ONE_ITEM
     places = len(np.unique(place))
     return AdditiveStatistic("alpha_within_runs", sums, of, lambda sums: why, places=places), place
+
+
+def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
+    """1 less the squared distance of pairs over what it is where every place of the run is as likely; and the places it
+    is over, those whose run is in the file.
+
+    A run of n steps has n + 1 places, since an answer may rest on its end; of K places two at random are (K^2 - 1) / 6
+    apart, squared, in the mean. Sums: the mean squared distance of each place's pairs, and that, by trace.
+    """
+    laid, units = pairs.answers.laid, {unit.id: unit for unit in studied.units}
+    chance = np.full(len(laid.places), np.nan)
+    for place in np.unique(pairs.place).tolist():
+        runs = units[laid.places[place].unit].runs
+        steps = _steps_of(studied, runs[0]) if runs else None
+        chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
+    of = np.bincount(pairs.place, minlength=len(laid.places)).astype(np.float64)
+    squared = ratio(np.bincount(pairs.place, weights=pairs.apart**2.0, minlength=len(laid.places)), of)
+    kept = ~np.isnan(chance) & ~np.isnan(squared)
+    sums = over_traces(np.column_stack((squared, chance))[kept], laid.trace[kept], len(laid.traces))
+
+    def value(sums: Floats) -> Floats:
+        return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
+
+    name = "brennan_prediger_of_steps"
+    return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(kept.sum())), np.flatnonzero(kept)
+
+
+def _steps_of(studied: StudyData, run: str) -> int | None:
+    """How many steps a run has, looked up once."""
+    steps: int | None = studied.once(("steps", run), lambda: studied.further.steps(run))
+    return steps
 
 
 def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from annotators.agreement.additive import value_of
-from annotators.agreement.evidence import NO_MEDIAN, ONE_ITEM, agreements_of_evidence
+from annotators.agreement.evidence import NO_MEDIAN, NO_RUN, ONE_ITEM, agreements_of_evidence
 from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.ratings import NumericRatings, RatedItem
 from lab.core.agreement import Agreement, How
@@ -22,6 +22,7 @@ from lab.core.study import Study, Target, Unit
 from lab.studies.study_data import gathered
 from store.store import Store
 from tests.rated import Answer, rated
+from tests.studied_runs import run
 
 STATE = Field("state", "Done?", "nominal", (Option("yes"), Option("no")), evidence=True)
 NODES = Protocol("nodes", "Nodes", "run", (STATE,), targets="tdg nodes")
@@ -82,6 +83,7 @@ def test_the_numbers_are_those_of_every_pair(store: Store) -> None:
     found = numbers(store, study(store, SAID))
     assert list(found) == [
         "same step", "within one step", "within three steps", "median distance", "alpha within runs",
+        "brennan prediger of steps",
     ]  # fmt: skip
     by_place: dict[tuple[str, int], list[int]] = {}
     for (unit, at, _), some in steps(SAID).items():
@@ -102,6 +104,7 @@ def test_the_numbers_are_those_of_every_pair(store: Store) -> None:
 
 def test_every_number_has_its_n_and_what_is_missing(store: Store) -> None:
     found = numbers(store, study(store, SAID))
+    assert found.pop("brennan prediger of steps").undefined == NO_RUN
     for one in found.values():
         assert (one.places, one.units, one.traces, one.raters) == (9, 3, 3, 3)
         assert one.clusters == "run"
@@ -140,6 +143,16 @@ def test_where_chance_cannot_be_told_it_says_so(store: Store) -> None:
     assert (found["alpha within runs"].value, found["alpha within runs"].undefined) == (None, ONE_ITEM)
     assert found["alpha within runs"].places == 0
     assert found["within one step"].value == 1.0
+
+
+def test_of_one_item_a_run_chance_is_any_place_of_the_run(store: Store) -> None:
+    """Of runs of 4 and 9 steps: 5 and 10 places, of which two at random are 4 and 16.5 apart, squared."""
+    for name, count in (("u1", 4), ("u2", 9)):
+        store.runs.add(run(f"run-{name}", steps=count))
+    said: dict[str, Said] = {"u1": {"R1": ("y2",), "R2": ("y3",)}, "u2": {"R1": ("y4",), "R2": ("y7",)}}
+    one = numbers(store, study(store, said, TARGETS[:1]))["brennan prediger of steps"]
+    assert one.value == pytest.approx(1 - (1 + 9) / (4 + 16.5))
+    assert (one.places, one.traces) == (2, 2)
 
 
 def test_different_answers_are_no_pair(store: Store) -> None:
