@@ -119,7 +119,7 @@ def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
 def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """The mean over places of the share of their pairs that are at most `band` steps apart."""
     laid = pairs.answers.laid
-    near = np.bincount(pairs.place, weights=pairs.apart <= band, minlength=len(laid.places))
+    near = np.bincount(pairs.place, weights=(pairs.apart <= band).astype(np.float64), minlength=len(laid.places))
     of = np.bincount(pairs.place, minlength=len(laid.places)).astype(np.float64)
     return mean(ratio(near, of), laid.trace, len(laid.traces), name, 1.0)
 

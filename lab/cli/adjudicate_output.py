@@ -137,7 +137,7 @@ class GoldWritten(msgspec.Struct, frozen=True):
 # -- as data -----------------------------------------------------------------------------------------------------
 
 
-def queue_told(study: Study, queue: Queue) -> QueueTold:
+def queue_output(study: Study, queue: Queue) -> QueueTold:
     return QueueTold(
         study.id, study.version, study.title, tuple(map(_dispute, queue.open)), tuple(map(_dispute, queue.settled)),
         queue.waiting,
@@ -154,7 +154,7 @@ def _count(one: AnswerCount) -> CountLine:
     return CountLine(one.value, one.reason or None, one.people)
 
 
-def case_told(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
+def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
     most = case.majority
     people = sum(voice.said.word == most.word for voice in case.voices) if most is not None else 0
     return CaseTold(

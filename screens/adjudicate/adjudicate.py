@@ -68,7 +68,7 @@ class AdjudicateScreen(Screen[None]):
         self.session: AdjudicationSession | None = None
         self.disputes = DisputeList()
         self.pane = SettlePane(clock or Clock())
-        self.batch = BatchPane(clock or Clock())
+        self.at_once = BatchPane(clock or Clock())
         self.field = ""
         """The question that is listed alone; empty where all are."""
         self._queue: Queue | None = None
@@ -78,7 +78,7 @@ class AdjudicateScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield StatusLine("adjudicate-title")
         yield self.disputes
-        yield self.batch
+        yield self.at_once
         with Container(id="adjudicate-bench"):
             yield UnitPane(self.store, self.settings)
             yield self.pane
@@ -204,7 +204,7 @@ class AdjudicateScreen(Screen[None]):
         if self.session is not None:
             still = [one for one in self.disputes.rows if one.settled is None]
             others = [] if self._queue is None else [one for one in self._queue.open if one.spot.field != self.field]
-            self.batch.open(self.session, [*still, *(others if self.field else ())], self.field)
+            self.at_once.open(self.session, [*still, *(others if self.field else ())], self.field)
             self.refresh_bindings()
 
     @on(BatchPane.Turned)
@@ -221,7 +221,7 @@ class AdjudicateScreen(Screen[None]):
     @on(BatchPane.Settled)
     def _batch_settled(self, message: BatchPane.Settled) -> None:
         message.stop()
-        self.batch.close()
+        self.at_once.close()
         left = f" Left open: {message.left}." if message.left else ""
         words = with_keys(self, f"{message.count:,} settled.{left} {{adjudicate.undo_batch}} takes them back.")
         self.notify(words, timeout=6, markup=False)
@@ -337,8 +337,8 @@ class AdjudicateScreen(Screen[None]):
         self.query_one("#adjudicate-title", StatusLine).say(Content(title))
         if self.shown == "case":
             state = self.pane.next_words
-        elif self.batch.display:
-            state = self.batch.next_words
+        elif self.at_once.display:
+            state = self.at_once.next_words
         else:
             waits = f"   {self._waiting:,} more wait until all have handed in." if self._waiting else ""
             plain_ones = sum(row.settled is None and row.majority is not None for row in self.disputes.rows)
@@ -354,7 +354,7 @@ class AdjudicateScreen(Screen[None]):
         if action in ("back", "copy"):
             return True
         if action in ("at_once", "filter", "undo_batch"):
-            shown = self.shown == "queue" and not self.batch.display and self.session is not None
+            shown = self.shown == "queue" and not self.at_once.display and self.session is not None
             return shown and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
         return self.shown == "case" and not self.pane.menu.display
 
@@ -367,8 +367,8 @@ class AdjudicateScreen(Screen[None]):
         """Out of what was opened last; from an item to the queue, from there to Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self.batch.display:
-            self.batch.close()
+        elif self.at_once.display:
+            self.at_once.close()
             self.to_queue()
         elif self.shown == "case":
             self.pane.leave_line()

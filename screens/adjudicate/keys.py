@@ -35,7 +35,7 @@ ADJUDICATE_KEYS: list[BindingType] = [
     Binding("n", "turn(1)", "Next item", id="adjudicate.next", tooltip="The next item of the queue"),
     Binding("p", "turn(-1)", "Item before", show=False, id="adjudicate.previous", tooltip="The item before"),
     *(key for key in ROOM_KEYS if isinstance(key, Binding) and key.id in _OF_RUN),
-    Binding("a", "at_once", "At once", id="adjudicate.at_once",
+    Binding("a", "at_once", "At once", show=False, id="adjudicate.at_once", group=SETTLE,
             tooltip="Settle all that are listed at once, by what most say, with one reason"),
     Binding("f", "filter", "One question", show=False, id="adjudicate.filter", group=SHOW,
             tooltip="One question alone, then the next, then all of them"),

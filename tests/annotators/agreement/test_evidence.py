@@ -138,7 +138,7 @@ def test_long_runs_beside_short_ones_do_not_seem_agreement(store: Store) -> None
 
 
 def test_where_chance_cannot_be_told_it_says_so(store: Store) -> None:
-    one = {f"u{at}": {"R1": (f"y{at}",), "R2": (f"y{at + 1}",)} for at in (1, 2, 3)}
+    one: dict[str, Said] = {f"u{at}": {"R1": (f"y{at}",), "R2": (f"y{at + 1}",)} for at in (1, 2, 3)}
     found = numbers(store, study(store, one, TARGETS[:1]))
     assert (found["alpha within runs"].value, found["alpha within runs"].undefined) == (None, ONE_ITEM)
     assert found["alpha within runs"].places == 0
@@ -156,6 +156,6 @@ def test_of_one_item_a_run_chance_is_any_place_of_the_run(store: Store) -> None:
 
 
 def test_different_answers_are_no_pair(store: Store) -> None:
-    said = {"u1": {"R1": ("y1", "n2", "y3"), "R2": ("n1", "y2", "n3")}}
+    said: dict[str, Said] = {"u1": {"R1": ("y1", "n2", "y3"), "R2": ("n1", "y2", "n3")}}
     [only] = agreements_of_evidence(gathered(store, study(store, said)))
     assert (only.value, only.undefined) == (None, "no two people gave the same answer with a step")

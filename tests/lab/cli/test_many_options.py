@@ -217,7 +217,10 @@ def test_a_judge_is_asked_for_a_list_and_its_list_is_read() -> None:
 
 
 def test_a_judge_leaves_out_what_its_list_does_not_open() -> None:
-    entries = [{"item": "", "field": "failed", "value": "yes"}, {"item": "", "field": "modes", "value": ["ask"]}]
+    entries: list[dict[str, Any]] = [
+        {"item": "", "field": "failed", "value": "yes"},
+        {"item": "", "field": "modes", "value": ["ask"]},
+    ]
     assert [one.field for one in read_sheet(VIEW, json.dumps({"answers": entries}))] == ["failed", "modes"]
     entries[1]["value"] = ["memory"]
     with pytest.raises(UnusableJudgement, match="no entry for field what"):

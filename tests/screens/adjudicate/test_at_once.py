@@ -87,7 +87,7 @@ async def test_all_that_is_listed_is_settled_and_taken_back(store: Store, until:
         await until(pilot, lambda: isinstance(app.screen, AskScreen) and "A slip of one rater" in painted(app))
         assert standing(store, plan) == []
         await press(pilot, "escape")
-        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and room(app).batch.line.has_focus)
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and room(app).at_once.line.has_focus)
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await press(pilot, "enter")
@@ -121,7 +121,7 @@ async def test_one_question_alone_is_settled(store: Store, until: Until) -> None
         await press(pilot, "f")
         await until(pilot, lambda: listed(app, 6))
         await press(pilot, "a", "escape")
-        await until(pilot, lambda: not room(app).batch.display and room(app).disputes.has_focus)
+        await until(pilot, lambda: not room(app).at_once.display and room(app).disputes.has_focus)
 
 
 async def test_by_one_raters_answers_where_the_study_names_raters(store: Store, until: Until) -> None:
@@ -145,7 +145,7 @@ async def test_codes_are_never_shown_where_raters_are_hidden(
     async with app.run_test(size=(120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "1")
-        await until(pilot, lambda: room(app).batch.stage == "reason")
+        await until(pilot, lambda: room(app).at_once.stage == "reason")
         watched.look(app)
         await press(pilot, "1", "enter", "enter")
         await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
@@ -168,7 +168,7 @@ async def test_long_reasons_are_read_in_any_room(store: Store, until: Until, siz
     async with app.run_test(size=size) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "1")
-        await until(pilot, lambda: room(app).batch.stage == "reason" and "一名标注者的疏忽" in painted(app))
+        await until(pilot, lambda: room(app).at_once.stage == "reason" and "一名标注者的疏忽" in painted(app))
         await press(pilot, "2")
-        await until(pilot, lambda: room(app).batch.line.text == "一名标注者的疏忽")
+        await until(pilot, lambda: room(app).at_once.line.text == "一名标注者的疏忽")
         assert "left open" in painted(app)
