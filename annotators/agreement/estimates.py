@@ -94,7 +94,7 @@ class EstimateMaker:
 
     def without_interval(self, name: str, value: float | None, why: str) -> Agreement:
         """A value that has no interval for a reason of its own."""
-        return self._told(name, Estimate(value, no_interval=why))
+        return self._agreement(name, Estimate(value, no_interval=why))
 
     def undefined(self, why: str, name: str = "agreement") -> Agreement:
         """In place of all numbers, why there is none."""

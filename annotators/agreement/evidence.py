@@ -11,7 +11,7 @@ takes every place of the run to be as likely, its end among them.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -113,14 +113,19 @@ def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
     )  # fmt: skip
 
 
+def _summed(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int) -> Floats:
+    """(count): weights added up by where they belong."""
+    return np.bincount(at, weights=weights, minlength=count).astype(np.float64)
+
+
 # -- how near ----------------------------------------------------------------------------------------------------
 
 
 def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """The mean over places of the share of their pairs that are at most `band` steps apart."""
     laid = pairs.answers.laid
-    near = np.bincount(pairs.place, weights=(pairs.apart <= band).astype(np.float64), minlength=len(laid.places))
-    of = np.bincount(pairs.place, minlength=len(laid.places)).astype(np.float64)
+    near = _summed(pairs.place, (pairs.apart <= band).astype(np.float64), len(laid.places))
+    of = _summed(pairs.place, np.ones(len(pairs.place)), len(laid.places))
     return mean(ratio(near, of), laid.trace, len(laid.traces), name, 1.0)
 
 
@@ -162,10 +167,10 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     kept = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
     place, steps, unit = place[kept], steps[kept], unit[kept]
     units, at = np.unique(unit, return_inverse=True)
-    of_unit = np.column_stack([np.bincount(at.reshape(-1), column, minlength=len(units)) for column in steps.T])
+    of_unit = np.column_stack([_summed(at.reshape(-1), column, len(units)) for column in steps.T])
     traces = np.zeros(len(units), dtype=np.int32)
     traces[at.reshape(-1)] = laid.trace[place]
-    within = np.bincount(at.reshape(-1), _squared(steps), minlength=len(units))
+    within = _summed(at.reshape(-1), _squared(steps), len(units))
     sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(laid.traces))
 
     def of(sums: Floats) -> Floats:
@@ -189,8 +194,8 @@ def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStat
         runs = units[laid.places[place].unit].runs
         steps = _steps_of(studied, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
-    of = np.bincount(pairs.place, minlength=len(laid.places)).astype(np.float64)
-    squared = ratio(np.bincount(pairs.place, weights=pairs.apart**2.0, minlength=len(laid.places)), of)
+    of = _summed(pairs.place, np.ones(len(pairs.place)), len(laid.places))
+    squared = ratio(_summed(pairs.place, pairs.apart**2.0, len(laid.places)), of)
     kept = ~np.isnan(chance) & ~np.isnan(squared)
     sums = over_traces(np.column_stack((squared, chance))[kept], laid.trace[kept], len(laid.traces))
 
@@ -215,8 +220,8 @@ def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
     key = row.astype(np.int64) * (int(value.max(initial=0)) + 1) + value[row, who]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     named = step[row, who].astype(np.float64)
-    columns = [np.bincount(group.reshape(-1), weights) for weights in (np.ones(len(named)), named, named * named)]
-    steps = np.column_stack(columns) if len(named) else np.zeros((0, 3))
+    given = (np.ones(len(named)), named, named * named)
+    steps = np.column_stack([_summed(group.reshape(-1), weights, len(first)) for weights in given])
     several = steps[:, 0] > 1
     return row[first][several].astype(np.int64), steps[several]
 

@@ -116,7 +116,7 @@ def add_adjudicate(parser: Parser) -> None:
   hitlab adjudicate tdg --list                     what is to be settled
   hitlab adjudicate tdg --unit 019a --target open --field state \\
     --value completed --reason "The app is open." --as D1
-  hitlab adjudicate tdg --majority --all-but-one --field state --reason-id slip --as D1
+  hitlab adjudicate tdg --all-but-one --reason "a slip of one" --as D1
   hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
 """
     )

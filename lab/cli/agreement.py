@@ -146,8 +146,8 @@ def tell_agreement(result: StudyAgreement, shown: Mapping[str, str]) -> None:
         say(_ways(result.how, result.agreements[0].clusters))
     if any(one.planned and one.value is not None for one in result.agreements):
         say("A star marks what was planned.")
-    numbers_told = (*result.agreements, *result.evidence)
-    for (field, part, between), group in groupby(numbers_told, lambda one: (one.field, one.part, one.between)):
+    all_of = (*result.agreements, *result.evidence)
+    for (field, part, between), group in groupby(all_of, lambda one: (one.field, one.part, one.between)):
         numbers = list(group)
         say("")
         say(" · ".join(filter(None, (shown.get(field, field), part, between))))

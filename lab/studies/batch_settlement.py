@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lab.core.adjudication import Means, PlaceAnswer, Settlement, SignedSettlement, said_at
+from lab.core.adjudication import Means, PlaceAnswer, Settlement, SignedSettlement, place_answers
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import uuid7
 from lab.core.rating_sheet import FieldReference
@@ -106,7 +106,7 @@ def _answers(
         labels = list(chair.store.labels.read(chair.study, unit.id))
         handed = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
         for one in places:
-            for answer in said_at(chair.study, one.spot, labels, handed):
+            for answer in place_answers(chair.study, one.spot, labels, handed):
                 if answer.person and answer.rater.id == scope.rater:
                     said[one.spot] = answer
     for one in places:
