@@ -195,7 +195,7 @@ def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStat
         steps = _steps_of(studied, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
     of = _summed(pairs.place, np.ones(len(pairs.place)), len(laid.places))
-    squared = ratio(_summed(pairs.place, pairs.apart**2.0, len(laid.places)), of)
+    squared = ratio(_summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(laid.places)), of)
     kept = ~np.isnan(chance) & ~np.isnan(squared)
     sums = over_traces(np.column_stack((squared, chance))[kept], laid.trace[kept], len(laid.traces))
 
