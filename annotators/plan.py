@@ -24,7 +24,8 @@ from lab.core.task import Actor, Kind
 
 STATISTICS = (
     "percent", "cohen kappa", "fleiss kappa", "weighted kappa", "ac1", "alpha nominal", "alpha ordinal",
-    "alpha interval", "alpha ratio", "icc(A,1)", "icc(A,k)", "pearson", "spearman", "mae", "mse", "share in band",
+    "alpha interval", "alpha ratio", "alpha masi", "alpha jaccard", "icc(A,1)", "icc(A,k)", "pearson", "spearman",
+    "mae", "mse", "share in band",
     "accuracy", "precision", "recall", "f1", "majority", "side bias", "consistency", "wilson", "intra-rater",
     "edit rate", "similarity", "causes", "paired bootstrap",
 )  # fmt: skip

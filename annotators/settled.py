@@ -205,7 +205,7 @@ def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]
 
 
 def _word(label: Label) -> tuple[str, Any]:
-    return ("missing", label.reason_missing) if label.reason_missing else ("value", label.value)
+    return ("missing", label.reason_missing) if label.reason_missing else ("value", comparable(label.value))
 
 
 def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]:

@@ -30,7 +30,8 @@ class FurtherData(NamedTuple):
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
     oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
     judges' answers cost in US dollars, by unit, rater (kind, id) and run; `calls` are all answers that they paid for,
-    in the order in which these came. `embed` turns texts into vectors where a model for that was named (`embedder`).
+    in the order in which these came. `steps` is how many steps a run of the file has, None where it is not there.
+    `embed` turns texts into vectors where a model for that was named (`embedder`).
     """
 
     beside: tuple[StudyData, ...] = ()
@@ -40,6 +41,7 @@ class FurtherData(NamedTuple):
     pauses: Callable[[str], Sequence[float]] = lambda run: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
     calls: Callable[[], Sequence[JudgeCall]] = tuple
+    steps: Callable[[str], int | None] = lambda run: None
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 

@@ -12,6 +12,10 @@ from annotators.agreement.counts import both, over, summed, too_few
 from annotators.agreement.ratings import Floats, Ratings
 
 Judged = Literal["accuracy", "precision", "recall", "specificity", "f1", "kappa"]
+NAMED: tuple[tuple[Judged, str], ...] = (
+    ("accuracy", "accuracy"), ("precision", "precision"), ("recall", "recall"), ("f1", "f1"), ("kappa", "cohen kappa"),
+)  # fmt: skip
+"""What is told of a judge, and how the statistics are named."""
 
 
 def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from annotators.judging.prompt_files import filled, version_of
 from annotators.judging.question import JudgedPlace, JudgedRun, JudgedStep, JudgeQuestion, JudgeView, Judging
 from annotators.judging.sheet_answer import answer_schema, asked_places, read_sheet
+from lab.core.option_sets import may_be_empty
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
@@ -148,7 +149,7 @@ def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
     protocol, locale = view.protocol, view.locale
     need = "" if field.required else " (may be left out)"
     yield f'Field "{field.id}"{need}: {protocol.said(locale, field.id, field.ask)}'
-    if field.hint and field.kind not in ("flag", "nominal", "ordinal"):
+    if field.hint and field.kind not in ("flag", "nominal", "ordinal", "many"):
         yield f"  {protocol.hinted(locale, field)}"
     if field.show_if:
         yield f"  asked only where {field.show_if}"
@@ -158,11 +159,14 @@ def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
         case "interval":
             bounds = (field.least, field.most)
             yield "  value: a number" + ("" if None in bounds else " from {:g} to {:g}".format(*bounds))
+        case "many":
+            yield f"  value: {_many_words(field)}"
         case "text":
             yield "  value: a text"
         case "step":
             yield "  value: the number of a step"
-    yield from (f"  {line}" for line in option_lines(view, field, "value "))
+    before = "one of the list " if field.kind == "many" else "value "
+    yield from (f"  {line}" for line in option_lines(view, field, before))
     if field.evidence:
         yield '  with "step", the step that shows it'
 
@@ -176,6 +180,15 @@ def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[st
             words = protocol.said(locale, f"{field.id}.{option.id}", option.shown)
             yield f'{before}"{option.id}": {words}{f". {means}" if means else ""}'
             yield from (f"  for instance: {case}" for case in protocol.cases(locale, field, option))
+
+
+def _many_words(field: Field) -> str:
+    """What a list of options may hold."""
+    least = f", at least {field.least:g}" if field.least else ""
+    most = f", at most {field.most:g}" if field.most is not None else ""
+    none = "; [] where none holds" if may_be_empty(field) else ""
+    first = next(option.id for option in field.options if not option.by_rule)
+    return f'a list of all that hold{least}{most}, such as ["{first}"]{none}'
 
 
 def target_line(target: Target) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from annotators.studied import FurtherData, StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.design import Revision, Subject
+from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
 from lab.core.study import Study
@@ -53,6 +54,7 @@ def gathered(
             reviewed=lambda run: _reviewed(store, run),
             designed=lambda subject: _designed(store, subject),
             pauses=lambda run: pauses(store.runs.events(run)),
+            steps=store.labels.steps_of,
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
             calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
         ),
@@ -77,6 +79,15 @@ def agreed(
         return agreements(gather() if gather is not None else gathered(store, study, how))
 
     return kept_or(store, study, how, computed)
+
+
+def evidenced(store: Store, study: Study, how: How) -> tuple[Agreement, ...]:
+    """How far people who gave the same answer point at the same steps; `LabError` where no answer rests on a step."""
+    from annotators.agreement.evidence import agreements_of_evidence
+
+    if not any(field.evidence for field in study.protocol.fields):
+        raise LabError(f"study {study.name}", "asks for no evidence: none of its answers rests on a step.")
+    return tuple(agreements_of_evidence(gathered(store, study, how)))
 
 
 def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:
