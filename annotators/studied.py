@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -93,6 +93,14 @@ class StudyData:
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
         if not units:
             return None
+        return self._over(units)
+
+    def within(self, units: Collection[str]) -> StudyData:
+        """The same study as if these units were all of it."""
+        wanted = frozenset(units)
+        return self._over([unit for unit in self.units if unit.id in wanted])
+
+    def _over(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)
         other.units = units
         other._kept = {}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import clusters_of, with_interval
 from annotators.studied import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
+from annotators.validation.judge_config import examples_in
 from annotators.validation.rates import JudgeRate
+from annotators.validation.study_split import SPLITS, Split, parts_of
 from annotators.validation.study_validation import JudgedField, judged_fields
 from lab.core.agreement import How
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
@@ -30,23 +33,58 @@ _TEST = (
 )
 
 
-def sections(studied: StudyData, judge: str = "", *, grids: bool = False) -> list[Section]:
+def sections(studied: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False) -> list[Section]:
     """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
 
-    With `grids` also which answers came together, which a whole report has elsewhere.
+    Of a study that is split, one for each part (or the one that is named), test before dev. With `grids` also which
+    answers came together, which a whole report has elsewhere.
     """
+    split = parts_of(studied)
+    if split is None:
+        return _sections(studied, judge, _Part("", ()), grids=grids)
+    found = [
+        section
+        for side in ([part] if part is not None else reversed(SPLITS))
+        for section in _sections(
+            studied.within(split.units(side)), judge, _Part(side, split.units(side), len(studied.units)), grids=grids
+        )
+    ]
+    return found if part is not None else sorted(found, key=lambda section: section.title.partition(", units of ")[0])
+
+
+class _Part(NamedTuple):
+    """A part of a study that its numbers are of: its name (empty: all of it), its units, and how many all are."""
+
+    name: str
+    units: tuple[str, ...]
+    of: int = 0
+
+    def says(self, studied: StudyData, judge: str) -> list[str]:
+        """What is to be known of the numbers of this part."""
+        if not self.name:
+            return []
+        words = f"These numbers are of {self.name}: {len(self.units):,} of {self.of:,} units, by whole tasks."
+        examples = examples_in(studied.acts, judge)
+        if self.name == "test":
+            return [words]
+        if examples:
+            return [f"{words} They are on the units that its {len(examples)} examples came from: report those of test."]
+        return [f"{words} Its prompt may have been worked out on these units: report those of test."]
+
+
+def _sections(studied: StudyData, judge: str, part: _Part, *, grids: bool) -> list[Section]:
     by_judge: dict[str, list[JudgedField]] = {}
     for one in judged_fields(studied, judge):
         by_judge.setdefault(one.judge, []).append(one)
-    return [_section(studied, name, fields, grids=grids) for name, fields in by_judge.items()]
+    return [_section(studied, name, fields, part, grids=grids) for name, fields in by_judge.items()]
 
 
-def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], *, grids: bool) -> Section:
+def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part: _Part, *, grids: bool) -> Section:
     tables: list[Table] = []
     pictures: list[Picture] = []
-    says: list[str] = []
+    says: list[str] = part.says(studied, name)
     for at, one in enumerate(fields, 1):
-        id = f"judge-{name}-{at}"
+        id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
         if not one.validation.confusion.counts.sum():
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
@@ -57,8 +95,9 @@ def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], *, gr
     if any(one.corrected for one in fields):
         says.append(_CORRECTED)
     cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
-    says += [f"A sheet cost {cost:.4f} US dollars."] if cost is not None else []
-    return Section(f"Judge {name}", tuple(says), tuple(tables), tuple(pictures))
+    says += [f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,})."] if cost is not None else []
+    title = f"Judge {name}, units of {part.name}" if part.name else f"Judge {name}"
+    return Section(title, tuple(says), tuple(tables), tuple(pictures))
 
 
 def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:

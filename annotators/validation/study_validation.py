@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from annotators.agreement.fields import beside, ratings_of, truth_of
@@ -19,6 +18,7 @@ from annotators.validation.alternative_annotator import (
 )
 from annotators.validation.biases import FIRST, NONE, SECOND, TIE, PositionBias, position_bias
 from annotators.validation.consistency import SelfConsistency, self_consistency
+from annotators.validation.judge_config import judge_configs
 from annotators.validation.persons import PersonComparison, beside_persons
 from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
 from annotators.validation.rates import Validation, validation
@@ -30,6 +30,13 @@ KINDS = ("nominal", "ordinal", "flag")
 _MOST_SLICES = 8
 """A criterion that divides a study into more slices than these tells nothing of any."""
 _SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
+
+
+class SheetCost(NamedTuple):
+    """US dollars for a sheet: the mean over the `sheets` whose cost is known."""
+
+    mean: float
+    sheets: int
 
 
 class JudgedField(NamedTuple):
@@ -46,8 +53,7 @@ class JudgedField(NamedTuple):
     consistency: SelfConsistency | None
     position: PositionBias | None
     corrected: Sequence[tuple[str, CorrectedEstimate]]
-    sheet_cost: float | None
-    """US dollars for a sheet, the mean over those whose cost is known."""
+    sheet_cost: SheetCost | None
 
 
 def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
@@ -143,17 +149,11 @@ def _position(runs: Ratings) -> PositionBias:
 
 def _swaps(acts: Sequence[Act], judge: str) -> bool:
     """Whether a judge's configuration says that sides are exchanged in every second run, and there is a second."""
-    for act in acts:
-        if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
-            try:
-                config = msgspec.json.decode(text)
-            except msgspec.DecodeError:
-                continue
-            if isinstance(config, dict) and config.get("swaps") is True:
-                return True
-    return False
+    return any(config.get("swaps") is True for config in judge_configs(acts, judge))
 
 
-def _sheet_cost(studied: StudyData, judge: str) -> float | None:
-    costs = [cost for (_, kind, id, _), cost in studied.further.costs().items() if (kind, id) == ("model", judge)]
-    return sum(costs) / len(costs) if costs else None
+def _sheet_cost(studied: StudyData, judge: str) -> SheetCost | None:
+    units = {unit.id for unit in studied.units}
+    every = studied.further.costs().items()
+    costs = [cost for (unit, kind, id, _), cost in every if (kind, id) == ("model", judge) and unit in units]
+    return SheetCost(sum(costs) / len(costs), len(costs)) if costs else None
