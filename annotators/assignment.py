@@ -67,6 +67,26 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
 
 
+def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> list[Assignment]:
+    """Assignments as `deal` makes them, each person's in one order for all: the pilot, then `order`, then repeats.
+
+    Raises `LabError` where an order cannot be given: to plays, and where there is no going back.
+    """
+    if study.protocol.unit == "task to play" or study.protocol.forward:
+        raise LabError(f"study {study.name}", f"{study.protocol.id} has an order of its own.")
+    place = {unit: at for at, unit in enumerate(order)}
+    stages: Sequence[Stage] = ("pilot", "main", "repeat")
+    dealt = deal(study, units)
+    ordered = sorted(
+        dealt,
+        key=lambda one: (
+            stages.index(one.stage), place.get(one.unit, len(place)) if one.stage == "main" else one.position
+        ),
+    )  # fmt: skip
+    theirs = {rater: [one for one in ordered if one.rater == rater] for rater in study.raters}
+    return [replace(one, position=at) for rater in study.raters for at, one in enumerate(theirs[rater])]
+
+
 def deal_more(
     study: Study, units: Iterable[Unit], people: Sequence[str], behind: Mapping[str, int]
 ) -> list[Assignment]:

@@ -43,7 +43,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `bar` the share right by which one passes. `only` leaves out runs that are not so. `reference` is the run beside
     which others are rated, or one for each (default: its task's demonstration). `conditions` are those of plays.
     `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
-    their histories is shown. `consent` is a text by locale, or a file. File names are relative to the plan's folder.
+    their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's
+    corrected interval is to be at most: who watches is told when it is reached. File names are relative to the plan's
+    folder.
     """
 
     preset: str = ""
@@ -81,6 +83,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     seed: int = 0
     locale: str = "en"
     rest_minutes: int = 45
+    width: float | None = None
     statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
     note: str = ""
 
@@ -182,6 +185,8 @@ def check_plan(plan: Plan, what: str) -> None:
         value = getattr(plan, name)
         if value is not None and not 0 <= value <= 1:
             raise LabError(what, f"field {name}: {value:g} is no share from 0 to 1")
+    if plan.width is not None and not 0 < plan.width < 1:
+        raise LabError(what, f"field width: {plan.width:g} is not between 0 and 1")
     for name in ("pilot", "main", "quiz", "rest_minutes", "vary"):
         if getattr(plan, name) < 0:
             raise LabError(what, f"field {name}: {getattr(plan, name)} is less than none")
@@ -251,6 +256,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         preset=plan.preset,
         note=plan.note,
         statistics=plan.statistics,
+        width=plan.width,
         by=by,
         at=at,
     )

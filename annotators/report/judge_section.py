@@ -26,6 +26,11 @@ _CORRECTED = (
     "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
     "is worthless it is no narrower than people's own. `worth` says how many labels of people alone would tell as much."
 )
+_ACTIVE = (
+    "People labelled first where judges were unsure. How likely each unit was to be labelled is known, and one over "
+    "that weighs it in the corrected shares, and in accuracy, rates, precision and F1. Kappa, macro means, parts of "
+    "the study, persons and the alternative annotator test are of the labelled items as they are: harder ones than all."
+)
 _TEST = (
     "The alternative annotator test (Calderon, Reichart, Dror 2025) asks of each person whether the judge agrees with "
     "the others at least as well, but for epsilon; the judge may take a person's place where it wins against half of "
@@ -90,6 +95,7 @@ def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part:
             continue
         tables += _tables(studied, id, one)
         pictures += [_grid(id, one)] if grids else []
+    says += [_ACTIVE] if any(one.order is not None for one in fields) else []
     if any(one.alternative is not None for one in fields):
         says.append(_TEST)
     if any(one.corrected for one in fields):

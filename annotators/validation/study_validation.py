@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.fields import beside, ratings_of, truth_of
+from annotators.agreement.fields import CATEGORICAL, beside, ratings_of, truth_of
 from annotators.agreement.ratings import Ratings
 from annotators.agreement.test_retest import runs_of
 from annotators.studied import StudyData
+from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
@@ -26,7 +27,6 @@ from lab.core.agreement import How
 from lab.core.label import Act
 from lab.core.protocol import Field
 
-KINDS = ("nominal", "ordinal", "flag")
 _MOST_SLICES = 8
 """A criterion that divides a study into more slices than these tells nothing of any."""
 _SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
@@ -54,6 +54,8 @@ class JudgedField(NamedTuple):
     position: PositionBias | None
     corrected: Sequence[tuple[str, CorrectedEstimate]]
     sheet_cost: SheetCost | None
+    order: ActiveOrder | None = None
+    """The order in which people labelled, where it went by judges' doubt; rates and corrected shares are weighted."""
 
 
 def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
@@ -63,7 +65,7 @@ def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
         if judge and name != judge:
             continue
         for field in studied.study.protocol.fields:
-            if field.kind in KINDS and (one := _judged(studied, field, at, name)) is not None:
+            if field.kind in CATEGORICAL and (one := _judged(studied, field, at, name)) is not None:
                 yield one
 
 
@@ -75,7 +77,9 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
     truth = truth_of(studied, people)
     how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
     two = beside(truth, said)
-    found = validation(two, slices=_slices(studied), how=how)
+    order = order_in(studied.acts)
+    weights = weights_of(order, [place.unit for place in two.places], two.there.all(axis=1)) if order else None
+    found = validation(two, slices=_slices(studied), how=how, weights=weights)
     met = int(two.there.all(axis=1).sum())
     seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
     both = beside(people, said)
@@ -89,8 +93,9 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
         _position(runs) if field.sided and _swaps(studied.acts, name) else None,
-        list(_corrected(said, truth)),
+        list(corrected_shares(said, truth, order)),
         _sheet_cost(studied, name),
+        order,
     )
 
 
@@ -100,8 +105,14 @@ def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> Alternativ
     return alternative_annotator_test(codes[:, -1], codes[:, :-1], people.raters, alignment)  # type: ignore[arg-type]
 
 
-def _corrected(said: Ratings, truth: Ratings) -> Iterator[tuple[str, CorrectedEstimate]]:
-    """The share of each category (of two the one that rates are about) in all that the judge answered."""
+def corrected_shares(
+    said: Ratings, truth: Ratings, order: ActiveOrder | None = None, level: float = 0.95
+) -> Iterator[tuple[str, CorrectedEstimate]]:
+    """The share of each category (of two the one that rates are about) in all that the judge answered.
+
+    `said` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels are
+    weighted by one over how likely each was to be there.
+    """
     settled = beside(said, truth).codes[:, -1]
     answered = said.codes[:, 0] >= 0
     told = said.categories
@@ -109,11 +120,16 @@ def _corrected(said: Ratings, truth: Ratings) -> Iterator[tuple[str, CorrectedEs
         told = ("yes",) if "yes" in told else told[:1]
     if not answered.any() or not (settled[answered] >= 0).any():
         return
+    likely = None
+    if order is not None:
+        units = [said.places[at].unit for at in np.flatnonzero(answered).tolist()]
+        there = settled[answered] >= 0
+        likely = labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
     for category in told:
         code = said.categories.index(category)
         judge = (said.codes[answered, 0] == code).astype(np.float64)
         people = np.where(settled[answered] >= 0, (settled[answered] == code).astype(np.float64), np.nan)
-        yield category, corrected(labelled_units(judge, people, trace=_numbered(said.trace[answered])))
+        yield category, corrected(labelled_units(judge, people, likely, _numbered(said.trace[answered])), level)
 
 
 def _numbered(trace: np.ndarray) -> np.ndarray:

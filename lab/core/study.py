@@ -119,7 +119,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
     pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
     agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the
-    protocol shows. `extends` is the version that this one has all units of, and more; what was answered there counts
+    protocol shows. `width` is how wide a judge's corrected interval is to be at most (0 to 1), after which nobody needs
+    to label more. `extends` is the version that this one has all units of, and more; what was answered there counts
     here.
     """
 
@@ -144,6 +145,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     preset: str = ""
     note: str = ""
     statistics: tuple[str, ...] = ()
+    width: float | None = None
     by: Actor | None = None
     at: str = ""
     extends: Predecessor | None = None

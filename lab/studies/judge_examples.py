@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotators.agreement.fields import FLAG, ratings_of, truth_of
+from annotators.agreement.fields import CATEGORICAL, FLAG, ratings_of, truth_of
 from annotators.assignment import chance
 from annotators.judging.question import JudgeExample, JudgeView
 from annotators.judging.sheet_answer import asked_places
@@ -16,7 +16,6 @@ from annotators.judging.sheet_prompt import example_text
 from annotators.studied import StudyData
 from annotators.validation.judge_config import examples_in
 from annotators.validation.study_split import StudySplit
-from annotators.validation.study_validation import KINDS
 from lab.core.errors import LabError
 from lab.core.rating_sheet import FieldReference
 from lab.core.rounding import count as counted
@@ -68,7 +67,7 @@ def _right_values(studied: StudyData) -> Mapping[tuple[str, str, str], Any]:
     """What was adjudicated, or most people say, by unit, target and field."""
     right: dict[tuple[str, str, str], Any] = {}
     for field in studied.study.protocol.fields:
-        if field.kind not in KINDS:
+        if field.kind not in CATEGORICAL:
             continue
         truth = truth_of(studied, ratings_of(studied, field.id))
         for row in np.flatnonzero(truth.codes[:, 0] >= 0).tolist():
@@ -88,7 +87,7 @@ def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answ
         value = right.get((view.unit.id, *spot))
         if value is not None:
             answers.append((*spot, value))
-        elif place.field.kind in KINDS and place.field.required and not place.field.show_if:
+        elif place.field.kind in CATEGORICAL and place.field.required and not place.field.show_if:
             return ()
     return tuple(answers)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from statistics import median
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from lab.core.study import Progress, Study
 from lab.core.study_progress import (
     NOTHING,
     FieldDisagreement,
+    IntervalProgress,
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
@@ -32,6 +34,7 @@ from lab.core.study_progress import (
     StudyProgress,
     StudyState,
 )
+from lab.studies.active_dealing import QUEUED
 from lab.studies.study_people import REPLACED, people_of
 from lab.studies.work_times import Answers, Records, WorkTimes, work_times
 from store.agreement_labels import Newest
@@ -76,6 +79,7 @@ class _Answered(NamedTuple):
     pilot: dict[str, Share]
     judges: tuple[JudgeProgress, ...]
     fields: tuple[FieldDisagreement, ...]
+    intervals: tuple[IntervalProgress, ...]
 
 
 class _Reading(NamedTuple):
@@ -119,6 +123,7 @@ class ProgressReader:
             answered.judges,
             answered.fields,
             _total(raters, reading.times, answered),
+            answered.intervals,
         )
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -160,7 +165,19 @@ class ProgressReader:
             self._pilots(study, studied),
             self._judges(studied),
             differing_by_field(studied),
+            self._intervals(studied),
         )
+
+    def _intervals(self, studied: StudyData) -> tuple[IntervalProgress, ...]:
+        """How far judges' corrected intervals are from the planned width, where the plan names one."""
+        study = studied.study
+        if study.width is None or not studied.judges:
+            return ()
+        from annotators.validation.planned_width import interval_progress
+
+        settled = copy(studied)
+        settled.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
+        return tuple(interval_progress(settled, study.width))
 
     def _clashes(self, study: Study, code: str) -> int:
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
