@@ -145,7 +145,17 @@ def _ordered(
     late = _shuffled(study, [*first[cut:], *again], "late", rater) if again else first[cut:]
     order += [*first[:cut], *late]
     return [
-        Assignment(study.id, study.version, rater, at, id, stage, run, swapped(study, rater, id, run))
+        Assignment(
+            study.id,
+            study.version,
+            rater,
+            at,
+            id,
+            stage,
+            run,
+            swapped(study, rater, id, run),
+            prelabel=prelabelled(study, rater, id, stage),
+        )
         for at, (id, stage, run) in enumerate(order)
     ]
 
@@ -165,6 +175,14 @@ def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
     if not any(field.sided for field in study.protocol.fields):
         return False
     return bool((chance(study, "side", rater, unit) + run - 1) % 2)
+
+
+def prelabelled(study: Study, rater: str, unit: str, stage: Stage) -> bool:
+    """Whether this rater sees the judge's answers of a unit before they answer: half of them, drawn for each anew.
+
+    Never in the pilot, which calibrates people, nor where a unit is rated once more.
+    """
+    return bool(study.prelabel) and stage == "main" and chance(study, "prelabel", rater, unit) % 2 == 0
 
 
 def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
@@ -206,7 +224,16 @@ def redealt(
     start = max((one.position for one in theirs), default=-1) + 1
     return [
         Assignment(
-            study.id, study.version, by, start + at, unit, one.stage, run, swapped(study, by, unit, run), one.condition
+            study.id,
+            study.version,
+            by,
+            start + at,
+            unit,
+            one.stage,
+            run,
+            swapped(study, by, unit, run),
+            one.condition,
+            prelabelled(study, by, unit, one.stage),
         )
         for at, ((unit, run), one) in enumerate(rest.items())
     ]

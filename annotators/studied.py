@@ -63,6 +63,8 @@ class StudyData:
         played: Sequence[Any] = (),
         how: How = How(),  # noqa: B008  # frozen
         further: FurtherData = FurtherData(),  # noqa: B008  # frozen
+        prelabelled: Collection[tuple[str, str, int]] = (),
+        all_columns: Columns | None = None,
     ) -> None:
         self.study = study
         self.units = units
@@ -73,6 +75,9 @@ class StudyData:
         self.played = played
         self.how = how
         self.further = further
+        self.prelabelled = prelabelled
+        """The sheets (unit, rater, run) on which people had a judge's answers in sight; `columns` are without them."""
+        self._all_columns = all_columns
         self._kept: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -99,6 +104,17 @@ class StudyData:
         """The same study as if these units were all of it."""
         wanted = frozenset(units)
         return self._over([unit for unit in self.units if unit.id in wanted])
+
+    @property
+    def with_prelabelled(self) -> StudyData:
+        """The same study with the answers that people gave with a judge's in sight."""
+        if self._all_columns is None:
+            return self
+        other = self._over(self.units)
+        other.columns = self._all_columns
+        for name in ("people", "judges"):
+            other.__dict__.pop(name, None)
+        return other
 
     def _over(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)

@@ -21,7 +21,7 @@ from lab.core.settings import check_code
 from lab.core.study import Assignment, Study
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
-from lab.studies.active_dealing import QUEUED, dealt_actively
+from lab.studies.active_dealing import QUEUED, check_prelabels, dealt_actively
 from lab.studies.rule_answers import answer_by_rule
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_archive import archive_study
@@ -130,6 +130,7 @@ def deal(args: StudyDealArguments) -> int:
         assignments, new = store.studies.assignments(study), 0
         if not assignments:  # all of it is dealt at once, so that what is there is all of it
             at = now()
+            check_prelabels(store, study, units)
             if args.order == "active" or store.labels.acts_of(study, QUEUED):
                 every = dealt_actively(store, study, units, args.first, settings.person)
             else:

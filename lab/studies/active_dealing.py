@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from annotators.assignment import deal_in_order
+from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.study import Assignment, Study, Unit
@@ -34,3 +35,18 @@ def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int
         actor, detail = Actor("human", by), msgspec.to_builtins(order)
         store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "queued", now(), detail=detail))
     return deal_in_order(study, units, order.units)
+
+
+def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
+    """Raises `LabError` where the judge whose answers are to be shown first has not answered all that is dealt."""
+    if not study.prelabel:
+        return
+    what = f"study {study.name}"
+    if study.protocol.unit == "task to play":
+        raise LabError(what, "is played: there is nothing that a judge could answer first.")
+    acts = store.labels.acts(study, study.prelabel)
+    handed = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
+    left = sum(unit.id not in handed for unit in units if not unit.mechanical)
+    if left:
+        hint = f"`hitlab judge {study.id} --as {study.prelabel} --model NAME` first: people are shown its answers."
+        raise LabError(what, f"{study.prelabel} has not judged {left:,} of its units yet.", hint)

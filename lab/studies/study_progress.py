@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from annotators.calibration import pilot_line
 from annotators.disagreement import apart_from_rest, differing_by_field, flags_raised
 from annotators.studied import StudyData
+from annotators.validation.anchoring import shown_sheets, without_sheets
 from lab.core.codec import storable
 from lab.core.errors import LabError
 from lab.core.rating_sheet import Sheet, clashing
@@ -176,6 +177,10 @@ class ProgressReader:
         from annotators.validation.planned_width import interval_progress
 
         settled = copy(studied)
+        if study.prelabel:
+            settled._kept = {}
+            shown = shown_sheets(self._store.labels.acts_of(study, ("opened",)))
+            settled.columns = without_sheets(studied.columns, shown)
         settled.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
         return tuple(interval_progress(settled, study.width))
 
