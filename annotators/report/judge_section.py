@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import clusters_of, with_interval
+from annotators.report.judge_agent_tables import agents_table, counts_table, family_table, length_table
 from annotators.studied import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.judge_config import examples_in
 from annotators.validation.rates import JudgeRate
 from annotators.validation.study_split import SPLITS, Split, parts_of
-from annotators.validation.study_validation import JudgedField, judged_fields
+from annotators.validation.study_validation import JudgedField, categories_told, judged_fields
 from lab.core.agreement import How
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
 
@@ -101,7 +102,9 @@ def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part:
     if any(one.corrected for one in fields):
         says.append(_CORRECTED)
     cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
-    says += [f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,})."] if cost is not None else []
+    if cost is not None:
+        says.append(f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,}).")
+        says += [f"An answer cost {cost.answer:.5f} (n = {cost.answers:,})."] if cost.answer is not None else []
     title = f"Judge {name}, units of {part.name}" if part.name else f"Judge {name}"
     return Section(title, tuple(says), tuple(tables), tuple(pictures))
 
@@ -119,6 +122,30 @@ def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
         yield _itself(studied, id, one)
     if one.corrected:
         yield _corrected(studied, id, one)
+    yield from _of_agents(studied, id, one)
+
+
+def _of_agents(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+    """How classes came together, two agents apart, the judge's own family, and the longer side."""
+    field, found = one.field.shown, one.validation
+
+    def number(name: str, value: Estimate, items: int) -> Number:
+        return _number(studied, one, name, value, items)
+
+    told = categories_told(found.confusion.categories)
+    parts = [("all", found.confusion), *((f"{criterion}: {name}", part) for criterion, name, part in found.parts)]
+    if len(told) > 1 or found.parts:
+        yield counts_table(id, field, told, parts)
+    several = len(told) > 1
+    for at, category in enumerate(told, 1):
+        its = f"{id}-{at}" if several else id
+        if apart := [difference for name, difference in one.agents if name == category]:
+            yield agents_table(its, field, category, apart, number)
+        for name, family in one.family:
+            if name == category:
+                yield family_table(its, field, category, family, number)
+    if one.length is not None and one.length.pairs:
+        yield length_table(id, field, one.length, number)
 
 
 def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:

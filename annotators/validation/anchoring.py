@@ -113,7 +113,9 @@ def _of_field(studied: StudyData, field: Field, judge: int, sheets: Sheets) -> A
     made = [
         AnchoringArm(estimate(arms[0][side], how), estimate(arms[1][side], how), *counts[side]) for side in (0, 1)
     ]  # fmt: skip
-    return Anchoring(field, made[0], made[1], difference(*arms[0], how), difference(*arms[1], how))
+    return Anchoring(
+        field, made[0], made[1], difference(arms[0][0], arms[0][1], how), difference(arms[1][0], arms[1][1], how)
+    )
 
 
 def _mean(values: Floats, laid: FieldPlaces, most: float | None) -> AdditiveStatistic:

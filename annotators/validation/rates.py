@@ -56,6 +56,8 @@ class Validation(NamedTuple):
     rates: tuple[JudgeRate, ...]
     slices: tuple[JudgeRate, ...]
     cost: Estimate | None
+    parts: tuple[tuple[str, str, Confusion], ...] = ()
+    """The confusion matrix of each slice, by criterion and slice."""
 
 
 def validation(
@@ -83,9 +85,13 @@ def validation(
         for name, part in slices_of(two, names)
         for one in rates(part, told, how)
     ]
-    return Validation(
-        confusion(two), tuple(rates(two, told, how, weights)), tuple(sliced), cost_per_item(two, costs, how)
+    parts = tuple(
+        (criterion, name, confusion(part))
+        for criterion, names in (slices or {}).items()
+        for name, part in slices_of(two, names)
     )
+    all = tuple(rates(two, told, how, weights))
+    return Validation(confusion(two), all, tuple(sliced), cost_per_item(two, costs, how), parts)
 
 
 def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:

@@ -38,9 +38,7 @@ class StudySplit(msgspec.Struct, frozen=True):
         return self.dev if part == "dev" else self.test
 
 
-def drawn_split(
-    study: Study, units: Sequence[Unit], tasks: Callable[[Unit], Collection[str]], share: float
-) -> StudySplit:
+def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float) -> StudySplit:
     """A split of these units with as many of them in dev as `share` comes to, as nearly as whole tasks allow.
 
     Raises `LabError` where all units go together.
@@ -54,28 +52,24 @@ def drawn_split(
         members.setdefault(together[names[unit.id][0]], []).append(unit.id)
     if len(members) < 2:
         raise LabError(f"study {study.name}", "cannot be split: all of its units are of one task.")
-    wanted, dev, order = (
-        portion(share, len(units)),
-        set[str](),
-        sorted(members, key=lambda one: chance(study, "split", one)),
-    )
-    count = 0
+    order = sorted(members, key=lambda group: chance(study, "split", group))
+    wanted, in_dev, count = portion(share, len(units)), set[str](), 0
     for group in order:
         size = len(members[group])
         if abs(count + size - wanted) <= abs(count - wanted):
-            dev.add(group)
+            in_dev.add(group)
             count += size
-    if not dev or len(dev) == len(members):
-        dev ^= {order[0]}
-    groups: dict[str, Split] = {name: "dev" if group in dev else "test" for name, group in sorted(together.items())}
+    if not in_dev or len(in_dev) == len(members):
+        in_dev ^= {order[0]}
+    groups: dict[str, Split] = {name: "dev" if group in in_dev else "test" for name, group in sorted(together.items())}
     sides = {unit.id: groups[names[unit.id][0]] for unit in units}
-    parts = [tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS]
-    return StudySplit(share, *parts, groups)
+    dev, test = (tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS)
+    return StudySplit(share, dev, test, groups)
 
 
 def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: Tasks) -> StudySplit:
     """A split over all units of a study that was extended since: a new one goes with its task, or is drawn alone."""
-    sides: dict[str, Split] = dict.fromkeys(split.dev, "dev") | dict.fromkeys(split.test, "test")  # type: ignore[arg-type]
+    sides: dict[str, Split] = {id: part for part in SPLITS for id in split.units(part)}
     groups = dict(split.groups)
     for unit in units:
         if unit.id in sides:
@@ -85,8 +79,8 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
         sides[unit.id] = next((groups[name] for name in names if name in groups), drawn)
         for name in names:
             groups.setdefault(name, sides[unit.id])
-    parts = [tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS]
-    return StudySplit(split.share, *parts, groups)
+    dev, test = (tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS)
+    return StudySplit(split.share, dev, test, groups)
 
 
 def split_in(acts: Iterable[Act]) -> StudySplit | None:

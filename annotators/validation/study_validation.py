@@ -17,12 +17,22 @@ from annotators.validation.alternative_annotator import (
     alternative_annotator_test,
     numbers_of_codes,
 )
-from annotators.validation.biases import FIRST, NONE, SECOND, TIE, PositionBias, position_bias
+from annotators.validation.biases import (
+    FIRST,
+    NONE,
+    SECOND,
+    TIE,
+    PositionBias,
+    SelfPreference,
+    VerbosityBias,
+    position_bias,
+)
 from annotators.validation.consistency import SelfConsistency, self_consistency
 from annotators.validation.judge_config import judge_configs
 from annotators.validation.persons import PersonComparison, beside_persons
 from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
 from annotators.validation.rates import Validation, validation
+from annotators.validation.study_agents import AgentDifference, agent_differences, by_length, own_family
 from lab.core.agreement import How
 from lab.core.label import Act
 from lab.core.protocol import Field
@@ -33,10 +43,12 @@ _SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
 
 
 class SheetCost(NamedTuple):
-    """US dollars for a sheet: the mean over the `sheets` whose cost is known."""
+    """US dollars for a sheet and for an answer: means over the `sheets` whose cost is known, and their `answers`."""
 
     mean: float
     sheets: int
+    answer: float | None
+    answers: int
 
 
 class JudgedField(NamedTuple):
@@ -56,6 +68,10 @@ class JudgedField(NamedTuple):
     sheet_cost: SheetCost | None
     order: ActiveOrder | None = None
     """The order in which people labelled, where it went by judges' doubt; rates and corrected shares are weighted."""
+    agents: Sequence[tuple[str, AgentDifference]] = ()
+    """(category, two agents apart), for the category that rates are about, or each."""
+    family: Sequence[tuple[str, SelfPreference]] = ()
+    length: VerbosityBias | None = None
 
 
 def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
@@ -78,7 +94,9 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
     how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
     two = beside(truth, said)
     order = order_in(studied.acts)
-    weights = weights_of(order, [place.unit for place in two.places], two.there.all(axis=1)) if order else None
+    weights = (
+        weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
+    )
     found = validation(two, slices=_slices(studied), how=how, weights=weights)
     met = int(two.there.all(axis=1).sum())
     seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
@@ -96,7 +114,37 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
         list(corrected_shares(said, truth, order)),
         _sheet_cost(studied, name),
         order,
+        *_swayed(studied, name, said, truth, order, how),
     )
+
+
+def _swayed(
+    studied: StudyData, name: str, said: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
+) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
+    """Two agents apart, the judge's own family, and the longer side, where these are known."""
+    settled = beside(said, truth).codes[:, -1]
+    told = categories_told(said.categories)
+    if not (settled >= 0).any():
+        return (), (), None
+    agents = [
+        (category, one) for category in told for one in agent_differences(studied, said, settled, category, order)
+    ]
+    family = [
+        (category, one)
+        for category in told
+        if (one := own_family(studied, name, said, settled, category, How(level=how.level))) is not None
+    ]
+    sided = any(category in _SIDES for category in said.categories[:2]) and studied.study.protocol.unit.startswith(
+        "pair"
+    )
+    return agents, family, by_length(studied, said, settled, _SIDES, How(level=how.level)) if sided else None
+
+
+def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two categories the one that rates are about (`yes`, else the first); of more all."""
+    if len(categories) != 2:
+        return categories
+    return ("yes",) if "yes" in categories else categories[:1]
 
 
 def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> AlternativeAnnotatorTest:
@@ -115,9 +163,7 @@ def corrected_shares(
     """
     settled = beside(said, truth).codes[:, -1]
     answered = said.codes[:, 0] >= 0
-    told = said.categories
-    if len(told) == 2:
-        told = ("yes",) if "yes" in told else told[:1]
+    told = categories_told(said.categories)
     if not answered.any() or not (settled[answered] >= 0).any():
         return
     likely = None
@@ -171,5 +217,15 @@ def _swaps(acts: Sequence[Act], judge: str) -> bool:
 def _sheet_cost(studied: StudyData, judge: str) -> SheetCost | None:
     units = {unit.id for unit in studied.units}
     every = studied.further.costs().items()
-    costs = [cost for (unit, kind, id, _), cost in every if (kind, id) == ("model", judge) and unit in units]
-    return SheetCost(sum(costs) / len(costs), len(costs)) if costs else None
+    costs = {
+        (unit, run): cost for (unit, kind, id, run), cost in every if (kind, id) == ("model", judge) and unit in units
+    }
+    if not costs:
+        return None
+    columns = studied.columns
+    own = [at for at in studied.judges if columns.raters[at].id == judge]
+    rows = np.flatnonzero(np.isin(columns.rater, own))
+    sheets = zip(columns.unit[rows].tolist(), columns.run[rows].tolist(), strict=True)
+    answers = sum((columns.units[unit], run) in costs for unit, run in sheets)
+    total = sum(costs.values())
+    return SheetCost(total / len(costs), len(costs), total / answers if answers else None, answers)

@@ -21,6 +21,7 @@ from annotators.studied import StudyData
 from annotators.validation.anchoring import shown_sheets, without_sheets
 from lab.core.codec import storable
 from lab.core.errors import LabError
+from lab.core.label import ActKind
 from lab.core.rating_sheet import Sheet, clashing
 from lab.core.study import Progress, Study
 from lab.core.study_progress import (
@@ -43,6 +44,7 @@ from store.store import Store
 
 QUIET_GAPS, QUIET_HOURS = 3, 24
 """A rater is quiet who was seen no more for so many times their usual gap, and for so many hours."""
+OPENED: tuple[ActKind, ...] = ("opened",)
 BEHIND, BEHIND_FROM = 0.5, 0.2
 """A rater is behind who has done less than this share of what the others have, once these have done that share."""
 
@@ -179,7 +181,7 @@ class ProgressReader:
         settled = copy(studied)
         if study.prelabel:
             settled._kept = {}
-            shown = shown_sheets(self._store.labels.acts_of(study, ("opened",)))
+            shown = shown_sheets(self._store.labels.acts_of(study, OPENED))
             settled.columns = without_sheets(studied.columns, shown)
         settled.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
         return tuple(interval_progress(settled, study.width))
