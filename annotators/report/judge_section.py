@@ -69,7 +69,10 @@ class _Part(NamedTuple):
         """What is to be known of the numbers of this part."""
         if not self.name:
             return []
-        words = f"These numbers are of {self.name}: {len(self.units):,} of {self.of:,} units, by whole tasks."
+        words = (
+            f"These numbers are of {self.name}: {len(self.units):,} of {self.of:,} units, by whole tasks. What other "
+            "sections say of this judge is of both parts."
+        )
         examples = examples_in(studied.acts, judge)
         if self.name == "test":
             return [words]

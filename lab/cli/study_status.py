@@ -10,6 +10,7 @@ from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, items_of
+from lab.core.plain_text import plain
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.core.study_progress import IntervalProgress, RaterProgress
 from lab.studies.progress_words import interval_words
@@ -283,6 +284,10 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
         say(f"bar       {plan.bar:g}")
+    if plan.width is not None:
+        say(f"width     {plan.width:g} at most, of a judge's corrected interval")
+    if plan.prelabel:
+        say(f"prelabel  {plain(plan.prelabel)}: its answers are shown first on a half of the sheets")
     if study_shown.consent_sha:
         say(f"consent   version {study_shown.consent_sha[:12]}, quiz {plan.quiz}")
     say(f"reports   {', '.join(plan.statistics)}")

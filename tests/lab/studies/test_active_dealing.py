@@ -131,7 +131,7 @@ def test_no_rater_learns_that_there_is_such_an_order(judged: tuple[Store, Study,
     assert deal(store, plan) == 0
     make_kit(store, plan, "R1", tmp_path / "kit.db")
     told = (tmp_path / "kit.db").read_bytes()
-    for hidden in (JUDGE, "probability", "drawn", "uniform"):
+    for hidden in (JUDGE, "probability", "drawn", "uniform", '"width"'):
         assert hidden.encode() not in told
     with Store.open(tmp_path / "kit.db") as kit:
         assert [act for act in kit.labels.acts(kit.studies.study(plan.id)) if act.act == "queued"] == []
