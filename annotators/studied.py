@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,6 +67,8 @@ class StudyData:
         played: Sequence[Any] = (),
         how: How = How(),  # noqa: B008  # frozen
         further: FurtherData = FurtherData(),  # noqa: B008  # frozen
+        prelabelled: Collection[tuple[str, str, int]] = (),
+        all_columns: Columns | None = None,
     ) -> None:
         self.study = study
         self.units = units
@@ -77,6 +79,9 @@ class StudyData:
         self.played = played
         self.how = how
         self.further = further
+        self.prelabelled = prelabelled
+        """The sheets (unit, rater, run) on which people had a judge's answers in sight; `columns` are without them."""
+        self._all_columns = all_columns
         self._kept: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -97,6 +102,25 @@ class StudyData:
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
         if not units:
             return None
+        return self._over(units)
+
+    def within(self, units: Collection[str]) -> StudyData:
+        """The same study as if these units were all of it."""
+        wanted = frozenset(units)
+        return self._over([unit for unit in self.units if unit.id in wanted])
+
+    @property
+    def with_prelabelled(self) -> StudyData:
+        """The same study with the answers that people gave with a judge's in sight."""
+        if self._all_columns is None:
+            return self
+        other = self._over(self.units)
+        other.columns = self._all_columns
+        for name in ("people", "judges"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def _over(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)
         other.units = units
         other._kept = {}

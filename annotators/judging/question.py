@@ -56,6 +56,20 @@ class JudgedRun:
 
 
 @dataclass(frozen=True)
+class JudgeExample:
+    """A unit that people have settled, as a judge may see it, without pictures; and what is right at its places."""
+
+    view: JudgeView
+    answers: tuple[tuple[str, str, Any], ...]
+    """(target, field, value), the target empty where the unit as a whole is meant."""
+
+    def may_stand_beside(self, unit: Unit) -> bool:
+        """Whether it tells nothing of a unit: it is another one, of other runs and of another cluster."""
+        own = self.view.unit
+        return own.id != unit.id and own.clustered != unit.clustered and not set(own.runs) & set(unit.runs)
+
+
+@dataclass(frozen=True)
 class JudgeView:
     """A unit as a judge may see it: no more than the protocol and the study show a rater.
 
@@ -72,6 +86,8 @@ class JudgeView:
     """Most pictures in one question."""
     sections: tuple[tuple[str, str], ...] = ()
     """What is told of a task that has no run yet, by title."""
+    examples: tuple[JudgeExample, ...] = ()
+    """Other units with what people settled there; none where the judge is given none."""
 
 
 class JudgeQuestion(NamedTuple):

@@ -6,8 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from annotators.judging.prompt_files import filled, version_of
-from annotators.judging.question import JudgedPlace, JudgedRun, JudgedStep, JudgeQuestion, JudgeView, Judging
+from annotators.judging.question import (
+    JudgedPlace,
+    JudgedRun,
+    JudgedStep,
+    JudgeExample,
+    JudgeQuestion,
+    JudgeView,
+    Judging,
+)
 from annotators.judging.sheet_answer import answer_schema, asked_places, read_sheet
+from lab.core.codec import encode
 from lab.core.option_sets import may_be_empty
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
@@ -54,11 +63,8 @@ def sheet_system(view: JudgeView) -> Message:
 
 def sheet_question(view: JudgeView) -> JudgeQuestion:
     """All that a rater is told of the unit, and all that they are asked."""
-    parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
-    parts += _given(view)
-    shown = pictured(view.runs, view.pictures)
-    for run in view.runs:
-        parts += run_parts(run, shown)
+    parts: list[str | Blob] = [example_text(one, number) for number, one in enumerate(view.examples, 1)]
+    parts += _unit_parts(view)
     if any(field.sided for field in view.protocol.fields):
         parts.append("Where the guideline says left, it is side A; right is side B.")
     return question_for_sheet(view, parts, "sheet")
@@ -69,6 +75,27 @@ def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str)
     asked = "What is asked\n" + "\n".join(_asked(view))
     messages = (sheet_system(view), Message("user", joined([*parts, asked])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
+
+
+def example_text(example: JudgeExample, number: int) -> str:
+    """An example in words: the unit as it would be told, its items, and the right answers as a judge gives them."""
+    view = example.view
+    told = [part for part in _unit_parts(view) if isinstance(part, str)]
+    items = [target_line(one) for one in _items(view)]
+    told += ["\n".join(["Items", *items])] if items else []
+    rows = [{"item": item, "field": field, "value": value} for item, field, value in example.answers]
+    answers = encode({"answers": rows}).decode()
+    return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(told), answers=answers)
+
+
+def _unit_parts(view: JudgeView) -> list[str | Blob]:
+    """A unit in words and pictures, without what is asked about it."""
+    parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
+    parts += _given(view)
+    shown = pictured(view.runs, view.pictures)
+    for run in view.runs:
+        parts += run_parts(run, shown)
+    return parts
 
 
 def _given(view: JudgeView) -> Iterator[str]:
@@ -136,13 +163,18 @@ def _asked(view: JudgeView) -> Iterator[str]:
     fields = list(dict.fromkeys(place.field for place in places))
     for field in fields:
         yield from _field_lines(view, field)
-    targets = list(dict.fromkeys(place.target for place in places if place.target is not None))
+    targets = _items(view)
     if targets:
         yield "Items"
         yield from map(target_line, targets)
     whole = [field.id for field in fields if any(one.field is field and one.target is None for one in places)]
     if targets and whole:
         yield f'Asked once, with "item": "": {", ".join(whole)}'
+
+
+def _items(view: JudgeView) -> list[Target]:
+    """What is asked about by itself, in order."""
+    return list(dict.fromkeys(place.target for place in asked_places(view) if place.target is not None))
 
 
 def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:

@@ -16,6 +16,8 @@ from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
+from annotators.judging.sheet_prompt import SheetJudge
+from annotators.validation.study_split import Split, StudySplit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -32,6 +34,7 @@ from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
 from lab.studies.label_rows import LabelRow, NumberedRow
 from lab.studies.paid_answers import JUDGED, PaidAnswer, PaidAnswers
+from lab.studies.study_split import split_of
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -53,6 +56,12 @@ class JudgeTerms(NamedTuple):
     budget: float | None = None
     swaps: bool = True
     """Whether the sides of a pair are exchanged in every second run."""
+    split: Split | None = None
+    """Which part of the study is judged; all of it where none is named."""
+    dev_share: float | None = None
+    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
+    examples: int = 0
+    """How many settled units of dev the question tells with their right answers."""
 
 
 class JudgeProgress(NamedTuple):
@@ -111,7 +120,10 @@ class JudgingJob:
         views: JudgeViews,
         terms: JudgeTerms,
         stages: Mapping[str, Llm] = {},  # never written to
+        split: StudySplit | None = None,
     ) -> None:
+        self.split = split
+        """How the study is split, where that matters to this job."""
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
         self.stages = stages
@@ -141,10 +153,11 @@ class JudgingJob:
             if act.act == "commit" and act.rater.kind == "model"
         }
         runs = range(1, self.terms.runs + 1)
+        part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         return [
             (unit, run)
             for unit in self.store.studies.units(self.study)
-            if unit.play is None and not unit.mechanical
+            if unit.play is None and not unit.mechanical and (part is None or unit.id in part)
             for run in runs
             if (unit.id, run) not in handed
         ]
@@ -365,8 +378,18 @@ def job_of(
         "swaps": terms.swaps,
         **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
     }
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages)
+    reader = _reader() if reads else None
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
+    if terms.examples and split is not None:
+        if chosen.name != SheetJudge.name:
+            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
+        from lab.studies.judge_examples import examples_config, examples_of
+
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
+        config["examples"] = examples_config(views.examples)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
 
 
 def _reader() -> TextReader | None:
