@@ -20,6 +20,7 @@ from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
+from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
 from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
@@ -28,6 +29,10 @@ from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
+    from lab.llm.executor import ModelExecutor
+
+_AT_A_TIME = 4
+"""Questions that threads of this process ask at a time, unless told otherwise."""
 
 
 class JudgeArguments(Arguments):
@@ -39,7 +44,8 @@ class JudgeArguments(Arguments):
     method: str
     runs: int
     budget: float | None
-    concurrency: int
+    concurrency: int | None
+    on: str
     pictures: int
     dry_run: bool
     resume: bool
@@ -96,7 +102,13 @@ comes: the same line typed again goes on, and asks nothing twice."""
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
     parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
     parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="questions that are asked at a time (default: 4)"
+        "--concurrency",
+        type=int,
+        metavar="N",
+        help="questions that are asked at a time (default: 4; of a cluster, two for each thread)",
+    )
+    parser.add_argument(
+        "--on", default="", metavar="dask://HOST:PORT", help="have a Dask cluster's workers ask (extra hitlab[cluster])"
     )
     parser.add_argument(
         "--pictures",
@@ -123,6 +135,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
   hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
+  hitlab judge tdg --model openai/gpt-4.1-mini --on dask://10.0.0.5:8786
   hitlab judge tdg --validate
 """
     )
@@ -160,8 +173,7 @@ def judge(args: JudgeArguments) -> int:
         if terms.budget is not None and llm.prices() is None:
             hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
             raise LabError("judge", f"--budget: nobody knows what {plain(args.model)} costs.", hint)
-        job.sign()
-        report = _report(job, _went(job, llm))
+        report = _report(job, _went(job, llm, args))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
@@ -201,14 +213,16 @@ def _tell_validation(validation: JudgeValidation) -> None:
 def _terms(args: JudgeArguments) -> JudgeTerms:
     for name, value, least in (
         ("runs", args.runs, 1),
-        ("concurrency", args.concurrency, 1),
+        ("concurrency", args.concurrency if args.concurrency is not None else _AT_A_TIME, 1),
         ("pictures", args.pictures, 0),
     ):
         if value < least:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
     if args.budget is not None and not 0 < args.budget < float("inf"):
         raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
-    return JudgeTerms(args.runs, args.concurrency, args.budget)
+    if args.on:
+        cluster_address(args.on)
+    return JudgeTerms(args.runs, args.concurrency or _AT_A_TIME, args.budget)
 
 
 def _llm(args: JudgeArguments, settings: Settings) -> Llm:
@@ -220,10 +234,21 @@ def _llm(args: JudgeArguments, settings: Settings) -> Llm:
 # -- doing it ------------------------------------------------------------------------------------------------------
 
 
-def _went(job: JudgingJob, llm: Llm) -> JudgingDone:
+def _went(job: JudgingJob, llm: Llm, args: JudgeArguments) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
+    executor = _executor(job, llm, args)
+    job.sign()
     with _bar(job) as tell, _ended_by_keys(job):
-        return job.go(llm, tell)
+        return job.go(llm, tell, executor)
+
+
+def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor | None:
+    """What asks the model: the cluster that is named, None for threads of this process."""
+    if not args.on:
+        return None
+    cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
+    cluster.check(llm)
+    return cluster
 
 
 @contextmanager

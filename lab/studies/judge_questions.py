@@ -61,9 +61,10 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 
 def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
     """Counts questions, tokens and cost of what is to do, and asks nothing."""
-    sheets = job.sheets()
-    questions = found = pictures = sent = back = 0
-    for (unit, run), question in zip(sheets, job.first_questions(sheets), strict=True):
+    sheets = questions = found = pictures = sent = back = 0
+    for unit, run in job.sheets():
+        sheets += 1
+        (question,) = job.first_questions([(unit, run)])
         if question is None:
             found += 1
             continue
@@ -74,7 +75,7 @@ def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
     prices = llm.prices()
     cost = dollars(sent, back, prices) if prices is not None else None
     return JudgeEstimate(
-        len(sheets), questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
+        sheets, questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
     )
 
 

@@ -296,8 +296,8 @@ class RowImport:
     def keep_config(self, rater: Actor, text: str) -> None:
         """Keeps what a model was asked with, once, so that its hash can be looked up."""
         sha = self.rater.config
-        acts = self.store.labels.acts(self.study, rater.id)
-        if not any(act.act == "sat" and act.detail.get("config_sha") == sha for act in acts):
+        acts = self.store.labels.each_act(self.study, rater.id, "sat")
+        if not any(act.detail.get("config_sha") == sha for act in acts):
             detail = {"config_sha": sha, "config": text}
             self.store.labels.record_act(
                 Act(uuid7(), self.study.id, self.study.version, rater, "sat", now(), detail=detail)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from annotators.judging.question import JudgeQuestion
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
+from lab.core.label import Act
 from lab.core.step import Usage
 from lab.core.study import Study
 from lab.core.task import Actor
 from store.store import Store
-
-JUDGED: tuple[ActKind, ...] = ("judged",)
-"""The acts that hold what a model answered."""
 
 
 class PaidAnswer(NamedTuple):
@@ -23,6 +21,15 @@ class PaidAnswer(NamedTuple):
 
     text: str
     usage: Usage
+
+
+class KeptAnswer(NamedTuple):
+    """An answer that is kept, with the question and the sheet that it was asked for."""
+
+    question: JudgeQuestion
+    unit: str
+    run: int
+    answer: PaidAnswer
 
 
 class PaidAnswers:
@@ -38,8 +45,20 @@ class PaidAnswers:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
         return self._of_all().get(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
-    def keep(self, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> None:
-        """Keeps an answer, durable on return."""
+    def keep(self, answers: Sequence[KeptAnswer]) -> None:
+        """Keeps answers, all of them durable on return."""
+        if not answers:
+            return
+        with self._store.labels.together():
+            for one in answers:
+                self._store.labels.record_act(self._act(*one))
+        for question, unit, run, answer in answers:
+            if question.once:
+                self._of_all()[question.sha] = answer
+            elif self._sheet[:2] == (unit, run):
+                self._sheet[2][question.sha] = answer
+
+    def _act(self, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> Act:
         detail: dict[str, Any] = {
             "question": question.sha,
             "stage": question.stage,
@@ -50,10 +69,7 @@ class PaidAnswers:
         if question.once:
             detail["once"] = True
         study = self._study
-        act = Act(uuid7(), study.id, study.version, self._judge, "judged", now(), unit, run, detail)
-        self._store.labels.record_act(act)
-        found = self._of_all() if question.once else self._of(unit, run)
-        found[question.sha] = answer
+        return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), unit, run, detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         if self._sheet[:2] != (unit, run):
@@ -63,11 +79,11 @@ class PaidAnswers:
 
     def _of_all(self) -> dict[str, PaidAnswer]:
         if self._once is None:
-            acts = self._store.labels.acts_of(self._study, JUDGED)
-            self._once = self._read([act for act in acts if act.rater == self._judge and act.detail.get("once")])
+            acts = self._store.labels.each_act(self._study, self._judge.id, "judged")
+            self._once = self._read(act for act in acts if act.rater == self._judge and act.detail.get("once"))
         return self._once
 
-    def _read(self, acts: list[Act]) -> dict[str, PaidAnswer]:
+    def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
         return {
             act.detail["question"]: PaidAnswer(act.detail["answer"], msgspec.convert(act.detail["usage"], Usage))
             for act in acts
