@@ -20,8 +20,10 @@ from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
+from lab.llm.batch import BatchApi
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
+from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
 from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
 from lab.studies.seats import sees_outcomes
@@ -46,6 +48,7 @@ class JudgeArguments(Arguments):
     budget: float | None
     concurrency: int | None
     on: str
+    batch: bool
     pictures: int
     dry_run: bool
     resume: bool
@@ -111,6 +114,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--on", default="", metavar="dask://HOST:PORT", help="have a Dask cluster's workers ask (extra hitlab[cluster])"
     )
     parser.add_argument(
+        "--batch", action="store_true", help="send questions in the provider's batches: half the price, within a day"
+    )
+    parser.add_argument(
         "--pictures",
         type=int,
         default=12,
@@ -136,6 +142,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
   hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
   hitlab judge tdg --model openai/gpt-4.1-mini --on dask://10.0.0.5:8786
+  hitlab judge tdg --model openai/gpt-4.1-mini --batch
   hitlab judge tdg --validate
 """
     )
@@ -164,10 +171,10 @@ def judge(args: JudgeArguments) -> int:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
             emit(shown_question(job, unit), _tell_prompt, json=args.json)
             return 0
-        if args.resume and not job.has_begun:
+        if args.resume and not (job.has_begun or BatchJudging(job, llm, BatchApi(llm, job.stop)).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
-            emit(estimated(job, llm), _tell_estimate, json=args.json)
+            emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
             return 0
         llm.check()
         if terms.budget is not None and llm.prices() is None:
@@ -222,6 +229,8 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
     if args.on:
         cluster_address(args.on)
+    if args.on and args.batch:
+        raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
     return JudgeTerms(args.runs, args.concurrency or _AT_A_TIME, args.budget)
 
 
@@ -236,9 +245,15 @@ def _llm(args: JudgeArguments, settings: Settings) -> Llm:
 
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
+    if args.batch:
+        api = BatchApi(llm, job.stop)
+        api.check()
+        job.sign()
+        with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
+            return BatchJudging(job, llm, api).go(tell)
     executor = _executor(job, llm, args)
     job.sign()
-    with _bar(job) as tell, _ended_by_keys(job):
+    with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
         return job.go(llm, tell, executor)
 
 
@@ -252,13 +267,13 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
 
 
 @contextmanager
-def _ended_by_keys(job: JudgingJob) -> Iterator[None]:
+def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
     def end(number: int, frame: object) -> None:
         if job.closing:
             job.stop.set()
             raise KeyboardInterrupt
         job.closing = True
-        warn("No more is asked; what is under way is waited for. Ctrl+C again leaves at once.")
+        warn(f"No more is asked. {meanwhile} Ctrl+C again leaves at once.")
 
     before = signal.signal(signal.SIGINT, end)
     try:

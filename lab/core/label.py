@@ -13,7 +13,7 @@ Missing = Literal["not_reached", "not_applicable", "cannot_judge", "skipped"]
 ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
     "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
-    "archived", "restored", "invited", "entered", "revoked", "judged",
+    "archived", "restored", "invited", "entered", "revoked", "judged", "batched",
 ]  # fmt: skip
 STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored")
 """Acts that are about a study, not about who did them: without them it would be in another state."""

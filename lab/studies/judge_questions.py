@@ -59,8 +59,8 @@ class ShownQuestion(msgspec.Struct, frozen=True):
     messages: tuple[ShownMessage, ...]
 
 
-def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
-    """Counts questions, tokens and cost of what is to do, and asks nothing."""
+def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
+    """Counts questions, tokens and cost of what is to do, and asks nothing; `batch` is at the price of a batch."""
     sheets = questions = found = pictures = sent = back = 0
     for unit, run in job.sheets():
         sheets += 1
@@ -72,7 +72,7 @@ def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
         sent += tokens_sent(question)
         back += tokens_back(job.view(unit, run))
-    prices = llm.prices()
+    prices = llm.batch_prices() if batch else llm.prices()
     cost = dollars(sent, back, prices) if prices is not None else None
     return JudgeEstimate(
         sheets, questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name

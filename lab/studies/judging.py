@@ -88,7 +88,7 @@ class JudgingDone(NamedTuple):
     """Why it ended before all was done; empty where it did not."""
 
 
-class _Work:
+class SheetWork:
     """A sheet under way: the method's generator, what it asks now, and what its answers cost so far."""
 
     def __init__(self, unit: Unit, run: int) -> None:
@@ -126,14 +126,14 @@ class JudgingJob:
         """Set where nothing new is to be asked: what is under way is waited for."""
         self.stop = threading.Event()
         """Set where nothing is waited for any more."""
-        self._spent, self._asked, self._found, self._done, self._unusable = 0.0, 0, 0, 0, 0
-        self._failed: list[FailedSheet] = []
-        self._pending: dict[Future[ModelAnswer], _Work] = {}
-        self._finished: list[tuple[_Work, Sequence[JudgedPlace]]] = []
+        self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
+        self.failed: list[FailedSheet] = []
+        self._pending: dict[Future[ModelAnswer], SheetWork] = {}
+        self._finished: list[tuple[SheetWork, Sequence[JudgedPlace]]] = []
         """Sheets that are filled in and not written yet."""
-        self._waiting: dict[str, list[_Work]] = {}
+        self._waiting: dict[str, list[SheetWork]] = {}
         """Sheets that wait for the answer to a question that is asked once and under way, by its hash."""
-        self._ended = ""
+        self.ended = ""
 
     # -- what is to do ---------------------------------------------------------------------------------------
 
@@ -192,27 +192,26 @@ class JudgingJob:
         following = next(queue, None)
         with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
 
-            def ask(work: _Work) -> None:
+            def ask(work: SheetWork) -> None:
                 self._ask(work, prices, lambda asked: asking.submit(llm, asked.messages, asked.schema))
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():
-                    work = _Work(*following)
-                    if self._begun(work):
+                    work = SheetWork(*following)
+                    if self.begin(work):
                         ask(work)
-                    if len(self._finished) >= _TOGETHER:
-                        self._hand_in()
-                        tell(self._progress(total))
+                    self.hand_in(most=True)
+                    tell(self.progress(total))
                     following = next(queue, None)
                 for work in self._came(wait(self._pending, _LOOK, FIRST_COMPLETED).done):
                     ask(work)
-                self._hand_in()
-                tell(self._progress(total))
-        return JudgingDone(self._progress(total), self._unusable, tuple(self._failed), self._ended)
+                self.hand_in()
+                tell(self.progress(total))
+        return JudgingDone(self.progress(total), self.unusable, tuple(self.failed), self.ended)
 
     def _ask(
         self,
-        work: _Work,
+        work: SheetWork,
         prices: tuple[float, float] | None,
         submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
     ) -> None:
@@ -222,12 +221,12 @@ class JudgingJob:
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
         elif self._affords(work, question, prices):
-            self._asked += 1
+            self.asked += 1
             self._pending[submit(question)] = work
             if question.once:
                 self._waiting[question.sha] = []
 
-    def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[_Work]:
+    def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
         """Keeps the answers that came; then the sheets that have a further question, and those that waited for one."""
         for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
             asked = work.asking
@@ -237,64 +236,64 @@ class JudgingJob:
                 yield work
             for other in released:
                 found = self.paid.find(asked, other.unit.id, other.run)
-                self._found += found is not None
+                self.found += found is not None
                 if found is None or self._go_on(other, found):
                     yield other
 
-    def _kept(self, came: Sequence[tuple[_Work, Future[ModelAnswer]]]) -> list[tuple[_Work, PaidAnswer | None]]:
+    def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
         """Each sheet with the answer that it got, on the disk in one transaction; None where its question got none."""
-        found: list[tuple[_Work, PaidAnswer | None]] = []
+        found: list[tuple[SheetWork, PaidAnswer | None]] = []
         lost: LabError | None = None
         for work, future in came:
             answer = None
             try:
                 answer = PaidAnswer(*future.result())
             except NoModelAnswer as error:
-                self._spent += error.usage.cost or 0.0
-                self._failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
+                self.spent += error.usage.cost or 0.0
+                self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
             except WaitCancelled:
                 pass
             except LabError as error:
                 lost = error
             found.append((work, answer))
         paid = [
-            KeptAnswer(work.asking, work.unit.id, work.run, answer)
+            KeptAnswer.of(work.asking, work.unit.id, work.run, answer)
             for work, answer in found
             if answer is not None and work.asking is not None
         ]
         self.paid.keep(paid)
-        self._spent += sum(one.answer.usage.cost or 0.0 for one in paid)
+        self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
         if lost is not None:
             raise lost
         return found
 
-    def _progress(self, total: int) -> JudgeProgress:
-        return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
+    def progress(self, total: int) -> JudgeProgress:
+        return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
 
-    def _affords(self, work: _Work, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
+    def _affords(self, work: SheetWork, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
-        if budget is not None and self._spent + work.expected + others > budget:
-            self._ended = f"the budget of {budget:g} US dollars does not reach for the next question"
-        return not self._ended
+        if budget is not None and self.spent + work.expected + others > budget:
+            self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
+        return not self.ended
 
     def _is_over(self) -> bool:
         """Whether nothing more is to be asked."""
         if self.closing:
-            self._ended = self._ended or "it was interrupted"
-        elif len(self._failed) >= _SILENT and not self._done and self._asked == len(self._failed) + len(self._pending):
-            self._ended = f"the model gave no answer to {len(self._failed)} questions"
-        return bool(self._ended)
+            self.ended = self.ended or "it was interrupted"
+        elif len(self.failed) >= _SILENT and not self.done and self.asked == len(self.failed) + len(self._pending):
+            self.ended = f"the model gave no answer to {len(self.failed)} questions"
+        return bool(self.ended)
 
-    def _begun(self, work: _Work) -> bool:
+    def begin(self, work: SheetWork) -> bool:
         """Begins a sheet; whether it has a question that must be paid for, else it is done."""
         work.view = self.view(work.unit, work.run)
         work.judging = self.method.judge(work.view)
         return self._go_on(work, None)
 
-    def _go_on(self, work: _Work, answer: PaidAnswer | None) -> bool:
+    def _go_on(self, work: SheetWork, answer: PaidAnswer | None) -> bool:
         """Goes on from an answer, or from the beginning, by all that was paid for before.
 
         Whether the sheet has a further question that must be paid for; else it is filled in.
@@ -306,21 +305,24 @@ class JudgingJob:
                 self._finished.append((work, end.value))
                 return False
             except UnusableJudgement as problem:
-                self._unusable += 1
+                self.unusable += 1
                 self._finished.append((work, without_answer(work.view, f"no usable answer: {problem}")))
                 return False
             answer = self.paid.find(work.asking, work.unit.id, work.run)
             if answer is None:
                 return True
-            self._found += 1
+            self.found += 1
 
     # -- keeping it ------------------------------------------------------------------------------------------
 
-    def _hand_in(self) -> None:
-        """Writes the sheets that are filled in, all in one transaction, and then counts them."""
-        finished, self._finished = self._finished, []
-        if not finished:
+    def hand_in(self, *, most: bool = False) -> None:
+        """Writes the sheets that are filled in, all in one transaction, and then counts them.
+
+        With `most` only where they are as many as are written together.
+        """
+        if not self._finished or (most and len(self._finished) < _TOGETHER):
             return
+        finished, self._finished = self._finished, []
         failed: list[FailedSheet] = []
         with self.store.labels.together():
             for work, places in finished:
@@ -328,10 +330,10 @@ class JudgingJob:
                     self._keep(work, places)
                 except LabError as error:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
-        self._failed += failed
-        self._done += len(finished) - len(failed)
+        self.failed += failed
+        self.done += len(finished) - len(failed)
 
-    def _keep(self, work: _Work, places: Sequence[JudgedPlace]) -> None:
+    def _keep(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet and hands it in, all or nothing; the first label has the cost of all."""
         study, unit, run = self.study, work.unit, work.run
         says = [self._said(work, place, first=not n) for n, place in enumerate(places)]
@@ -348,7 +350,7 @@ class JudgingJob:
             session.unit, session.sheet = unit, sheet
             session.commit()
 
-    def _said(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+    def _said(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
         study, protocol = self.study, self.study.protocol
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
         label = Label(
@@ -409,7 +411,7 @@ def _reader() -> TextReader | None:
         return None
 
 
-def _next(work: _Work, answer: PaidAnswer | None) -> JudgeQuestion:
+def _next(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
     """The question after an answer; one that says nothing usable is repaired once, and then thrown into the method.
 
     Raises `StopIteration` with what is said of the sheet at its end, `UnusableJudgement` where the method gives up.

@@ -24,12 +24,19 @@ class PaidAnswer(NamedTuple):
 
 
 class KeptAnswer(NamedTuple):
-    """An answer that is kept, with the question and the sheet that it was asked for."""
+    """An answer that is kept, with the question's hash and stage, and the sheet that it was asked for."""
 
-    question: JudgeQuestion
+    sha: str
+    stage: str
+    once: bool
     unit: str
     run: int
     answer: PaidAnswer
+
+    @classmethod
+    def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> KeptAnswer:
+        """The answer to a question on a sheet."""
+        return cls(question.sha, question.stage, question.once, unit, run, answer)
 
 
 class PaidAnswers:
@@ -45,31 +52,35 @@ class PaidAnswers:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
         return self._of_all().get(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
+    def holds(self, one: KeptAnswer) -> bool:
+        """Whether an answer to the same question on the same sheet is kept."""
+        return one.sha in (self._of_all() if one.once else self._of(one.unit, one.run))
+
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
         """Keeps answers, all of them durable on return."""
         if not answers:
             return
         with self._store.labels.together():
             for one in answers:
-                self._store.labels.record_act(self._act(*one))
-        for question, unit, run, answer in answers:
-            if question.once:
-                self._of_all()[question.sha] = answer
-            elif self._sheet[:2] == (unit, run):
-                self._sheet[2][question.sha] = answer
+                self._store.labels.record_act(self._act(one))
+        for one in answers:
+            if one.once:
+                self._of_all()[one.sha] = one.answer
+            elif self._sheet[:2] == (one.unit, one.run):
+                self._sheet[2][one.sha] = one.answer
 
-    def _act(self, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> Act:
+    def _act(self, one: KeptAnswer) -> Act:
         detail: dict[str, Any] = {
-            "question": question.sha,
-            "stage": question.stage,
-            "answer": answer.text,
-            "usage": msgspec.to_builtins(answer.usage),
+            "question": one.sha,
+            "stage": one.stage,
+            "answer": one.answer.text,
+            "usage": msgspec.to_builtins(one.answer.usage),
             "config_sha": self._config,
         }
-        if question.once:
+        if one.once:
             detail["once"] = True
         study = self._study
-        return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), unit, run, detail)
+        return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), one.unit, one.run, detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         if self._sheet[:2] != (unit, run):
