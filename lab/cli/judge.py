@@ -169,7 +169,7 @@ def judge(args: JudgeArguments) -> int:
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            emit(shown_question(job, unit), _tell_prompt, json=args.json)
+            emit(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
             return 0
         if args.resume and not (job.has_begun or BatchJudging(job, llm, BatchApi(llm, job.stop)).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)

@@ -18,13 +18,11 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Usage
 from lab.llm.attempt import CallResult, without_secrets
-from lab.llm.client import Llm, Message, ModelAnswer
+from lab.llm.client import OPENAI_PROVIDERS, Llm, Message, ModelAnswer
 
 ENDPOINT = "/v1/chat/completions"
 MARK = "hitlab"
 """The name of our mark in a batch's metadata."""
-_PROVIDERS = ("openai", "hosted_vllm", "litellm_proxy")
-"""Providers whose batches take questions as OpenAI's do."""
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _LISTED = 100
 """Batches, newest first, among which a mark is looked for."""
@@ -59,10 +57,10 @@ class BatchApi:
     def check(self) -> None:
         """Raises `LabError` where the model's provider has no batches that litellm reaches."""
         provider = self._llm.provider()
-        if provider not in _PROVIDERS:
+        if not self._llm.speaks_openai():
             raise LabError(
                 f"model {self._llm.model}", f"has no batches here (provider {plain(provider or 'unknown')}).",
-                f"Without --batch it is asked at once. Batches are there for {', '.join(_PROVIDERS)}.", code=2,
+                f"Without --batch it is asked at once. Batches are there for {', '.join(OPENAI_PROVIDERS)}.", code=2,
             )  # fmt: skip
 
     def line(self, custom_id: str, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:

@@ -37,6 +37,8 @@ _POLL = 0.05
 _GRACE = 1.0
 """Seconds after its own timeout that a try is left to say so itself."""
 _LONGEST_PAUSE = 30.0
+OPENAI_PROVIDERS = ("openai", "hosted_vllm", "litellm_proxy")
+"""Providers that are sent OpenAI's chat completions as they are, in batches, too."""
 BATCH_SHARE = 0.5
 """What a question in a batch costs, of one alone."""
 
@@ -225,6 +227,10 @@ class Llm:
         """Whose model it is; of a server of one's own `openai`, None where nobody can tell."""
         found = _provider(_litellm(), self.model)
         return "openai" if found is None and self.terms.base else found
+
+    def speaks_openai(self) -> bool:
+        """Whether its server is sent OpenAI's chat completions as they are."""
+        return self.provider() in OPENAI_PROVIDERS
 
     def body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What a model that speaks OpenAI's protocol is sent, as `ask` sends it; nothing is asked."""

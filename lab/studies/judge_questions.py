@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -49,7 +49,11 @@ class ShownMessage(msgspec.Struct, frozen=True):
 
 
 class ShownQuestion(msgspec.Struct, frozen=True):
-    """What would be sent first about a unit: `judge --show-prompt`."""
+    """What would be sent first about a unit: `judge --show-prompt`.
+
+    `body` is the request itself, byte for byte once it is written as JSON, with pictures in full. It is empty where
+    the model's provider speaks another protocol than OpenAI's: litellm then puts the messages into that one's words.
+    """
 
     judge: str
     method: str
@@ -57,6 +61,7 @@ class ShownQuestion(msgspec.Struct, frozen=True):
     unit: str
     sha: str
     messages: tuple[ShownMessage, ...]
+    body: dict[str, Any] = {}
 
 
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
@@ -79,11 +84,12 @@ def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimat
     )
 
 
-def shown_question(job: JudgingJob, unit: Unit) -> ShownQuestion:
-    """The first question about a unit, as it would be sent."""
+def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:
+    """The first question about a unit, as it would be sent; with its `body` where the model is given."""
     question = job.first_question(unit, 1)
     messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
-    return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages)
+    body = llm.body(question.messages, question.schema) if llm is not None and llm.speaks_openai() else {}
+    return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages, body)
 
 
 def _shown(part: str | Blob) -> ShownPart:
