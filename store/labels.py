@@ -83,8 +83,8 @@ class Labels:
     def take_back(self, study: Study, unit: Unit, act: Act) -> None:
         """Keeps that a rater took a handed-in unit back, durable on return.
 
-        Raises `LabError` where it is not handed in, its protocol has no going back, gold was shown, or nothing may be
-        said of it.
+        Raises `LabError` where it is not handed in, its protocol has no going back, gold or judges' answers were shown,
+        or nothing may be said of it.
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
@@ -96,6 +96,8 @@ class Labels:
                 raise LabError(what, "is handed in, and this study has no going back.")
             if unit.gold:
                 raise LabError(what, "has shown what is right; it is not rated again.")
+            if any(one.act == "judges" for one in self.acts(study, act.rater.id, unit.id, act.run)):
+                raise LabError(what, "has shown what judges say; it is not rated again.")
             insert_last(db, act)
 
     def record_act(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
