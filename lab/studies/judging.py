@@ -336,7 +336,7 @@ class JudgingJob:
     def _keep(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet and hands it in, all or nothing; the first label has the cost of all."""
         study, unit, run = self.study, work.unit, work.run
-        says = [self._said(work, place, first=not n) for n, place in enumerate(places)]
+        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
         with self.store.labels.part():
             sheet = self.store.labels.record_each(study, unit, self.judge, run, says)
             if sheet.committed:
@@ -350,7 +350,7 @@ class JudgingJob:
             session.unit, session.sheet = unit, sheet
             session.commit()
 
-    def _said(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+    def _label_maker(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
         study, protocol = self.study, self.study.protocol
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
         label = Label(
