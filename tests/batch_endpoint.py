@@ -159,7 +159,7 @@ def _handler(server: BatchServer) -> type[BaseHTTPRequestHandler]:
 def _uploaded(mime: str, data: bytes) -> bytes:
     """The file of a form."""
     form = BytesParser(policy=HTTP).parsebytes(b"content-type: " + mime.encode() + b"\r\n\r\n" + data)
-    for part in form.iter_parts():  # type: ignore[attr-defined]
+    for part in form.iter_parts():
         if part.get_filename():
             return bytes(part.get_payload(decode=True))
     raise AssertionError("no file came")

@@ -24,7 +24,8 @@ class LocalWorkers:
     @property
     def address(self) -> str:
         """What `--on` is given."""
-        return "dask://" + self._cluster.scheduler_address.partition("://")[2]
+        address: str = self._cluster.scheduler_address
+        return "dask://" + address.partition("://")[2]
 
     @property
     def pids(self) -> list[int]:
@@ -42,7 +43,7 @@ def local_workers(count: int, threads: int = 1, env: Mapping[str, str] | None = 
     from distributed import LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with LocalCluster(
+    with LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=count, threads_per_worker=threads, processes=True, dashboard_address=":0", host="127.0.0.1",
         silence_logs=logging.CRITICAL, env=dict(env or {}),
     ) as cluster:  # fmt: skip

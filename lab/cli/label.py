@@ -222,10 +222,8 @@ def done_words(done: LabelDone) -> str:
         parts.append(f"{right} of {len(done.gold)} right, {done.share:.0%} of the pilot so far")
     parts += ["held below the study's bar"] if done.held else []
     parts += [f"{name} {value}" for name, value in done.derived]
-    parts += [
-        plain(f"{one.judge}: {' '.join(filter(None, (one.target, one.field)))} = {said_words(one.value, one.missing)}",
-              lines=False)
-        for one in done.judges
-    ]  # fmt: skip
+    for one in done.judges:
+        told = (f"{one.judge}:", one.target, one.field, "=", answer_words(one.value, one.missing))
+        parts.append(plain(" ".join(filter(None, told)), lines=False))
     again = f" run {done.run}" if done.run > 1 else ""
     return f"{done.state}  {done.unit[:SHORT_ID]} {done.rater}{again}: {'; '.join(parts)}"

@@ -239,7 +239,7 @@ class Llm:
         name = self.model if _provider(litellm, self.model) is None else litellm.get_llm_provider(model=self.model)[0]
         chosen = litellm.utils.get_optional_params(
             model=name, custom_llm_provider=provider, drop_params=True, max_tokens=self.terms.tokens,
-            **self._said_how(litellm, schema),
+            **self._answer_options(litellm, schema),
         )  # fmt: skip
         options = {key: value for key, value in chosen.items() if key not in ("stream", "extra_body")}
         return {"model": name, "messages": _messages(messages), **options}
@@ -264,10 +264,10 @@ class Llm:
             messages=_messages(messages),
             max_tokens=self.terms.tokens,
             **self.options(seconds),
-            **self._said_how(litellm, schema),
+            **self._answer_options(litellm, schema),
         )
 
-    def _said_how(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """How the answer is to be given."""
         options: dict[str, Any] = {}
         if schema is not None and _keeps_to_schema(litellm, self.model):

@@ -17,14 +17,14 @@ from typing import IO, Any, NamedTuple
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
+from lab.core.label import Act, ActKind
 from lab.llm.batch import BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judging import JudgeProgress, JudgingDone, JudgingJob, SheetWork
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer
 
-BATCHED = "batched"
+BATCHED: ActKind = "batched"
 """The acts that say what was sent in a batch, which id that has, and that its results were taken."""
 _MOST = 5_000
 """Questions in one batch."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.core.adjudication import PlaceAnswer, masks, said_at
+from lab.core.adjudication import PlaceAnswer, masks, place_answers
 from lab.core.label import Label
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study
@@ -47,7 +47,7 @@ def _found(session: RatingSession) -> list[JudgeAnswer]:
         JudgeAnswer(spot, names[one.rater.kind, one.rater.id], one, one.label.note if one.label else "",
                     _same(sheet.heads.get(spot), one))
         for spot in sheet.spots
-        for one in said_at(study, spot, labels, ())
+        for one in place_answers(study, spot, labels, ())
         if not one.person
     ]  # fmt: skip
 
