@@ -128,13 +128,18 @@ def measured(llm: Llm, job: JudgingJob, executor: ModelExecutor, parts: Mapping[
     began = time.perf_counter()
     done = job.go(llm, tell, executor)
     seconds = time.perf_counter() - began
-    return Judged(seconds, {name: _processor(pid) - before[name] for name, pid in parts.items()}, memory, done)
+    processor = {
+        name: sum(spent - before[name].get(one, 0.0) for one, spent in _processor(pid).items())
+        for name, pid in parts.items()
+    }
+    return Judged(seconds, processor, memory, done)
 
 
-def _processor(pid: int) -> float:
+def _processor(pid: int) -> dict[int, float]:
+    """Processor seconds of a process and, but for this one, of its children that are there, by their ids."""
     process = psutil.Process(pid)
     family = [process, *process.children(recursive=True)] if pid != os.getpid() else [process]
-    return sum(sum(one.cpu_times()[:2]) for one in family)
+    return {one.pid: sum(one.cpu_times()[:2]) for one in family}
 
 
 def alone(sheets: int) -> Judged:
@@ -144,7 +149,9 @@ def alone(sheets: int) -> Judged:
         return measured(llm, job, AtOnce(16), {"command": os.getpid()}, lambda: None)
 
 
-def on_cluster(sheets: int, workers: int, threads: int, slots: int, latency: float) -> tuple[Judged, int]:
+def on_cluster(
+    sheets: int, workers: int, threads: int, slots: int, latency: float, *, kill: bool
+) -> tuple[Judged, int]:
     """The whole, and how many questions the server answered."""
     os.environ.setdefault("OPENAI_API_KEY", "sk-of-nobody")
     server = TimedServer(latency, slots)
@@ -156,7 +163,8 @@ def on_cluster(sheets: int, workers: int, threads: int, slots: int, latency: flo
             asked = server.answered()
             parts = {"command": os.getpid(), "cluster": cluster.pid, "server": server.pid}
             executor = ClusterExecutor(cluster.address, job.stop)
-            return measured(llm, job, executor, parts, lambda: cluster.kill(0)), server.answered() - asked
+            halfway = (lambda: cluster.kill(0)) if kill else (lambda: None)
+            return measured(llm, job, executor, parts, halfway), server.answered() - asked
     finally:
         cluster.close()
         server.close()
@@ -194,19 +202,25 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--slots", type=int, default=4, help="questions that the server answers at a time")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds of an answer")
+    parser.add_argument("--no-kill", dest="kill", action="store_false", help="no worker is killed halfway")
     parser.add_argument("--alone", action="store_true", help="the command's side, without model and cluster")
     args = parser.parse_args()
     if args.alone:
         took = alone(args.sheets)
         rows = _rows(took, args.sheets)
     else:
-        took, answered = on_cluster(args.sheets, args.workers, args.threads, args.slots, args.latency)
+        took, answered = on_cluster(args.sheets, args.workers, args.threads, args.slots, args.latency, kill=args.kill)
         gives = args.slots / args.latency
         share = args.sheets / took.seconds / gives
         rows = _rows(took, args.sheets)
         rows.append(("what the server can give, a second", f"{gives:.1f}"))
         rows.append((f"share of that (aim {AIM:.0%})", f"{share:.1%}"))
-        rows.append(("questions answered twice", f"{answered - took.done.progress.asked:,} (one worker was killed)"))
+        rows.append(
+            (
+                "questions answered twice",
+                f"{answered - took.done.progress.asked:,}" + (" (a worker was killed)" if args.kill else ""),
+            )
+        )
     sys.stdout.write("| what | measured |\n|---|---|\n")
     for name, value in rows:
         sys.stdout.write(f"| {name} | {value} |\n")
