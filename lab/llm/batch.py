@@ -1,4 +1,4 @@
-"""A provider's batch API: many questions in one file, answered within a day at about half the price.
+"""Provider batches: many questions in one file, answered within a day at about half the price.
 
 It speaks OpenAI's files and batches through litellm. A question is matched to its result by its `custom_id`. A batch
 carries a mark of ours in its metadata, by which it is found again where nobody heard that it was begun.
