@@ -33,6 +33,8 @@ OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialog
 _KEPT = 256
 """Scaled pictures that are held: a judge's runs, and its stages, ask about the same ones."""
 _PROACTIVE = "None was given: the agent saw the time, the place and what was done before, and offered on its own."
+_VIEWS = 4
+"""Views that are held: the runs of a judge at one unit come one after the other."""
 Picture = Callable[[], Blob | None]
 
 
@@ -46,9 +48,18 @@ class JudgeViews:
         self.examples: tuple[JudgeExample, ...] = ()
         """Units with what people settled there, told beside every other unit that they say nothing of."""
         self._scaled: OrderedDict[str, Blob | None] = OrderedDict()
+        self._views: OrderedDict[tuple[str, bool], JudgeView] = OrderedDict()
 
     def view(self, unit: Unit, *, swapped: bool = False) -> JudgeView:
         """A unit as the study shows it; `swapped` gives its second side first."""
+        known = self._views.get((unit.id, swapped))
+        if known is None:
+            known = self._views[unit.id, swapped] = self._view(unit, swapped)
+            if len(self._views) > _VIEWS:
+                self._views.popitem(last=False)
+        return known
+
+    def _view(self, unit: Unit, swapped: bool) -> JudgeView:
         study = self._study
         shows = frozenset(study.shown)
         seen_runs = Blinded(self._store, study, unit)
