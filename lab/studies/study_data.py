@@ -29,6 +29,7 @@ def gathered(
 
     A run is read when it is asked for. Raises `LabError` where a study named is not there.
     """
+    from annotators.validation.anchoring import shown_sheets, without_sheets
     from lab.studies.played_runs import pauses, played
 
     @lru_cache(maxsize=_CASES)
@@ -39,11 +40,14 @@ def gathered(
         return gathered(store, study_named(store, name), how)
 
     units = list(store.studies.units(study))
+    columns = store.agreement.columns(study)
+    acts = sorted(store.labels.acts(study), key=lambda act: (act.at, act.id))
+    shown = shown_sheets(acts) if study.prelabel else ()
     return StudyData(
         study,
         units,
-        store.agreement.columns(study),
-        sorted(store.labels.acts(study), key=lambda act: (act.at, act.id)),
+        without_sheets(columns, shown),
+        acts,
         case=case,
         other=lru_cache(maxsize=None)(other),
         played=played(store, study) if any(unit.play is not None for unit in units) else (),
@@ -56,7 +60,10 @@ def gathered(
             pauses=lambda run: pauses(store.runs.events(run)),
             steps=store.labels.steps_of,
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
+            calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
         ),
+        prelabelled=shown,
+        all_columns=columns,
     )
 
 

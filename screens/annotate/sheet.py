@@ -78,6 +78,8 @@ class SheetPane(SheetView):
                 return item is not None
             case "cite":
                 return item is not None and bool(self.entry.guide.strip())
+            case "accept":
+                return self.prelabel is not None
             case "evidence" | "region" | "to_evidence":
                 return item is not None and bool(self.place) and self._beside
             case "type":
@@ -253,6 +255,12 @@ class SheetPane(SheetView):
         """No answer, for a reason."""
         self.keying.touch(self.clock.now())
         self.answering.give(missing=reason)
+
+    def action_accept(self) -> None:
+        """What the judge says that is shown here is this rater's answer, too."""
+        if self.prelabel is not None:
+            self.keying.touch(self.clock.now())
+            self.keying.follows = self.answering.give(self.prelabel.value) and self.item is not None
 
     def action_full(self) -> None:
         """The top of a scale."""

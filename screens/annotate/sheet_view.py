@@ -30,7 +30,7 @@ from screens.annotate.keys import SHEET_KEYS, paging_key
 from screens.annotate.menu import Menu
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
-from screens.annotate.sheet_text import clash_at, item_words
+from screens.annotate.sheet_text import clash_at, item_words, value_words
 from screens.key_names import with_keys
 from screens.theme import ERROR
 from screens.widgets.lines import LineList
@@ -146,6 +146,14 @@ class SheetView(Vertical):
     def clash(self) -> list[Label]:
         """The answers that clash at the current item."""
         return clash_at(self.sheet, self.item) if self.item is not None else []
+
+    @property
+    def prelabel(self) -> Label | None:
+        """A judge's answer at the current item that is shown before this rater's; None where none is, or no longer."""
+        item = self.item
+        if item is None or self.sheet.committed or item.spot in self.sheet.clashes:
+            return None
+        return self.rating.prelabels.get(item.spot) if self.sheet.head(item.spot) is None else None
 
     @property
     def way(self) -> Wording:
@@ -344,6 +352,10 @@ class SheetView(Vertical):
         how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
         if not self.keying.digits and waits(self.drafts, item):
             how = waiting_words(self.way, chosen_in(self.drafts, item, None))
+        if (shown := self.prelabel) is not None:
+            words = self.way.sheet("_prelabel", value_words(self.way, item, shown.value))
+            keys = with_keys(self, f"{{answer.accept}}: {self.way.sheet('_accept')}")
+            how = "\n".join(filter(None, (words, keys, how)))
         if flags and head is None:
             how = f"{how} {self.way.sheet('_flag_first')}".strip()
         self.options.show(choices, flags, standing | raised, how, many=many)
