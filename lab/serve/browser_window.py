@@ -86,11 +86,12 @@ class BrowserWindow:
             return  # the browser is gone; `_listen` ends
 
     async def _take_meta(self, payload: bytes) -> None:
-        """JSON of the app about itself: where its page of pictures is."""
+        """JSON of the app about itself: where its page of pictures is, and whether there is something to look at."""
         about: dict[str, Any] = msgspec.json.decode(payload)
         if about.get("type") == "pictures":
-            self.pictures = str(about["address"])
-            await self._socket.send_str('["pictures"]')
+            self.pictures = str(about.get("address", self.pictures))
+            if "seen" in about:
+                await self._socket.send_json(["pictures", about["seen"] is True])
 
     async def _listen(self) -> None:
         async for message in self._socket:
