@@ -79,7 +79,13 @@ class LabServer:
         app = web.Application(middlewares=[guard.middleware], client_max_size=browser_window.MOST_MESSAGE)
         app.on_response_prepare.append(guard.sign)
         app.add_routes(self._routes())
-        self._runner = runner = web.AppRunner(app, access_log=None, keepalive_timeout=15, handle_signals=False)
+        self._runner = runner = web.AppRunner(
+            app,
+            access_log=None,
+            keepalive_timeout=15,
+            handle_signals=False,
+            auto_decompress=False,  # nothing of ours is sent compressed; 100 MB of one letter would hold up all others
+        )
         await runner.setup()
 
         def connected() -> asyncio.BaseProtocol:
