@@ -32,12 +32,12 @@ _DONE = Field("done", "Was it done?", "nominal", (Option("yes", key="1"), Option
 _ONE = Protocol("one", "One thing", "run", (_DONE,), guide={"en": "Look closely."})
 
 
-def _study(store: Store, raters: int, units: int) -> Study:
+def asked_of(store: Store, raters: int, units: int) -> Study:
     codes = tuple(f"R{number}" for number in range(1, raters + 1))
     return frozen(store, [Unit(f"u{number}", runs=()) for number in range(units)], _ONE, raters=codes)
 
 
-async def _rate(server: LabServer, token: str, ends: float, every: float, delay: float, times: list[float]) -> int:
+async def rate(server: LabServer, token: str, ends: float, every: float, delay: float, times: list[float]) -> int:
     """One rater: opens their room and answers, an item each time; gives how many answers were painted."""
     await asyncio.sleep(delay)
     browser, answered = Browser(server), 0
@@ -60,7 +60,7 @@ async def _rate(server: LabServer, token: str, ends: float, every: float, delay:
     return answered
 
 
-async def _flood(server: LabServer, token: str, ends: float) -> None:
+async def flood(server: LabServer, token: str, ends: float) -> None:
     """Sends keys without end; where it is cut off, it comes again."""
     browser = Browser(server)
     try:
@@ -91,7 +91,7 @@ def _memory(pid: int) -> float:
 
 async def _run(raters: int, minutes: float, every: float, flood: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
-        study = _study(store, raters + flood, int((minutes * 60 + raters) / every) + 10)
+        study = asked_of(store, raters + flood, int((minutes * 60 + raters) / every) + 10)
         tokens = [make_link(store, study, code, by="bench").token for code in study.raters]
         server = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
         await server.start()
@@ -99,10 +99,10 @@ async def _run(raters: int, minutes: float, every: float, flood: bool) -> None:
         opening = raters * 1.0
         ends = time.monotonic() + opening + minutes * 60
         tasks = [
-            asyncio.create_task(_rate(server, token, ends, every, number * 1.0, times))
+            asyncio.create_task(rate(server, token, ends, every, number * 1.0, times))
             for number, token in enumerate(tokens[:raters])
         ]
-        flooding = asyncio.create_task(_flood(server, tokens[-1], ends)) if flood else None
+        flooding = asyncio.create_task(flood(server, tokens[-1], ends)) if flood else None
         await asyncio.sleep(opening + minutes * 15)
         pids = [one.pid for one in server.windows.values() if not flood or one.link.link.rater != study.raters[-1]]
         began, before = time.monotonic(), {pid: _seconds(pid) for pid in (*pids, os.getpid())}

@@ -20,6 +20,8 @@ from lab.core.study import Study, Unit
 from lab.serve import open_progress, progress_page
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link, revoke_link
+from screens.mirror.marks import PhoneMark
+from screens.picture_window import PictureWindow
 from store.store import Store
 from tests.chromium import PHONE, Room, launched, person, until
 from tests.screens.runs import SIZE, drawn, whole_run
@@ -219,6 +221,75 @@ async def test_the_picture_beside_the_terminal_is_the_screenshot_itself_and_foll
         assert await pictures.evaluate("() => document.getElementById('picture').naturalWidth") == SIZE[0]
         assert await pictures.evaluate("() => document.querySelectorAll('#marks circle').length") == 1
         assert (await room.page.locator("#phone").bounding_box() or {})["width"] > 300
+
+
+async def dragged(frame: Any, mouse: Any, box: tuple[int, int, int, int]) -> None:
+    """Drags over a region, in the phone's pixels, on a page of pictures."""
+    phone = await frame.locator("#phone").bounding_box()
+    scale = min(phone["width"] / SIZE[0], phone["height"] / SIZE[1])
+    left = phone["x"] + (phone["width"] - SIZE[0] * scale) / 2
+    top = phone["y"] + (phone["height"] - SIZE[1] * scale) / 2
+    await mouse.move(left + box[0] * scale, top + box[1] * scale)
+    await mouse.down()
+    await mouse.move(left + box[2] * scale, top + box[3] * scale, steps=3)
+    await mouse.up()
+
+
+async def test_a_region_is_dragged_on_the_picture_and_the_keys_stay_with_the_terminal(
+    store: Store, study: Study, chromium: Browser
+) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as address, person(chromium) as one:
+        room = await begun_room(one, address, token)
+        pictures = await room.pictures()
+        await until(partial(says, pictures, "step 1, before"))
+        await room.page.locator("#phone").click()
+        await room.press("1")
+        await kept(store, study, ("u0", "done", "yes"))
+        await room.until("Enter: type it")
+        await room.press("ArrowUp", "r")
+        await until(partial(asks, pictures))
+        await dragged(pictures, room.page.mouse, (100, 200, 300, 400))
+        await room.until("a region")
+        (answer,) = [label for label in store.labels.read(study) if label.evidence is not None]
+        assert (answer.value, answer.evidence) == ("yes", f"{RUNS[0]}@1")
+        assert answer.region is not None
+        assert all(abs(is_ - was) <= 3 for is_, was in zip(answer.region, (100, 200, 300, 400), strict=True))
+        await room.press("2")
+        await room.until("no @1")
+
+
+async def test_a_region_is_dragged_on_the_page_in_this_machines_own_browser(chromium: Browser) -> None:
+    window, taken = PictureWindow(), list[tuple[int, int, int, int]]()
+    try:
+        window.show(drawn(DISHES), SIZE, "step 1", [PhoneMark("tap", (270, 220))])
+        async with person(chromium) as one:
+            page = await one.new_page()
+            await page.goto(window.address)
+            await until(partial(says, page, "step 1"))
+            await dragged(page, page.mouse, (10, 20, 300, 400))
+            window.ask_region(taken.append)
+            await until(partial(asks, page))
+            await dragged(page, page.mouse, (100, 200, 300, 400))
+
+            async def there() -> bool:
+                return bool(taken)
+
+            await until(there)
+            assert all(abs(is_ - was) <= 3 for is_, was in zip(taken[0], (100, 200, 300, 400), strict=True))
+            assert len(taken) == 1, "a drag that nobody asked for is none"
+            window.show(drawn(["Pay"]), SIZE, "step 2")
+            await until(partial(says, page, "step 2"))
+            assert await page.evaluate("() => document.querySelectorAll('#marks circle').length") == 0
+            window.close()
+            await until(partial(says, page, "hitlab was left"))
+    finally:
+        window.close()
+
+
+async def asks(frame: Any) -> bool:
+    """Whether the page of pictures asks for a region."""
+    return bool(await frame.evaluate("() => document.body.classList.contains('asked')"))
 
 
 async def test_where_the_phone_is_hidden_no_frame_is(store: Store, chromium: Browser) -> None:
