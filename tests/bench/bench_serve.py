@@ -63,17 +63,21 @@ async def rate(server: LabServer, token: str, ends: float, every: float, delay: 
 async def flood(server: LabServer, token: str, ends: float) -> None:
     """Sends keys without end; where it is cut off, it comes again."""
     browser = Browser(server)
-    try:
-        _, room = await browser.begin(token)
-        while time.monotonic() < ends:
+    _, room = await browser.begin(token)
+
+    async def pour() -> None:
+        while True:
             with suppress(AssertionError, aiohttp.ClientError):
                 async with browser.window(room) as window:
                     reading = asyncio.create_task(window.ended())
-                    while time.monotonic() < ends and not reading.done():
-                        with suppress(TimeoutError):
-                            await asyncio.wait_for(window.keys("?" * 200), 1)
-                    reading.cancel()
+                    while not reading.done():
+                        await window.keys("?" * 200)
+
+    pouring = asyncio.create_task(pour())
+    try:
+        await asyncio.wait({pouring}, timeout=ends - time.monotonic())
     finally:
+        pouring.cancel()
         await browser.session.close()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -27,12 +26,11 @@ Crowd = Callable[[LabServer, Store, Study], Awaitable[None]]
 async def stand_idle(server: LabServer, store: Store, study: Study) -> None:
     """A thousand connections that ask for nothing, until the server has closed them."""
     allow_many_files()
-    idle = [socket.create_connection(("127.0.0.1", server.place.port)) for _ in range(IDLE)]
-    for one in idle:
-        one.settimeout(60)
+    idle = [await asyncio.open_connection("127.0.0.1", server.place.port) for _ in range(IDLE)]
+    for reader, writer in idle:
         with suppress(ConnectionResetError):
-            assert await asyncio.to_thread(one.recv, 1) == b""
-        one.close()
+            assert await reader.read(1) == b""
+        writer.close()
 
 
 async def guess(server: LabServer, store: Store, study: Study) -> None:
