@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Frame, Page
+    from playwright.async_api import Browser, BrowserContext, Frame, Page, ViewportSize
 
 WIDE, PHONE = (1280, 800), (390, 844)
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -61,7 +61,7 @@ async def person(
     Its pixels are those of the page: to canvases Chromium would say another number than it draws by.
     """
     small = size == PHONE
-    viewport = {"width": size[0], "height": size[1]}
+    viewport: ViewportSize = {"width": size[0], "height": size[1]}
     context = await browser.new_context(viewport=viewport, is_mobile=small, has_touch=small, locale=language)
     await context.add_init_script(_TERMINAL)
     try:

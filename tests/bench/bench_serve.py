@@ -93,9 +93,9 @@ def _memory(pid: int) -> float:
     return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
 
 
-async def _run(raters: int, minutes: float, every: float, flood: bool) -> None:
+async def _run(raters: int, minutes: float, every: float, floods: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
-        study = asked_of(store, raters + flood, int((minutes * 60 + raters) / every) + 10)
+        study = asked_of(store, raters + floods, int((minutes * 60 + raters) / every) + 10)
         tokens = [make_link(store, study, code, by="bench").token for code in study.raters]
         server = LabServer(store, [study], ServerPlace("127.0.0.1", 0))
         await server.start()
@@ -106,9 +106,9 @@ async def _run(raters: int, minutes: float, every: float, flood: bool) -> None:
             asyncio.create_task(rate(server, token, ends, every, number * 1.0, times))
             for number, token in enumerate(tokens[:raters])
         ]
-        flooding = asyncio.create_task(flood(server, tokens[-1], ends)) if flood else None
+        flooding = asyncio.create_task(flood(server, tokens[-1], ends)) if floods else None
         await asyncio.sleep(opening + minutes * 15)
-        pids = [one.pid for one in server.windows.values() if not flood or one.link.link.rater != study.raters[-1]]
+        pids = [one.pid for one in server.windows.values() if not floods or one.link.link.rater != study.raters[-1]]
         began, before = time.monotonic(), {pid: _seconds(pid) for pid in (*pids, os.getpid())}
         done = len(times)
         await asyncio.sleep(minutes * 30)
@@ -121,7 +121,7 @@ async def _run(raters: int, minutes: float, every: float, flood: bool) -> None:
         await server.stop()
         kept = [(label.rater.id, label.unit) for label in store.labels.read(study)]
     ordered = sorted(times)
-    print(f"raters {raters}, {minutes:g} minutes, an answer every {every:g} s{', one who floods' if flood else ''}")
+    print(f"raters {raters}, {minutes:g} minutes, an answer every {every:g} s{', one who floods' if floods else ''}")
     print(f"answers painted {answered}, kept {len(kept)}, twice {len(kept) - len(set(kept))}")
     print(
         f"key to paint: median {statistics.median(times) * 1000:.0f} ms, "
