@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from textual import _callback, strip
 from textual.css.styles import RenderStyles
-from textual.css.stylesheet import Stylesheet
-from textual.dom import DOMNode
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
@@ -27,7 +25,6 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RenderStyles, "get_rule", _rule)
     patch.setattr(Reactive, "__get__", _value())
     patch.setattr(MessagePump, "_get_dispatch_methods", _dispatched())
-    patch.setattr(Stylesheet, "replace_rules", _ruled())
     patch.setattr(strip, "FIFOCache", _strips_cache)
     patch.setattr(_callback, "_count_parameters", _parameters)
 
@@ -48,19 +45,6 @@ def _rule(styles: RenderStyles, rule_name: str, default: object = None) -> objec
         return inline[rule_name]
     rules: Any = styles._base_styles._rules
     return rules.get(rule_name, default)
-
-
-def _ruled() -> Any:
-    """Most of what is styled anew, as all below whatever has the focus is, keeps its rules."""
-    replace = Stylesheet.replace_rules
-
-    def ruled(node: DOMNode, rules: Any, animate: bool = False) -> None:
-        if node.styles.base._rules != rules:
-            replace(node, rules, animate)
-        elif not animate:
-            node.notify_style_update()
-
-    return staticmethod(ruled)
 
 
 def _parameters(function: Callable[..., Any]) -> int:
