@@ -207,8 +207,8 @@ def until() -> Callable[..., Awaitable[None]]:
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
         turns, end = 0, time.monotonic() + 60
-        while (turns := turns + 1) <= 2000 or time.monotonic() < end:
-            await asyncio.sleep(0.01)
+        while (turns := turns + 1) <= 1000 or time.monotonic() < end:
+            await asyncio.sleep(min(0.01 * 1.1**turns, 0.05) if turns < 100 else 0.05)  # long waits cost few looks
             await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():
                 return

@@ -8,11 +8,13 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from textual import _callback, strip
+from rich.segment import Segment
+from textual import _callback
 from textual.css.styles import RenderStyles
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
+from textual.strip import Strip
 
 Handlers = list[tuple[type, Any]]
 
@@ -25,7 +27,7 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RenderStyles, "get_rule", _rule)
     patch.setattr(Reactive, "__get__", _value())
     patch.setattr(MessagePump, "_get_dispatch_methods", _dispatched())
-    patch.setattr(strip, "FIFOCache", _strips_cache)
+    patch.setattr(Strip, "__init__", _line)
     patch.setattr(_callback, "_count_parameters", _parameters)
 
 
@@ -34,9 +36,18 @@ def forget_handlers() -> None:
     _plans.clear()
 
 
-def _strips_cache(_: int) -> dict[Any, Any]:
-    """A line of a test's screen lives shortly and has seven of these, mostly empty."""
-    return {}
+def _line(strip: Any, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+    """A line of a test's screen lives shortly, and what it keeps of itself is seven dictionaries, mostly empty."""
+    strip._segments = list(segments)
+    strip._cell_length = cell_length
+    strip._divide_cache = {}
+    strip._crop_cache = {}
+    strip._style_cache = {}
+    strip._filter_cache = {}
+    strip._line_length_cache = {}
+    strip._crop_extend_cache = {}
+    strip._offsets_cache = {}
+    strip._render_cache = strip._link_ids = strip._cell_count = None
 
 
 def _rule(styles: RenderStyles, rule_name: str, default: object = None) -> object:

@@ -216,7 +216,7 @@ def _set_values(rules: Rules) -> Rules:
 
 
 def _replace_changed(node: DOMNode, rules: Rules, animate: bool = False) -> None:
-    """Sets what is not so already: most of what is styled anew, as all below whatever has the focus, keeps its rules."""
+    """Sets what is not so already: most that is styled anew, as all below whatever has the focus, keeps its rules."""
     base, values = node.styles.base, _set_values(rules)
     held: Rules = base._rules  # type: ignore[assignment]
     if held == values:
