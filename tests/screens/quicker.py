@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 from textual import _callback
+from textual._styles_cache import StylesCache
 from textual.css.styles import RenderStyles
+from textual.geometry import Region
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
 from textual.strip import Strip
+from textual.widget import Widget
 
 Handlers = list[tuple[type, Any]]
 
@@ -28,6 +31,7 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Reactive, "__get__", _value())
     patch.setattr(MessagePump, "_get_dispatch_methods", _dispatched())
     patch.setattr(Strip, "__init__", _line)
+    patch.setattr(StylesCache, "render_widget", _rendered())
     patch.setattr(_callback, "_count_parameters", _parameters)
 
 
@@ -56,6 +60,19 @@ def _rule(styles: RenderStyles, rule_name: str, default: object = None) -> objec
         return inline[rule_name]
     rules: Any = styles._base_styles._rules
     return rules.get(rule_name, default)
+
+
+def _rendered() -> Callable[..., list[Strip]]:
+    """A widget of which no line is to be painted anew is what it was; all others are asked beside one that changes."""
+    render = StylesCache.render_widget
+
+    def rendered(cache: StylesCache, widget: Widget, crop: Region) -> list[Strip]:
+        known: tuple[Region, list[Strip]] | None = cache.__dict__.get("_known")
+        if known is None or known[0] != crop or not cache._cache or not cache._dirty_lines.isdisjoint(crop.line_range):
+            known = cache.__dict__["_known"] = (crop, render(cache, widget, crop))
+        return known[1]
+
+    return rendered
 
 
 def _parameters(function: Callable[..., Any]) -> int:
