@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.adjudication import PlaceAnswer, Settlement, SignedSettlement, adjudicated, majority_of, said_at
+from lab.core.adjudication import PlaceAnswer, Settlement, SignedSettlement, adjudicated, majority_of, place_answers
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later, now, uuid7
@@ -48,15 +48,19 @@ class Adjudications:
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
     def settle_each(
-        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False
+        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False, of_batch: str = ""
     ) -> list[SignedSettlement]:
-        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled."""
+        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
+        `of_batch` all that does not stand as it was settled in that batch."""
         kept: list[SignedSettlement] = []
         with self._database.writing() as db:
             check_no_kit(db)
             standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
-                if open_only and (unit.id, FieldReference(what.target, what.field)) in standing:
+                stands = standing.get((unit.id, FieldReference(what.target, what.field)))
+                if open_only and stands is not None:
+                    continue
+                if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
                 self._check(db, study, unit, what, by, standing)
                 settled = SignedSettlement(unit.id, what, by, self._later(db, study))
@@ -121,7 +125,7 @@ class Adjudications:
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
         """What stands at a place of a unit by everybody who rated it; of people only what is handed in."""
         labels = list(self._labels.read(study, unit))
-        return said_at(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
+        return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
 
     # Rules
 
@@ -150,7 +154,7 @@ class Adjudications:
             if (unit.id, spot) not in standing:
                 raise LabError(title, "is not settled; there is nothing to withdraw.")
             return
-        _check_said(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
+        _check_settlement(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
 
 
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
@@ -168,14 +172,14 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
     return field
 
 
-def _check_said(
+def _check_settlement(
     title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
 ) -> None:
     """What is settled must fit its field, and what is told of raters must be so."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
-        most = majority_of(answers)
+        most = majority_of(answers, field)
         if most is None or most.word != settled.word:
             majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
             raise LabError(title, f"is not what most of its raters say: {majority}.")
@@ -185,14 +189,14 @@ def _check_said(
     for move in what.moves:
         if move.rater not in rated:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _standing(rated[move.rater]).word:
+        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(rated[move.rater]).word:
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
     if len({move.rater for move in what.moves}) != len(what.moves):
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _standing(one: PlaceAnswer) -> PlaceAnswer:
+def _plain_answer(one: PlaceAnswer) -> PlaceAnswer:
     """A reason counts as a word of its own where somebody moved away from it."""
     return PlaceAnswer(one.rater, one.reason_missing) if one.reason_missing else one
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.ratings import RatedItem
 from annotators.studied import StudyData
+from lab.core.option_sets import set_words
 from lab.core.rating_sheet import target_of
 from lab.core.study import Unit
 
@@ -70,9 +71,11 @@ class _AnswerReader:
         row = self.rows.get(place)
         if row is None:
             return ()
-        return _most_first([(at, one) for at in range(len(self.raters)) if (one := self._said(row, at)) is not None])
+        return _most_first(
+            [(at, one) for at in range(len(self.raters)) if (one := self._disputed_answer(row, at)) is not None]
+        )
 
-    def _said(self, row: int, at: int) -> DisputedAnswer | None:
+    def _disputed_answer(self, row: int, at: int) -> DisputedAnswer | None:
         answers, columns = self.told, self.columns
         value, why, step = int(answers.value[row, at]), int(answers.why[row, at]), int(answers.step[row, at])
         rater = columns.raters[self.raters[at]].id
@@ -98,4 +101,6 @@ def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[Disputed
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

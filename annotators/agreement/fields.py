@@ -40,6 +40,8 @@ from lab.core.rating_sheet import FieldReference
 Derived = Literal["", "before", "after"]
 Codes = npt.NDArray[np.int16]
 
+CATEGORICAL = ("nominal", "ordinal", "flag")
+"""Kinds of fields whose answers are categories."""
 FLAG = ("no", "yes")
 """What a flag that is not raised, and one that is, are called."""
 TRUTH = "truth"
@@ -269,10 +271,10 @@ def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, pas
     for at, place in enumerate(ratings.places):
         settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
         if settled is not None and not passed[at]:
-            most[at] = known.get(_said_by(field, settled), -1)
+            most[at] = known.get(_settled_words(field, settled), -1)
 
 
-def _said_by(field: Field, settled: SignedSettlement) -> str:
+def _settled_words(field: Field, settled: SignedSettlement) -> str:
     value = settled.what.value
     if field.kind == "flag" and isinstance(value, bool):
         return FLAG[value]

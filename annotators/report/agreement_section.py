@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from annotators.agreement.agreements import agreements, by_pairs, confusion
+from annotators.agreement.evidence import agreements_of_evidence
 from annotators.report.number_words import statistic_name
 from annotators.report.sample_section import share_words
 from annotators.studied import StudyData
@@ -28,18 +29,26 @@ _DERIVED = (
     "completed where one that it depends on is not."
 )
 
+_EVIDENCE = (
+    "Of people who gave the same answer to an item, how far apart the steps are on which they rest it. Alpha within "
+    "runs is Krippendorff's of step numbers, with chance taken from the steps that people named in the same run."
+)
+
 
 def sections(studied: StudyData) -> list[Section]:
     """Agreement of people; of judges with them; of pairs, with grids."""
     numbers = agreements(studied)
     among = [one for one in numbers if one.between == _PEOPLE]
     others = [one for one in numbers if one.between != _PEOPLE]
-    says, tables = numbers_told(among, "people")
+    says, tables = number_tables(among, "people")
     says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
     out = [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
-        says, tables = numbers_told(others, "others")
+        says, tables = number_tables(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
+    if evidence := [one for one in agreements_of_evidence(studied) if one.value is not None]:
+        says, tables = number_tables(evidence, "evidence")
+        out.append(Section("Agreement on steps", (_EVIDENCE, *says[1:]), tuple(tables)))
     pairs, pictures = _pairs(studied)
     if pairs or pictures:
         out.append(Section("Pairs of raters, and which answers came together", (), tuple(pairs), tuple(pictures)))
@@ -61,7 +70,7 @@ def corrected(one: Agreement) -> bool:
 # -- statistics ------------------------------------------------------------------------------------------------
 
 
-def numbers_told(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
     """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in numbers:

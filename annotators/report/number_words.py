@@ -17,6 +17,8 @@ DIGITS = 4
 _NAMES = {
     "fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "conger kappa": "Conger's kappa",
     "light kappa": "Light's kappa", "scott pi": "Scott's pi", "brennan prediger": "Brennan-Prediger", "ac1": "AC1",
+    "alpha masi": "alpha MASI", "alpha jaccard": "alpha Jaccard",
+    "brennan prediger of steps": "Brennan-Prediger of steps",
     "ac2": "AC2", "mae": "MAE", "mse": "MSE", "f1": "F1", "irr": "IRR", "pearson": "Pearson", "spearman": "Spearman",
 }  # fmt: skip
 """Statistics as people write them."""
@@ -125,7 +127,7 @@ def missing_of(one: Agreement) -> str:
     return f"{figure(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
 
 
-def told(report: Report) -> list[ReportedNumber]:
+def numbers_in(report: Report) -> list[ReportedNumber]:
     """Every number of a report, in the order in which they come first; one that stands twice is told once."""
     places: dict[bytes, list[str]] = {}
     numbers: dict[bytes, Agreement] = {}
@@ -202,5 +204,5 @@ def came_about_rows(report: Report) -> list[tuple[str, ...]]:
             missing_of(one.agreement),
             "; ".join(one.places),
         )
-        for at, one in enumerate(told(report), 1)
+        for at, one in enumerate(numbers_in(report), 1)
     ]

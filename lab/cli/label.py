@@ -14,6 +14,7 @@ from lab.cli.output import SHORT_ID, print_json, say, warn
 from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.label import Missing
+from lab.core.protocol import NO_OPTION
 from lab.core.rating_sheet import MISSING
 from lab.core.settings import Settings
 from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
@@ -192,7 +193,7 @@ def _config(given: str) -> str:
     return text
 
 
-def said_words(value: Any, missing: Missing | None) -> str:
+def answer_words(value: Any, missing: Missing | None) -> str:
     """An answer as people read it."""
     if missing is not None:
         return f"({MISSING[missing]})"
@@ -202,7 +203,7 @@ def said_words(value: Any, missing: Missing | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return (",".join(map(str, value)) or NO_OPTION) if isinstance(value, list | tuple) else str(value)
 
 
 def done_words(done: LabelDone) -> str:
@@ -210,7 +211,7 @@ def done_words(done: LabelDone) -> str:
     if done.state == "refused":
         return f"refused  {done.where}: {done.error}"
     parts = [
-        " ".join(filter(None, (one.target, one.field, "=", said_words(one.value, one.missing))))
+        " ".join(filter(None, (one.target, one.field, "=", answer_words(one.value, one.missing))))
         + (" (there already)" if one.state == "there already" and done.state == "kept" else "")
         for one in done.labels
     ]

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lab.core.adjudication import Means, Move, PlaceAnswer, Settlement, SignedSettlement, majority_of, masks, said_at
+from lab.core.adjudication import (
+    Means,
+    Move,
+    PlaceAnswer,
+    Settlement,
+    SignedSettlement,
+    majority_of,
+    masks,
+    place_answers,
+)
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
 from lab.core.label_rules import check_value
+from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, fields_by_target, target_of
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
@@ -45,11 +55,12 @@ class ItemAnswers(NamedTuple):
     judges: tuple[MaskedAnswer, ...] = ()
     settled: SignedSettlement | None = None
     closed: str = ""
+    field: Field | None = None
 
     @property
     def majority(self) -> PlaceAnswer | None:
         """What most people say; None where there is no such thing."""
-        return majority_of(voice.said for voice in self.voices)
+        return majority_of((voice.said for voice in self.voices), self.field)
 
     def called(self, rater: str) -> str:
         """How somebody who rated it is named here; a person who is not there any more by that word alone."""
@@ -105,8 +116,10 @@ class AdjudicationSession:
         labels = list(self.store.labels.read(self.study, unit.id))
         handed = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
         settled = self.store.adjudications.settled(self.study, unit.id)
-        answers = said_at(self.study, spot, labels, handed)
-        letters = masks(self.study, unit.id, [one.rater for one in self._all_said(unit, labels, handed) if one.person])
+        answers = place_answers(self.study, spot, labels, handed)
+        letters = masks(
+            self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, handed) if one.person]
+        )
         open_ones = self._open(unit, labels, handed, settled)
         shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
         voices = sorted(
@@ -121,7 +134,8 @@ class AdjudicationSession:
         )
         judges = self._judges(unit, [one for one in answers if not one.person], told=shown_raters)
         closed = self.store.adjudications.may_settle(self.study, unit, self.person)
-        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed)
+        field = self.study.protocol.field(spot.field)
+        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed, field)
 
     def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
         order = masks(self.study, unit.id, [one.rater for one in answers])
@@ -143,8 +157,8 @@ class AdjudicationSession:
             for field in fields
         ]
 
-    def _all_said(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
-        return [one for spot in self.places(unit) for one in said_at(self.study, spot, labels, handed)]
+    def _all_answers(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
+        return [one for spot in self.places(unit) for one in place_answers(self.study, spot, labels, handed)]
 
     def _open(
         self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]],
@@ -154,7 +168,7 @@ class AdjudicationSession:
         texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
         places = []
         for spot in self.places(unit):
-            words = {one.word for one in said_at(self.study, spot, labels, handed) if one.person}
+            words = {one.word for one in place_answers(self.study, spot, labels, handed) if one.person}
             if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
                 places.append(spot)
         return places
@@ -183,9 +197,13 @@ class AdjudicationSession:
         """Keeps what is right at a place, durable on return."""
         what = Settlement(
             case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
-            tuple(self.move(case, move) for move in moves), judges_seen,
+            tuple(self.move(case, move) for move in moves), judges_seen, reason_id=self.reason_id(reason),
         )  # fmt: skip
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
+
+    def reason_id(self, reason: str) -> str:
+        """The id of the protocol's reason that was given; empty where it is in the adjudicator's own words."""
+        return self.study.protocol.reason_id(self.study.locale, reason)
 
     def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:
         """Leaves a place unsettled again."""

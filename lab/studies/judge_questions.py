@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from annotators.judging.sheet_prompt import SheetJudge
+from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.study import Unit
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
@@ -62,24 +62,27 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 def estimated(job: JudgingJob, llm: Llm) -> JudgeEstimate:
     """Counts questions, tokens and cost of what is to do, and asks nothing."""
     sheets = job.sheets()
+    prices = llm.prices()
     questions = found = pictures = sent = back = 0
-    for (unit, run), question in zip(sheets, job.first_questions(sheets), strict=True):
-        if question is None:
+    for unit, run in sheets:
+        question = job.first_question(unit, run)
+        if job.paid.find(question, unit.id, run) is not None:
             found += 1
             continue
+        prices = job.model_of(question, llm).prices()
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
         sent += tokens_sent(question)
         back += tokens_back(job.view(unit, run))
-    prices = llm.prices()
     cost = dollars(sent, back, prices) if prices is not None else None
-    return JudgeEstimate(
-        len(sheets), questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
-    )
+    staged = len(job.method.stages) > 1
+    return JudgeEstimate(len(sheets), questions, found, pictures, sent, back, cost, staged)
 
 
 def shown_question(job: JudgingJob, unit: Unit) -> ShownQuestion:
     """The first question about a unit, as it would be sent."""
+    if unit.mechanical:
+        raise LabError("judge", f"nobody is asked about unit {unit.id}: a rule has answered it.", code=2)
     question = job.first_question(unit, 1)
     messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
     return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.judging.methods import method_of
+from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
+from annotators.judging.sheet_prompt import SheetJudge
+from annotators.validation.study_split import Split, StudySplit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -32,6 +34,7 @@ from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
 from lab.studies.label_rows import LabelRow, NumberedRow
 from lab.studies.paid_answers import JUDGED, PaidAnswer, PaidAnswers
+from lab.studies.study_split import split_of
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -53,6 +56,12 @@ class JudgeTerms(NamedTuple):
     budget: float | None = None
     swaps: bool = True
     """Whether the sides of a pair are exchanged in every second run."""
+    split: Split | None = None
+    """Which part of the study is judged; all of it where none is named."""
+    dev_share: float | None = None
+    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
+    examples: int = 0
+    """How many settled units of dev the question tells with their right answers."""
 
 
 class JudgeProgress(NamedTuple):
@@ -110,9 +119,15 @@ class JudgingJob:
         method: JudgeMethod,
         views: JudgeViews,
         terms: JudgeTerms,
+        stages: Mapping[str, Llm] = {},  # never written to
+        split: StudySplit | None = None,
     ) -> None:
+        self.split = split
+        """How the study is split, where that matters to this job."""
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
+        self.stages = stages
+        """Models that are asked at a stage of the method in the place of the judge's own."""
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
@@ -131,30 +146,29 @@ class JudgingJob:
     # -- what is to do ---------------------------------------------------------------------------------------
 
     def sheets(self) -> list[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together."""
+        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
         handed = {
             (act.unit, act.run)
             for act in self.store.labels.acts(self.study, self.judge.id)
             if act.act == "commit" and act.rater.kind == "model"
         }
         runs = range(1, self.terms.runs + 1)
+        part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         return [
             (unit, run)
             for unit in self.store.studies.units(self.study)
-            if unit.play is None
+            if unit.play is None and not unit.mechanical and (part is None or unit.id in part)
             for run in runs
             if (unit.id, run) not in handed
         ]
 
-    def first_questions(self, sheets: Sequence[tuple[Unit, int]]) -> Iterator[JudgeQuestion | None]:
-        """The first question on each sheet; None where its answer was paid for before."""
-        for unit, run in sheets:
-            question = self.first_question(unit, run)
-            yield None if self.paid.find(question, unit.id, run) is not None else question
-
     def first_question(self, unit: Unit, run: int) -> JudgeQuestion:
         """What is asked first on a sheet."""
         return next(self.method.judge(self.view(unit, run)))
+
+    def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
+        """The model that is asked a question: the one of its stage, else the judge's own."""
+        return self.stages.get(question.asked_at, llm)
 
     @property
     def has_begun(self) -> bool:
@@ -182,11 +196,10 @@ class JudgingJob:
         """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent."""
         queue = deque(self.sheets())
         total = len(queue)
-        prices = llm.prices() if self.terms.budget is not None else None
         with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
 
             def ask(work: _Work) -> None:
-                self._ask(work, prices, lambda question: pool.submit(self._answer, llm, question))
+                self._ask(work, llm, lambda question: pool.submit(self._answer, self.model_of(question, llm), question))
 
             try:
                 while (queue and not self._is_over()) or self._pending:
@@ -207,7 +220,7 @@ class JudgingJob:
     def _ask(
         self,
         work: _Work,
-        prices: tuple[float, float] | None,
+        llm: Llm,
         submit: Callable[[JudgeQuestion], Future[PaidAnswer]],
     ) -> None:
         """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
@@ -215,7 +228,7 @@ class JudgingJob:
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, prices):
+        elif self._affords(work, question, self.model_of(question, llm)):
             self._asked += 1
             self._pending[submit(question)] = work
             if question.once:
@@ -238,9 +251,10 @@ class JudgingJob:
     def _progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
 
-    def _affords(self, work: _Work, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
+    def _affords(self, work: _Work, question: JudgeQuestion, llm: Llm) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
+        prices = llm.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self._spent + work.expected + others > budget:
@@ -257,7 +271,7 @@ class JudgingJob:
 
     def _answer(self, llm: Llm, question: JudgeQuestion) -> PaidAnswer:
         answer = llm.ask(question.messages, self.stop, question.schema)
-        return PaidAnswer(answer.text, answer.usage)
+        return PaidAnswer(answer.text, answer.usage, llm.model)
 
     def _begun(self, work: _Work) -> bool:
         """Begins a sheet; whether it has a question that must be paid for, else it is done."""
@@ -301,7 +315,7 @@ class JudgingJob:
 
     def _keep(self, work: _Work, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet and hands it in; the first label has the cost of all."""
-        says = [self._said(work, place, first=not n) for n, place in enumerate(places)]
+        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
         try:
             self.store.labels.record_each(self.study, work.unit, self.judge, work.run, says)
             row = LabelRow(work.unit.id, run=work.run, commit=True)
@@ -314,7 +328,7 @@ class JudgingJob:
             return
         self._done += 1
 
-    def _said(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+    def _label_maker(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
         study, protocol = self.study, self.study.protocol
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
         label = Label(
@@ -343,15 +357,17 @@ def job_of(
     most: int,
     longest: int,
     reads: bool,
+    stages: Mapping[str, Llm] = {},  # never written to
 ) -> JudgingJob:
     """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
 
     `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others.
+    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
     """
     judge = check_rater(study, name, "model", "", "judge")
     chosen = method_of(study.protocol, method)
-    config = {
+    check_stages(chosen, stages)
+    config: dict[str, Any] = {
         "model": llm.model,
         "method": chosen.name,
         "prompts": chosen.version,
@@ -360,9 +376,20 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
     }
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms)
+    reader = _reader() if reads else None
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
+    if terms.examples and split is not None:
+        if chosen.name != SheetJudge.name:
+            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
+        from lab.studies.judge_examples import examples_config, examples_of
+
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
+        config["examples"] = examples_config(views.examples)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
 
 
 def _reader() -> TextReader | None:

@@ -19,10 +19,11 @@ JUDGED: tuple[ActKind, ...] = ("judged",)
 
 
 class PaidAnswer(NamedTuple):
-    """What a model said to a question, and what that cost."""
+    """What a model said to a question, what that cost, and the model's name (empty: not kept)."""
 
     text: str
     usage: Usage
+    model: str = ""
 
 
 class PaidAnswers:
@@ -45,6 +46,7 @@ class PaidAnswers:
             "stage": question.stage,
             "answer": answer.text,
             "usage": msgspec.to_builtins(answer.usage),
+            "model": answer.model,
             "config_sha": self._config,
         }
         if question.once:

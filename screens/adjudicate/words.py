@@ -17,7 +17,7 @@ from lab.core.rounding import rounded
 from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line, short_id
 from lab.studies.adjudication import ItemAnswers, MaskedAnswer
-from lab.studies.sheet_items import SheetItem
+from lab.studies.sheet_items import AnswerChoice, SheetItem
 from lab.studies.sheet_wording import Wording
 from screens.annotate.sheet_text import place_words, value_words
 from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
@@ -52,9 +52,19 @@ def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
     return SheetItem(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
 
 
-def said_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
+def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
     """An answer, or the reason for none."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
+
+
+_REASON = 56
+"""Characters of a reason that tell it from others; the line has it in full once its digit is pressed."""
+
+
+def reason_choices(way: Wording) -> list[AnswerChoice]:
+    """The protocol's reasons for settling in a line each, with their digits; `value` has all its words."""
+    words = [plain(says, lines=False).strip() for says in way.protocol.reason_words(way.locale).values()]
+    return [AnswerChoice(str(at), says, one_line(says, _REASON)) for at, says in enumerate(words, 1)]
 
 
 # -- the queue ---------------------------------------------------------------------------------------------------
@@ -100,12 +110,18 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
-    return ", ".join(so_many(one.people, said_words(way, item, one.value, one.reason)) for one in counts)
+    return ", ".join(so_many(one.people, answer_words(way, item, one.value, one.reason)) for one in counts)
+
+
+def question_words(way: Wording, id: str) -> str:
+    """A question in a word or two; empty for none."""
+    asked = way.protocol.field(id)
+    return "" if asked is None else _called(way, asked)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
     """What is settled, and how."""
-    return f"{said_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
+    return f"{answer_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
 
 
 _MEANS: Mapping[Means, str] = {
@@ -137,7 +153,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
-    words = [said_words(way, item, answer.value, answer.reason_missing)]
+    words = [answer_words(way, item, answer.value, answer.reason_missing)]
     if label is not None and label.evidence and case.unit.runs:
         words.append(place_words(way, case.unit, label.evidence))
     words += [f"+{_flag(way, flag)}" for flag in voice.flags]
@@ -146,7 +162,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
     if label is not None and (label.note or label.cites):
         words.append("✎")
     if moved is not None:
-        words.append(f"→ {said_words(way, item, moved.now, None)}")
+        words.append(f"→ {answer_words(way, item, moved.now, None)}")
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
@@ -185,7 +201,7 @@ def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str
 
 
 def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
-    answer = said_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
+    answer = answer_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
     parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
     parts += _moved(way, item, draft.moves)
@@ -204,13 +220,15 @@ def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tup
 
 
 def _value(way: Wording, item: SheetItem, value: Any) -> str:
-    return said_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
+    return answer_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
 
 
 # -- around it ---------------------------------------------------------------------------------------------------
 
 
-def title_words(study: Study, still: int, done: int, person: str) -> str:
-    """The line above: the study, how much is to be settled and is, and who sits here."""
-    words = ("Adjudicate", one_line(study.name, 40), f"{still:,} to settle", f"{done:,} settled", person)
+def title_words(study: Study, still: int, done: int, person: str, only: str = "") -> str:
+    """The line above: the study, how much is to be settled and is (of one question, where it is shown alone), and who
+    sits here."""
+    alone = f"only {only}" if only else ""
+    words = ("Adjudicate", one_line(study.name, 40), alone, f"{still:,} to settle", f"{done:,} settled", person)
     return "   ".join(filter(None, (*words, one_line(study.title, 60))))

@@ -14,7 +14,7 @@ from annotators.agreement.test_retest import numbers_repeated, repeated
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, share
-from annotators.papers.field_answers import asked_units, cases_of, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.sim2 import likeness
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
@@ -47,14 +47,14 @@ def sections(studied: StudyData) -> list[Section]:
     says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left.items()))
     first = Section(title, says, (_thirteen(studied, rated),), _picture(rated))
     within = Section("Within episodes", tables=(_within(studied, rated), *_wins(studied, rated)))
-    return [first, within, _again(studied)]
+    return [first, within, _test_retest(studied)]
 
 
 def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
     """Each rated sequence; and how many have no Sim2, by reason."""
     cases = cases_of(studied)
     units = {unit.id: unit for unit in asked_units(studied)}
-    ratings = {one.unit: float(one.value) for one in said(studied, RATING) if _is_number(one.value)}
+    ratings = {one.unit: float(one.value) for one in answers_in(studied, RATING) if _is_number(one.value)}
     sims, left = likeness(studied, [units[unit] for unit in ratings])
     sequences = []
     for id, value in ratings.items():
@@ -91,6 +91,8 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
                 count(len(own), RATING, part=model),
             )
         )
+    judges = [(studied.columns.raters[judge].shown, _judge_rows(studied, rated, judge)) for judge in studied.judges]
+    rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
     models, episodes = len(rows), len({one.episode for one in rated})
     notes = (
         f"{models} models, {episodes} episodes; ratings 1 to 5 by each episode's owner alone, so that no agreement "
@@ -99,8 +101,25 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
         "The paper has 0.95 / 2.42, 1.21 / 3.35, 0.98 / 2.55, 1.06 / 2.72.",
         *few(episodes, "episodes"),
     )
-    head = ("Model", "Sim2", "User Rating", "Sequences")
+    if judges:
+        notes = (*notes, "A judge's column is its own mean rating of the same sequences, which no owner saw.")
+    head = ("Model", "Sim2", "User Rating", "Sequences", *(name for name, _ in judges))
     return Table("fingertip-table-13", "Sim2 and user rating", head, tuple(rows), _SOURCE, notes)
+
+
+def _judge_rows(studied: StudyData, rated: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
+    """By model a judge's mean rating of the sequences that owners rated."""
+    name = studied.columns.raters[judge].shown
+    own = {one.unit: float(one.value) for one in answers_in(studied, RATING, (judge,)) if _is_number(one.value)}
+    means: dict[str, Cell] = {}
+    for model in {one.model for one in rated}:
+        of = [one.unit for one in rated if one.model == model]
+        items = [UnitValue(unit.id, unit.clustered, own[unit.id]) for unit in of if unit.id in own]
+        why = "it rated no sequence of it"
+        means[model] = Number(
+            average(studied, items, RATING, "mean rating", most=5.0, least=1.0, part=model, between=name, why=why)
+        )
+    return means
 
 
 def _picture(rated: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
@@ -212,7 +231,7 @@ def _wins(studied: StudyData, rated: Sequence[RatedSequence]) -> tuple[Table, ..
 # -- once more -------------------------------------------------------------------------------------------------
 
 
-def _again(studied: StudyData) -> Section:
+def _test_retest(studied: StudyData) -> Section:
     """What owners said the first and the second time."""
     title = "Ratings given twice"
     ratings, owners = repeated(studied, RATING)
