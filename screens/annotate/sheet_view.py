@@ -360,7 +360,7 @@ class SheetView(Vertical):
             return self.way.sheet("_some_open", left)
         unsaid = {*may_stay_open(self.sheet)}
         asks = [self.way.ask(item) for item in self.items.items if item.spot in unsaid]
-        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_open_count")
+        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
 
     def go_on(self, spot: FieldReference) -> None:
         """Goes to what is to be answered after a place: all that must be, and once by what may stay open."""
