@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from lab.core.codec import sha_of
+from lab.core.practice import Practice
 from lab.core.sheet_words import IN as SHEET_WORDS
 from lab.core.sheet_words import PAST_HINTS, SAID
 
@@ -24,6 +25,10 @@ Show = Literal[
 `context` is time and place, `outcome` the status and score, `reason` why it ended so (the source's words too),
 `method` the agent's name and model.
 """
+
+
+PRACTICE = "practice."
+"""How the keys of words begin that are said in practice."""
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -88,7 +93,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     sheet says (`lab.core.sheet_words`). `source` is the paper and section
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
     `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
-    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`).
+    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`). `practice` is tried
+    before the first item (a translated reason: `practice.1` for its first answer).
     """
 
     id: str
@@ -104,11 +110,13 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     only_failed: bool = False
     reference: bool = False
     sides: tuple[str, ...] = ()
+    practice: Practice | None = None
 
     @property
     def sha(self) -> str:
-        """The version: a hash of all that is asked, without the guideline, which has its own."""
-        return sha_of(msgspec.structs.replace(self, guide={}))
+        """The version: a hash of all that is asked, without guideline and practice, which have their own."""
+        words = {locale: _asked(words) for locale, words in self.words.items()}
+        return sha_of(msgspec.structs.replace(self, guide={}, practice=None, words=words))
 
     def guide_sha(self, locale: str) -> str:
         """The guideline's version, as a rater reads it."""
@@ -145,3 +153,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def field(self, id: str) -> Field | None:
         return next((field for field in self.fields if field.id == id), None)
+
+
+def _asked(words: dict[str, str]) -> dict[str, str]:
+    """Translations without those of what is said in practice."""
+    return {key: text for key, text in words.items() if not key.startswith(PRACTICE)}

@@ -141,7 +141,7 @@ class JudgingJob:
         return [
             (unit, run)
             for unit in self.store.studies.units(self.study)
-            if unit.play is None
+            if unit.play is None and not unit.practice
             for run in runs
             if (unit.id, run) not in handed
         ]
