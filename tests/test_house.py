@@ -45,6 +45,8 @@ ONLY = {
     "litellm": ("lab.llm",),
     "rapidocr": ("lab.ocr",),
     "argcomplete": ("lab.cli",),
+    "distributed": ("lab.llm.cluster_executor",),
+    "dask": (),
 }
 """Libraries that one place alone may import."""
 

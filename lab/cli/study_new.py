@@ -82,7 +82,7 @@ _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
     "introduction", "practice", "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier",
-    "consent", "locale",
+    "consent", "locale", "width", "prelabel",
 )  # fmt: skip
 
 PRESETS = (
@@ -145,6 +145,8 @@ class StudyNewArguments(Arguments):
     earlier: str | None
     consent: str | None
     locale: str | None
+    width: float | None
+    prelabel: str | None
     even_so: bool
 
 
@@ -176,6 +178,12 @@ def add_study_new(parser: Parser) -> None:
     )
     parser.add_argument("--practice", metavar="RUN", help="a run of --gold to practise on, in place of the protocol's")
     parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
+    parser.add_argument(
+        "--width", type=float, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
+    )
+    parser.add_argument(
+        "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
+    )
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     parser.add_argument(

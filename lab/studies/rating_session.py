@@ -110,6 +110,8 @@ class RatingSession:
         self.sheet: Sheet | None = None
         self.practice: PracticeSheet | None = None
         """Where what is said is kept while a practice item is open; None where a unit of the study is."""
+        self.prelabels: Mapping[FieldReference, Label] = {}
+        """A judge's answers to the unit that is open, where this rater is to see them first; nothing anywhere else."""
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -140,15 +142,25 @@ class RatingSession:
             "swap": assignment.swap,
             "guide": self.study.protocol.guide_sha(self.locale),
         }
+        self.prelabels = self._prelabels(unit, assignment)
+        if self.study.prelabel:
+            shown["prelabel"] = bool(self.prelabels)
         self.act("opened", unit.id, shown)
         return self.sheet
 
     def practise(self, practice: PracticeSheet) -> Sheet:
         """Lays the practice item out; recorded, and of what is answered there nothing is a label."""
-        self.practice, self.assignment, self.unit = practice, None, practice.unit
+        self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
         practice.shown()
         self.sheet = practice.sheet()
         return self.sheet
+
+    def _prelabels(self, unit: Unit, assignment: Assignment) -> Mapping[FieldReference, Label]:
+        """What the study's judge says of a unit, where this sheet is drawn to show it."""
+        if not self.study.prelabel or not assignment.prelabel:
+            return {}
+        said = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
+        return {spot: label for spot, label in said.items() if label.reason_missing is None}
 
     def look(
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}
