@@ -17,6 +17,7 @@ from screens.lab import ScreenName
 from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
+    from lab.core.last_choices import RunChoices
     from lab.core.study import Study
     from lab.core.task import Task
     from lab.core.trace import Trace
@@ -364,14 +365,14 @@ class Navigation(TypeAhead):
         """Runs that begin from now on are made on this phone."""
         self.settings = msgspec.structs.replace(self.settings, device=serial)
 
-    def open_task(self, name: str) -> None:
-        """Runs a built-in task by its playbook, the person at this seat answering."""
+    def open_task(self, name: str, choices: RunChoices | None = None) -> None:
+        """Runs a built-in task as it is chosen; else by its playbook, the person at this seat answering."""
 
         def build() -> Session:
             from lab.runs.session import Session
             from screens.launcher import task_spec
 
-            return Session(self.store, task_spec(name, self.settings))
+            return Session(self.store, task_spec(name, self.settings, choices))
 
         self._live_door().build(build)
 

@@ -158,7 +158,7 @@ class JudgingJob:
         """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
         part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         for unit in self.store.studies.units(self.study):
-            if unit.play is not None or unit.mechanical or (part is not None and unit.id not in part):
+            if unit.play is not None or unit.mechanical or unit.practice or (part is not None and unit.id not in part):
                 continue
             acts = self.store.labels.acts(self.study, self.judge.id, unit.id)
             handed = {act.run for act in acts if act.act == "commit" and act.rater.kind == "model"}
