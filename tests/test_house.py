@@ -45,6 +45,7 @@ ONLY = {
     "litellm": ("lab.llm",),
     "rapidocr": ("lab.ocr",),
     "argcomplete": ("lab.cli",),
+    "uvicorn": ("lab.serve",),
 }
 """Libraries that one place alone may import."""
 
