@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -27,11 +27,11 @@ from lab.studies.seats import check_seat, may_answer, may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 if TYPE_CHECKING:
-    from lab.core.seams import User
+    from lab.llm.client import Llm
     from lab.runs.automatic_answers import UserOf
+    from lab.serve.answer_service import AnswerPlan
     from lab.serve.endpoint_server import EndpointServer
     from simulators.users.endpoint.known_tasks import KnownTask
-    from store.store import Store
 
 PORT = 8790
 _ONE_LINE = 60
@@ -263,20 +263,43 @@ def _room(settings: Settings) -> int:
 
 
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
+    from lab.serve.answer_service import serving
+
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
         raise LabError("answer", "there is no terminal here", "Add --headless, --script FILE or --model NAME.")
-    known = _known(args.task_file or ())
-    users, actors = _users(args, settings, people)
-    with open_store(settings) as store, _serving(args, settings, store, known, users, actors) as server:
-        served = EndpointServed(server.base, server.access.token, str(store.path), tuple(one.id for one in actors))
+    plan = _plan(args, settings, people)
+    with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
-            _tell(served, server, as_json=args.json)
+            codes = tuple(one.id for one in plan.people)
+            _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
             _until_interrupted()
             return 0
         from screens.navigation import Opening
 
         return app.run_app(store, settings, Opening("answer", endpoint=_told(server)))
+
+
+def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
+    """How the endpoint is served; a `LabError` before a file is made for what cannot be."""
+    from lab.serve.answer_service import AnswerPlan
+    from lab.serve.endpoint_server import check_server
+    from simulators.users.endpoint.access import TOKEN, access_for
+    from simulators.users.endpoint.request_kinds import judge_rules
+
+    check_server()
+    users, actors = _users(args, settings, people)
+    return AnswerPlan(
+        args.host,
+        args.port,
+        access_for(args.host, os.environ.get(TOKEN, "")),
+        judge_rules(args.judge_rule),
+        actors,
+        _known(args.task_file or ()),
+        users,
+        _llm(args.judge_model, settings) if args.judge_model is not None else None,
+        args.keep_alive,
+    )
 
 
 def _known(names: Sequence[str]) -> list[KnownTask]:
@@ -296,67 +319,20 @@ def _users(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
         user = Scripted(library.script(args.script))
         return (lambda about: user), [user.actor]
     if args.model is not None:
-        from simulators.users.model import model_user
+        from simulators.users.model import ModelUser
 
-        name = args.model
-
-        def of(about: KnownTask) -> User:
-            return model_user(name, settings, about.task, about.persona)
-
-        _judge(name, settings)  # is it a name, and is its key there?
-        return of, [Actor("model", f"model:{name}", name)]
+        name, llm = args.model, _llm(args.model, settings)
+        return (lambda about: ModelUser(name, llm, about.task, about.persona)), [Actor("model", f"model:{name}", name)]
     return None, [Actor("human", code) for code in people]
 
 
-def _judge(name: str, settings: Settings):  # noqa: ANN202
+def _llm(name: str, settings: Settings) -> Llm:
+    """The model of that name; a `LabError` where it is none, or its key is missing."""
     from lab.llm.client import Llm, terms
 
     llm = Llm(name, terms(settings))
     llm.check()
     return llm
-
-
-@contextmanager
-def _serving(
-    args: AnswerArguments,
-    settings: Settings,
-    store: Store,
-    known: Sequence[KnownTask],
-    users: UserOf | None,
-    actors: Sequence[Actor],
-) -> Iterator[EndpointServer]:
-    """An endpoint that is served for as long as this is entered."""
-    import os
-
-    from lab.runs.automatic_answers import AutomaticAnswers
-    from lab.runs.conversation_intake import Intake
-    from lab.serve.endpoint_server import EndpointServer
-    from simulators.users.endpoint.access import TOKEN, access_for
-    from simulators.users.endpoint.asgi import Endpoint
-    from simulators.users.endpoint.request_kinds import judge_rules
-
-    access = access_for(args.host, os.environ.get(TOKEN, ""))
-    judge = _judge(args.judge_model, settings) if args.judge_model else None
-    intake = Intake(store, actors, judge_rules(args.judge_rule), known)
-    endpoint = Endpoint(intake.receive, access, keep_alive=args.keep_alive)
-    server = EndpointServer(endpoint, access, args.host, args.port)
-    answers = AutomaticAnswers(store, users, judge, lambda error: warn(error.sentence))
-    _begin(intake, answers)
-    try:
-        server.start()
-        yield server
-    finally:
-        endpoint.close()
-        server.stop()
-        answers.close()
-        intake.close()
-
-
-def _begin(intake, answers) -> None:  # noqa: ANN001
-    intake.on_asked = answers.take
-    for turn, about in intake.waiting_turns():
-        answers.take(turn, about)
-    intake.watch()
 
 
 def _told(server: EndpointServer) -> tuple[str, ...]:

@@ -180,10 +180,9 @@ class Intake:
         about = task_of(self._known, request.session, request.system) if kind != "judge" else None
         about = about or KnownTask(unknown_task(kind, request.system, asked))
         user = self._dealt(JUDGE if kind == "judge" else CLIENT)
-        run = begin_conversation(self.store, request, kind, about, user, self._user_sha)
-        turn = ask(self.store, run, request, kind, 0, given=request.beginning)
+        turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
         last = LastTurn(turn)
-        conversation = Conversation(run, request.session, hashes[-1], last)
+        conversation = Conversation(turn.run, request.session, hashes[-1], last)
         self._remember(conversation)
         self.on_asked(turn, about)
         return last

@@ -16,7 +16,7 @@ from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.limits import ENDPOINT_MESSAGES
-from lab.core.run_records import Blob
+from lab.core.run_records import Blob, Imported
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
 from lab.core.task import Actor
 from lab.core.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
@@ -79,28 +79,25 @@ def client_of(request: ChatRequest, kind: RequestKind) -> Actor:
 
 def begin_conversation(
     store: Store, request: ChatRequest, kind: RequestKind, about: KnownTask, user: Actor, user_sha: str = ""
-) -> str:
-    """Makes the run of a new conversation and gives its id."""
-    run = uuid7()
+) -> Turn:
+    """Commits the run of a new conversation with its first question, both or none."""
     pictured = any(message.pictures for message in request.messages)
+    log = about.persona.log_source if about.persona else "none"
     started = Started(
-        trace=run,
+        trace=uuid7(),
         task=about.task,
         agent=client_of(request, kind),
         persona=about.persona,
         user=user,
-        conditions=Conditions(
-            seat="participant",
-            mirror=pictured,
-            log=about.persona.log_source if about.persona else "none",
-            user_sha=user_sha,
-        ),
+        conditions=Conditions(seat="participant", mirror=pictured, log=log, user_sha=user_sha),
         seq=0,
         at=now(),
         ms=0.0,
     )
-    store.runs.append_event(run, started)
-    return run
+    turn, pictures = _turn(started, request, kind, 0, request.beginning)
+    asked = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
+    store.runs.add(Imported([started, asked], pictures, []))
+    return turn._replace(asked=asked)
 
 
 def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, given: int) -> Turn:
@@ -110,6 +107,15 @@ def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: 
     """
     first = next(store.runs.events(run))
     assert isinstance(first, Started)
+    turn, pictures = _turn(first, request, kind, index, given)
+    _append(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
+    return turn
+
+
+def _turn(
+    first: Started, request: ChatRequest, kind: RequestKind, index: int, given: int
+) -> tuple[Turn, dict[str, Blob]]:
+    """The question that a request asks, not yet committed, and the pictures that came with it by their hash."""
     asked = request.messages[request.asked_from :]
     pictures = {picture.sha256: picture for message in asked for picture in message.pictures}
     facts = TurnFacts(
@@ -133,8 +139,7 @@ def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: 
         proposed=Proposed(action, prompt=Prompt(text, tuple(pictures)) if pictures else None),
         before=_seen(pictures),
     )
-    _append(store, run, [event], store.runs.last_seq(run) + 1, first.at, pictures)
-    return Turn(run, event, facts)
+    return Turn(first.trace, event, facts), pictures
 
 
 def _words(message: ChatMessage) -> str:
