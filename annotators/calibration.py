@@ -82,7 +82,7 @@ def nearness(field: Field | None) -> float:
     return NEAR * (field.most - field.least)
 
 
-def said_at(sheet: Sheet, spot: FieldReference) -> Any:
+def answer_at(sheet: Sheet, spot: FieldReference) -> Any:
     """What stands at a place, a reason for having no answer in words; None where nothing does."""
     head = sheet.head(spot)
     return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
@@ -93,7 +93,9 @@ def compared(sheet: Sheet) -> list[CalibrationAnswer]:
     answers = []
     for gold in sheet.unit.gold:
         spot = FieldReference(gold.target, gold.field)
-        answers.append(CalibrationAnswer(spot, said_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field))))
+        answers.append(
+            CalibrationAnswer(spot, answer_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field)))
+        )
     return answers
 
 
@@ -119,7 +121,7 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
     for sheet in sheets:
         for one in compared(sheet) if sheet.committed else ():
             answer = one.gold.value if one.right else one.said
-            pair = (told(one.gold.value), told(answer))
+            pair = (answer_word(one.gold.value), answer_word(answer))
             counts.setdefault(one.spot.field, Counter())[pair] += 1
     return counts
 
@@ -139,7 +141,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
         for mine, other_sheet in both:
             for spot in dict.fromkeys((*mine.spots, *other_sheet.spots)):
                 field = mine.protocol.field(spot.field)
-                values = [said_at(sheet, spot) for sheet in (mine, other_sheet)]
+                values = [answer_at(sheet, spot) for sheet in (mine, other_sheet)]
                 if field is not None and field.kind == "flag":
                     values = [False if value is None else value for value in values]
                 if field is None or values == [None, None]:
@@ -150,7 +152,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
     return pairs
 
 
-def told(value: Any) -> str:
+def answer_word(value: Any) -> str:
     """An answer in a word, as tables name it."""
     if value is None:
         return "(no answer)"

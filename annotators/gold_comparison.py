@@ -55,7 +55,7 @@ def _right(studied: StudyData, rater: int, name: str, wanted: Wanted, none: str)
         unit = columns.units[columns.unit[row]]
         place = (unit, FieldReference(columns.targets[columns.target[row]], columns.fields[columns.field[row]]))
         if place in wanted:
-            right.append(same(_said(studied, row), *wanted[place]))
+            right.append(same(_label_value(studied, row), *wanted[place]))
             trace.append(known.setdefault(clusters[unit], len(known)))
             unit_of.append(int(columns.unit[row]))
     why = f"{none} among what is handed in" if wanted else none
@@ -65,7 +65,7 @@ def _right(studied: StudyData, rater: int, name: str, wanted: Wanted, none: str)
     return EstimateMaker(studied, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
 
 
-def _said(studied: StudyData, row: int) -> Any:
+def _label_value(studied: StudyData, row: int) -> Any:
     """What a label says, a reason for having no answer in words."""
     columns = studied.columns
     if columns.value[row] >= 0:

@@ -332,7 +332,7 @@ def differences(old: Study, new: Study) -> list[str]:
         elif isinstance(before, dict):
             words.append(name)
         else:
-            words.append(f"{name} {_told(before)} -> {_told(after)}")
+            words.append(f"{name} {_value_words(before)} -> {_value_words(after)}")
     return [one for one in words if one]
 
 
@@ -342,7 +342,7 @@ def _protocol_differs(old: Protocol, new: Protocol) -> str:
     return f"protocol {old.id} -> {new.id}" if old.id != new.id else f"protocol {old.id} {old.sha[:8]} -> {new.sha[:8]}"
 
 
-def _told(value: Any) -> str:
+def _value_words(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value) if value not in ("", None) else "none"

@@ -245,12 +245,12 @@ def untranslated(protocol: Protocol, locale: str) -> list[str]:
     for field in protocol.fields:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
-            texts |= _said(f"{field.id}.{option.id}", option)
+            texts |= _option_words(f"{field.id}.{option.id}", option)
     words = protocol.words.get(locale, {})
     missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]
     return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]
 
 
-def _said(key: str, option: Option) -> dict[str, str]:
+def _option_words(key: str, option: Option) -> dict[str, str]:
     words = "" if option.shown.isdigit() else option.shown
     return {key: words, f"{key}.means": option.means, f"{key}.cases": "\n".join(option.cases)}

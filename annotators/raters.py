@@ -88,7 +88,7 @@ class _Rater:
             effect_size,
             same_before,
             same_before - effect_size.value if same_before is not None and effect_size.value is not None else None,
-            self._again(),
+            self._self_agreement(),
             missing,
             reasons,
             self._flags(),
@@ -178,7 +178,7 @@ class _Rater:
         n = counted_of(later.unit, later.trace, len(later.code))
         return within_one(EstimateMaker(self.studied, ALL, n, between=self.code).of(effect.name, effect))
 
-    def _again(self) -> Agreement:
+    def _self_agreement(self) -> Agreement:
         """With themselves, where they rated an item once more."""
         repeats: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []

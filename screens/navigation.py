@@ -256,10 +256,10 @@ class Navigation(TypeAhead):
         self.only = opening.study if opening.only else None
         for name, room in ROOMS.items():
             if self.has_room(name):
-                self.add_mode(name, partial(self._made, room))
+                self.add_mode(name, partial(self._new_screen, room))
         self._check_room(opening.screen)
 
-    def _made(self, room: Room) -> Screen[None]:
+    def _new_screen(self, room: Room) -> Screen[None]:
         if self.rates and room is ROOMS["home"]:
             from screens.home.rater_home import RatingHome
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.adjudication import PlaceAnswer, Settlement, SignedSettlement, adjudicated, majority_of, said_at
+from lab.core.adjudication import PlaceAnswer, Settlement, SignedSettlement, adjudicated, majority_of, place_answers
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later, now, uuid7
@@ -121,7 +121,7 @@ class Adjudications:
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
         """What stands at a place of a unit by everybody who rated it; of people only what is handed in."""
         labels = list(self._labels.read(study, unit))
-        return said_at(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
+        return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
 
     # Rules
 
@@ -150,7 +150,7 @@ class Adjudications:
             if (unit.id, spot) not in standing:
                 raise LabError(title, "is not settled; there is nothing to withdraw.")
             return
-        _check_said(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
+        _check_settlement(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
 
 
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
@@ -168,7 +168,7 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
     return field
 
 
-def _check_said(
+def _check_settlement(
     title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
 ) -> None:
     """What is settled must fit its field, and what is told of raters must be so."""
@@ -185,14 +185,14 @@ def _check_said(
     for move in what.moves:
         if move.rater not in rated:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _standing(rated[move.rater]).word:
+        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(rated[move.rater]).word:
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
     if len({move.rater for move in what.moves}) != len(what.moves):
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _standing(one: PlaceAnswer) -> PlaceAnswer:
+def _plain_answer(one: PlaceAnswer) -> PlaceAnswer:
     """A reason counts as a word of its own where somebody moved away from it."""
     return PlaceAnswer(one.rater, one.reason_missing) if one.reason_missing else one
 

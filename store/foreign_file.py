@@ -33,7 +33,7 @@ MOST_OF_A_ROW = 256 * 1024**2
 """Bytes of a value from which a row of a stranger's file is not read."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class ForeignErasures(msgspec.Struct, frozen=True):
     """What a file says must not come back: people who withdrew, by code, and runs that were erased, by id."""
 
     withdrawals: dict[str, Withdrawal]
@@ -47,7 +47,7 @@ class Source:
         self.path = path
         self.store = store
         self.kit: Kit | None = store.kit()
-        self.said = said_in(self)
+        self.said = erasures_in(self)
 
     def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """What a query finds, row by row; nothing of it is held."""
@@ -88,7 +88,7 @@ def text_of(body: object, table: str) -> str:
     return body
 
 
-def said_in(source: Source) -> Said:
+def erasures_in(source: Source) -> ForeignErasures:
     """What must not come back, as a file says."""
     there = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     people: list[Withdrawal] = []
@@ -97,7 +97,7 @@ def said_in(source: Source) -> Said:
         people = [row for _, row in source.bodies("withdrawal", Withdrawal, STUDY_VERSION)]
     if "tombstone" in there:
         stones = [stone for _, stone in source.bodies("tombstone", Tombstone, 1)]
-    return Said({row.code: row for row in people}, {stone.trace: stone for stone in stones})
+    return ForeignErasures({row.code: row for row in people}, {stone.trace: stone for stone in stones})
 
 
 @contextmanager

@@ -97,11 +97,11 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
     try:
         migrate(db)
         db.execute("BEGIN")
-        insert_study(db, told_to(study, rater), study.sha)
+        insert_study(db, plan_for(study, rater), study.sha)
         insert_units(db, study, units)
         with counted_at_the_end(db):
             insert_assignments(db, study, dealt)
-        _insert_said(db, labels, acts)
+        _insert_answers(db, labels, acts)
         for run in runs:
             run_rows.insert_run(db, _blinded_run(store, study, run))
         kit = replace(kit, digest=digest(db.execute, kit))
@@ -147,7 +147,7 @@ def _over(store: Store, run: str) -> bool:
     return isinstance(list(store.runs.events(run, after=store.runs.last_seq(run) - 1))[-1], Ended)
 
 
-def told_to(study: Study, rater: str) -> Study:
+def plan_for(study: Study, rater: str) -> Study:
     """A plan as one of its raters may read it."""
     hidden = "raters" in study.blind
     return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, by=None)
@@ -159,10 +159,10 @@ def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) 
     wanted = {one.unit for one in dealt}
     for position, unit in enumerate(store.studies.units(study)):
         if unit.id in wanted:
-            yield position, unit_told_to(study, unit, rater, gold=unit.id in pilot)
+            yield position, unit_for(study, unit, rater, gold=unit.id in pilot)
 
 
-def unit_told_to(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
+def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
     """A unit as a rater may read it, who can open the file with any tool."""
     return replace(
         blinded_unit(unit, study.shown),
@@ -172,7 +172,7 @@ def unit_told_to(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
     )
 
 
-def _insert_said(db: sqlite3.Connection, labels: Iterable[Label], acts: Iterable[Act]) -> None:
+def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Iterable[Act]) -> None:
     for label in labels:
         insert_label(db, label)
     for act in acts:

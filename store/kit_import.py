@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class Taken(NamedTuple):
+class KitContent(NamedTuple):
     """What came in from a kit: how many labels, acts, plays dealt again and runs were new, and how many were there.
 
     `clashes` are the places of its sheets at which two last words now stand.
@@ -64,7 +64,7 @@ class _Answer(NamedTuple):
     """What was redacted here after the kit was made, and still stands in it."""
 
 
-def take_kit(store: Store, path: Path) -> Taken:
+def take_kit(store: Store, path: Path) -> KitContent:
     """Takes a kit's labels, acts and newly made runs in, all or none; what is here already is passed over.
 
     Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
@@ -78,7 +78,7 @@ def take_kit(store: Store, path: Path) -> Taken:
     return taken
 
 
-def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> Taken:
+def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
     """The same within the caller's transaction, of which a refusal is the end."""
     return _take(store, db, _read_kit(store, path), f"kit {path}")
 
@@ -91,7 +91,7 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
         with Store.open(path, readonly=True) as other:
             kit = _kit(store, other, what)
             study = _study(store, kit, what)
-            return kit, study, _said(store, other, kit, study, what)
+            return kit, study, _kit_answers(store, other, kit, study, what)
     except LabError as error:
         if "hitlab pack" not in error.hint:
             raise
@@ -100,7 +100,7 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
         ) from error
 
 
-def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer], what: str) -> Taken:
+def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer], what: str) -> KitContent:
     kit, study, answer = read
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
@@ -153,7 +153,7 @@ def _study(store: Store, kit: Kit, what: str) -> Study:
 # -- what is in it? --------------------------------------------------------------------------------------------
 
 
-def _said(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Answer:
+def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) -> _Answer:
     def bodies(table: str) -> Iterator[str]:
         return (body for (body,) in other.database.read(f"SELECT body FROM {table} ORDER BY n"))
 
@@ -334,7 +334,7 @@ def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> boo
         return False
 
 
-def _insert(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> Taken:
+def _insert(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> KitContent:
     dealt = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
     runs = sum(_insert_run(db, run, what) for run in answer.runs)
     labels = [label for label in answer.labels if label.id not in known]
@@ -343,7 +343,7 @@ def _insert(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, kno
     acts = [act for act in answer.acts if act.id not in known]
     for act in acts:
         insert_act(db, act)
-    return Taken(kit, len(labels), len(acts), dealt, runs, len(known))
+    return KitContent(kit, len(labels), len(acts), dealt, runs, len(known))
 
 
 def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:

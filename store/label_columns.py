@@ -39,13 +39,13 @@ Sheet = tuple[str, str, int]
 """A sheet as its rows name it: unit, rater, run."""
 
 
-class _Known(msgspec.Struct, frozen=True, gc=False):
+class _KnownRow(msgspec.Struct, frozen=True, gc=False):
     id: str
 
 
 class _Unit(msgspec.Struct, frozen=True, gc=False):
     id: str
-    targets: tuple[_Known, ...] = ()
+    targets: tuple[_KnownRow, ...] = ()
 
 
 class _Answer(msgspec.Struct, frozen=True, gc=False):
@@ -74,7 +74,7 @@ _UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _REASON, _EVIDENCE, _CITES, _OF = 
 )
 
 
-class _Left(msgspec.Struct, frozen=True):
+class _LeftRow(msgspec.Struct, frozen=True):
     detail: dict[str, Any] = {}
 
 
@@ -134,7 +134,7 @@ def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Colu
     gone = _numbers(db, reading.superseded)
     dealt = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
-    left = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _Left, "an act").detail}
+    left = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
     handed = {sheet for sheet, act in last.items() if act == "commit"}
     return _columns(reading, gone, dealt, handed, left)
 
@@ -195,7 +195,7 @@ class _Reading:
 
     def take(self, batch: list[tuple[int, str]]) -> None:
         """Takes rows in: n, body."""
-        labels = self._said([body for _, body in batch])
+        labels = self._decoded([body for _, body in batch])
         self.superseded.update([one.supersedes for one in labels if one.supersedes])
         self.superseded.update([id for one in labels if one.also for id in one.also])
         at = milliseconds([one.at for one in labels])
@@ -233,7 +233,7 @@ class _Reading:
             self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
         return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
 
-    def _said(self, bodies: list[str]) -> list[_Answer]:
+    def _decoded(self, bodies: list[str]) -> list[_Answer]:
         try:
             labels = list(map(self._decode, bodies))
         except msgspec.DecodeError:

@@ -25,7 +25,7 @@ FROM event WHERE trace = ? ORDER BY seq
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _Observed(msgspec.Struct, frozen=True):
     size: Point | None = None
     image: str | None = None
     tree: msgspec.Raw = msgspec.Raw()
@@ -67,7 +67,7 @@ class _Extra(msgspec.Struct, frozen=True):
 class _Step(msgspec.Struct, tag="step", tag_field="event"):
     index: int
     proposed: _Proposal
-    before: _Seen = _Seen()
+    before: _Observed = _Observed()
     decision: _Passed | None = None
     question: Question | None = None
     reply: Reply | None = None
@@ -174,7 +174,7 @@ def _measured(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared
         parent=started.parent,
         started=started.forked.at if started.forked else started.at,
         checks=ended.checks if ended else (),
-        seconds=_told(ended, seconds),
+        seconds=_reported_seconds(ended, seconds),
         waited=_waited(kinds, clock, started, steps, timed=seconds is not None),
         open_questions=_open_questions(kinds) if ended else 0,
         usage=_usage(ended, steps),
@@ -229,7 +229,7 @@ def _span(clock: list[tuple[float | None, float | None]]) -> float | None:
     return None
 
 
-def _told(ended: _Ended | None, seconds: float | None) -> float | None:
+def _reported_seconds(ended: _Ended | None, seconds: float | None) -> float | None:
     """What the source says the run took, before what its events' times come to."""
     if ended is not None and ended.usage is not None and ended.usage.seconds is not None:
         return ended.usage.seconds

@@ -13,7 +13,7 @@ import msgspec
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.proofread_text import ReviewedEvent, settled_events
-from lab.core.proofreading import READY, Proof, ProofreadingState, Review, standing_of
+from lab.core.proofreading import READY, Proof, ProofreadingState, Review, proofreading_state
 from lab.core.run_records import Blob, Clearance, Tombstone, Verdict, imported_id
 from lab.core.suggestion import suggestion
 from lab.core.trace import AnyEvent, Source, Started
@@ -110,7 +110,7 @@ class ReviewedRun(KeptRun):
     def __init__(self, store: Store, id: str) -> None:
         super().__init__(store, id)
         self.demo: Proof = store.reviews.proof(id)
-        self.standing: ProofreadingState = standing_of(self.demo, store.reviews.of_run(id))
+        self.standing: ProofreadingState = proofreading_state(self.demo, store.reviews.of_run(id))
         if self.standing.state not in READY:
             raise LabError(
                 f"run {id}",

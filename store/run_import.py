@@ -11,7 +11,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.run_records import Blob, Imported
 from lab.core.trace import Started
-from store.formats import FailedRun, Known, detect, formats
+from store.formats import FailedRun, KnownRun, detect, formats
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
 from store.run_export import REVIEWED
@@ -89,7 +89,7 @@ def failed_import(paths: Iterable[Path], format: str | None = None) -> Report | 
     return report
 
 
-class _Taken(NamedTuple):
+class _PendingRun(NamedTuple):
     """A run that waits for its batch."""
 
     run: Imported
@@ -105,7 +105,7 @@ class _Import:
         self.on_run = on_run
         self.link = link
         self.report = Report()
-        self.batch: list[_Taken] = []
+        self.batch: list[_PendingRun] = []
         self.bytes = 0
 
     def read(self, path: Path, format: str | None) -> None:
@@ -116,7 +116,7 @@ class _Import:
             match one:
                 case Imported():
                     self.take(one, kind)
-                case Known():
+                case KnownRun():
                     self.tell(one.id, "skipped", kind)
                 case FailedRun():
                     self.tell(one.path, "failed", kind, one.error)
@@ -127,12 +127,12 @@ class _Import:
         first = run.events[0]
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
-        for id in _made_of(run):
+        for id in _sources(run):
             erased = self.store.erasure.tombstone(id)
             if erased is not None and not self.store.runs.holds(run.id):
                 self.tell(run.id, "failed", format, f"run {id}: {erased_words(erased)}")
                 return
-        self.batch.append(_Taken(run, format, path))
+        self.batch.append(_PendingRun(run, format, path))
         self.bytes += _weight(run.images)
         # What a run replaces may come next, and must be known as erased by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
@@ -168,7 +168,7 @@ class _Import:
 
 def _read(
     path: Path, format: str | None, known: Callable[[str], bool]
-) -> Iterator[tuple[str, Imported | Known | FailedRun]]:
+) -> Iterator[tuple[str, Imported | KnownRun | FailedRun]]:
     """Each run below a path with the name of its format, empty where none could be told."""
     for source in detect(path, format):
         if isinstance(source, FailedRun):
@@ -191,7 +191,7 @@ def _weight(images: Mapping[str, Blob]) -> int:
     return images.size if isinstance(images, Pictures | Blobs) else len(images) * _USUAL_PICTURE
 
 
-def _made_of(run: Imported) -> list[str]:
+def _sources(run: Imported) -> list[str]:
     """The run itself, and the one whose reviewed text it is."""
     first = run.events[0]
     source = first.source if isinstance(first, Started) else None

@@ -34,7 +34,7 @@ from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
 
 
-class Left(NamedTuple):
+class RemainingPlaces(NamedTuple):
     """Where the words still stand: other runs, and plans of studies (with tasks to be played), which are frozen."""
 
     runs: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Redacted(NamedTuple):
     outside: tuple[str, ...] = ()
     """Files with the pictures as they were: they were linked, and stand where they did."""
     studies: StudiesCovered = StudiesCovered()
-    left: Left = Left()
+    left: RemainingPlaces = RemainingPlaces()
     read: int = 0
     """Pictures whose words were read from them: what was misread is not covered."""
 
@@ -137,7 +137,7 @@ SELECT study, json_extract(body, '$.play') FROM unit WHERE json_extract(body, '$
 """
 
 
-def _left(store: Store, cloak: TextRedaction) -> Left:
+def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     """Where the words were not covered, row by row."""
 
     def holding(sql: str) -> tuple[str, ...]:
@@ -145,13 +145,13 @@ def _left(store: Store, cloak: TextRedaction) -> Left:
         return tuple(names)
 
     if not cloak.words:
-        return Left()
+        return RemainingPlaces()
     with sqlite_errors(store.path):
         runs = holding("SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict "
                        "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft "
                        "UNION ALL SELECT trace, tag FROM run_act")  # fmt: skip
         plans = holding(_PLANS)
-    return Left(runs, plans)
+    return RemainingPlaces(runs, plans)
 
 
 def _counts(done: Redacted) -> dict[str, int]:

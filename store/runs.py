@@ -93,7 +93,7 @@ class Runs:
         meanwhile, say. With `link`, pictures that are whole files stay where they are.
         """
         with self._database.writing() as db:
-            return [_taken(db, imported, link=link) for imported in batch]
+            return [_inserted(db, imported, link=link) for imported in batch]
 
     def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
         """Keeps what a person has typed so far; the newest counts."""
@@ -322,7 +322,7 @@ class Runs:
             raise LabError(run, f"expects event {expected}, not {event.seq}.")
 
 
-def _taken(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
+def _inserted(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
     """One run of several in a transaction; where it is refused, nothing of it stays and the others do."""
     db.execute("SAVEPOINT run")
     try:

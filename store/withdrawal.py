@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lab.core.adjudication import Settlement, majority_of, said_at, without
+from lab.core.adjudication import Settlement, majority_of, place_answers, without
 from lab.core.codec import convert, decode, encode, storable
 from lab.core.design import VERSION as DESIGN_VERSION
 from lab.core.design import Design, Revision
@@ -115,7 +115,7 @@ class _Withdrawing:
         """All that is theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
-        labelled, words = self._said(), self._words(runs)
+        labelled, words = self._quotable_words(), self._words(runs)
         derived = self._derived()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
@@ -164,10 +164,10 @@ class _Withdrawing:
         self.counts["copies"] = len(copies)
         return sorted([*runs, *copies])
 
-    def _said(self) -> set[str]:
+    def _quotable_words(self) -> set[str]:
         """What they answered in words, as far as another unit may quote it."""
         sql = "SELECT body FROM label WHERE rater = ? AND kind = 'human'"
-        values = (msgspec.json.decode(body, type=_Said).value for (body,) in self.db.execute(sql, (self.code,)))
+        values = (msgspec.json.decode(body, type=_QuotedLabel).value for (body,) in self.db.execute(sql, (self.code,)))
         return {value.strip() for value in values if isinstance(value, str) and len(value.strip()) >= LONG}
 
     def _words(self, runs: Iterable[str]) -> ErasedWords:
@@ -252,7 +252,7 @@ class _Withdrawing:
         of = (*key_of(study), storable(unit))
         labels = [label for _, label in self._rows("label", Label, "study = ? AND version = ? AND unit = ?", *of)]
         acts = [act for _, act in self._rows("act", Act, "study = ? AND version = ? AND unit = ?", *of)]
-        most = majority_of(said_at(study, spot, labels, set(handed_in(acts))))
+        most = majority_of(place_answers(study, spot, labels, set(handed_in(acts))))
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
     def _notes(self, words: ErasedWords) -> None:
@@ -324,7 +324,7 @@ class _Withdrawing:
         return int(self.db.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0])
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _QuotedLabel(msgspec.Struct, frozen=True):
     """A label, as far as it may be quoted."""
 
     value: Any = None

@@ -174,11 +174,11 @@ from collections.abc import Callable, Iterator
 from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.task import Actor, Task
-from store.formats import FailedRun, Format, Known, RunSource
+from store.formats import FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 
 
-def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     data = found.path.read_bytes()
     agent, instruction, *thoughts = data.decode().splitlines()
     if not thoughts:

@@ -99,11 +99,11 @@ def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPla
 def answers_of(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     """What these raters said of a field in their first rating, or in a later one."""
     key = ("said", field.id, tuple(raters), run)
-    answers: FieldAnswers = studied.once(key, lambda: _said(studied, field, raters, run))
+    answers: FieldAnswers = studied.once(key, lambda: _field_answers(studied, field, raters, run))
     return answers
 
 
-def _said(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
+def _field_answers(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     columns, laid = studied.columns, places_of(studied, field)
     value, reason, step = _stands(studied, field, raters, run)
     asked = _asked(studied, field, raters, run)

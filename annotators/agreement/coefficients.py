@@ -165,7 +165,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
     w = identity(q) if weights is None else weights
     counted = counts(ratings)
     rated = answers(counted) >= 2
-    said = np.stack([summed(ratings, _said(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
+    said = np.stack([summed(ratings, _marginals(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
     first = summed(ratings, np.column_stack((agreeing(counted, weights), rated)))
     sums = np.concatenate((first, said.reshape(len(ratings.traces), r * q)), axis=1)
 
@@ -183,7 +183,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
     )
 
 
-def _said(ratings: Ratings, rater: int) -> Floats:
+def _marginals(ratings: Ratings, rater: int) -> Floats:
     """(places x q): 1 where the rater said it."""
     column = ratings.codes[:, rater]
     return np.asarray(column[:, None] == np.arange(len(ratings.categories)), dtype=np.float64)

@@ -129,11 +129,11 @@ class _Deriving:
         sha, tdg = self.graph(unit)
         key = (sha, tuple(before.items()), tuple(steps.items()))
         if key not in self._known:
-            self._known[key] = path_of(tdg, before, _told(before, steps))
+            self._known[key] = path_of(tdg, before, _known_steps(before, steps))
         return self._known[key]
 
 
-def _told(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:
+def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:
     """Steps as `path_of` takes them: a completion whose step is not told is as late as the latest that is."""
     steps_done = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
     latest = max(steps_done, default=0)

@@ -70,9 +70,11 @@ class _AnswerReader:
         row = self.rows.get(place)
         if row is None:
             return ()
-        return _most_first([(at, one) for at in range(len(self.raters)) if (one := self._said(row, at)) is not None])
+        return _most_first(
+            [(at, one) for at in range(len(self.raters)) if (one := self._disputed_answer(row, at)) is not None]
+        )
 
-    def _said(self, row: int, at: int) -> DisputedAnswer | None:
+    def _disputed_answer(self, row: int, at: int) -> DisputedAnswer | None:
         answers, columns = self.told, self.columns
         value, why, step = int(answers.value[row, at]), int(answers.why[row, at]), int(answers.step[row, at])
         rater = columns.raters[self.raters[at]].id

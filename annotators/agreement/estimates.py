@@ -86,15 +86,15 @@ class EstimateMaker:
 
     def of(self, name: str, one: AdditiveStatistic) -> Agreement:
         """A statistic with its interval."""
-        return self._told(name, estimate(one, self.studied.how))
+        return self._agreement(name, estimate(one, self.studied.how))
 
     def apart(self, name: str, one: AdditiveStatistic, other: AdditiveStatistic) -> Agreement:
         """One statistic minus another over the same traces."""
-        return self._told(name, difference(one, other, self.studied.how))
+        return self._agreement(name, difference(one, other, self.studied.how))
 
     def undefined(self, why: str, name: str = "agreement") -> Agreement:
         """In place of all numbers, why there is none."""
-        return self._told(name, Estimate(None, why))
+        return self._agreement(name, Estimate(None, why))
 
     @property
     def places(self) -> int:
@@ -110,7 +110,7 @@ class EstimateMaker:
             self._known[kind] = n if self._raters is None else n._replace(raters=self._raters)
         return self._known[kind]
 
-    def _told(self, name: str, estimate: Estimate) -> Agreement:
+    def _agreement(self, name: str, estimate: Estimate) -> Agreement:
         n = self._n(name)
         n = n._replace(reasons=dict(n.reasons))
         return with_interval(

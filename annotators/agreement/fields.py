@@ -269,10 +269,10 @@ def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, pas
     for at, place in enumerate(ratings.places):
         settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
         if settled is not None and not passed[at]:
-            most[at] = known.get(_said_by(field, settled), -1)
+            most[at] = known.get(_settled_words(field, settled), -1)
 
 
-def _said_by(field: Field, settled: SignedSettlement) -> str:
+def _settled_words(field: Field, settled: SignedSettlement) -> str:
     value = settled.what.value
     if field.kind == "flag" and isinstance(value, bool):
         return FLAG[value]

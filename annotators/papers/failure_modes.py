@@ -13,7 +13,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few, of_all
-from annotators.papers.field_answers import Truth, asked_units, said, truths, unsettled
+from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
@@ -98,7 +98,7 @@ def coders(studied: StudyData, id: str, source: str) -> Table:
 def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
     """Runs with two coders or more; those on which all name one primary mode; those with a mode that all name."""
     second: dict[tuple[str, int], str] = {
-        (one.unit, one.rater): str(one.value) for one in said(studied, SECONDARY) if one.value is not None
+        (one.unit, one.rater): str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None
     }
     index = {studied.columns.raters[i].id: i for i in studied.people}
     both = same = common = 0
@@ -118,7 +118,7 @@ def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
 
 def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
     """How often each mode was given as a second reason; None where nobody gave any."""
-    given = Counter(str(one.value) for one in said(studied, SECONDARY) if one.value is not None)
+    given = Counter(str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None)
     if not given:
         return None
     rows: tuple[tuple[Cell, ...], ...] = tuple(

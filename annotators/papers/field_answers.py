@@ -36,7 +36,9 @@ def asked_units(studied: StudyData) -> list[Unit]:
     return [unit for unit in studied.units if not unit.pilot]
 
 
-def said(studied: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1) -> list[FieldAnswer]:
+def answers_in(
+    studied: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1
+) -> list[FieldAnswer]:
     """The answers in a field by these raters (default: the people), in the order of unit, place and rater.
 
     Of repeated ratings those of that `run`; all where it is None. Calibration never counts.
@@ -49,7 +51,7 @@ def said(studied: StudyData, field: str, raters: Sequence[int] | None = None, ru
     mask = (columns.field == columns.fields.index(field)) & np.isin(columns.rater, np.array(among, dtype=np.int32))
     if run is not None:
         mask &= columns.run == run
-    return [one for row in np.flatnonzero(mask) if (one := _said(studied, int(row))).unit in known]
+    return [one for row in np.flatnonzero(mask) if (one := _field_answer(studied, int(row))).unit in known]
 
 
 def how_many_answered(studied: StudyData, field: str, among: Collection[str] | None = None) -> int:
@@ -66,7 +68,7 @@ def how_many_answered(studied: StudyData, field: str, among: Collection[str] | N
     return len(np.unique(columns.rater[mask]))
 
 
-def _said(studied: StudyData, row: int) -> FieldAnswer:
+def _field_answer(studied: StudyData, row: int) -> FieldAnswer:
     columns = studied.columns
     value, reason = int(columns.value[row]), int(columns.reason[row])
     return FieldAnswer(
@@ -112,7 +114,7 @@ def unsettled(
 ) -> dict[str, int]:
     """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
     known = truths(studied, field)
-    answered = {(one.unit, one.target) for one in said(studied, field) if among is None or one.unit in among}
+    answered = {(one.unit, one.target) for one in answers_in(studied, field) if among is None or one.unit in among}
     many = len((answered if places is None else answered.intersection(places)) - known.keys())
     return {NO_MAJORITY: many} if many else {}
 

@@ -34,11 +34,11 @@ def sections(studied: StudyData) -> list[Section]:
     numbers = agreements(studied)
     among = [one for one in numbers if one.between == _PEOPLE]
     others = [one for one in numbers if one.between != _PEOPLE]
-    says, tables = numbers_told(among, "people")
+    says, tables = number_tables(among, "people")
     says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
     out = [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
-        says, tables = numbers_told(others, "others")
+        says, tables = number_tables(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
     pairs, pictures = _pairs(studied)
     if pairs or pictures:
@@ -61,7 +61,7 @@ def corrected(one: Agreement) -> bool:
 # -- statistics ------------------------------------------------------------------------------------------------
 
 
-def numbers_told(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
     """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in numbers:

@@ -13,7 +13,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.gold_comparison import as_gold
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report import guideline_section
-from annotators.report.agreement_section import SAYS, numbers_told, telling
+from annotators.report.agreement_section import SAYS, number_tables, telling
 from annotators.report.sample_section import rater_name, share_words
 from annotators.studied import StudyData
 from lab.core.protocol import Field
@@ -41,7 +41,7 @@ def sections(studied: StudyData) -> list[Section]:
         *(() if gold else ("Nothing in them has gold, so nobody can be held against what is right.",)),
     )
     among = [one for one in agreements(pilot) if one.between == "people" and one.part in _PARTS]
-    none, tables = numbers_told(among, "calibration")
+    none, tables = number_tables(among, "calibration")
     says += tuple(one for one in none if one != SAYS)
     tables += [*_beside_gold(pilot), *_rules(pilot)]
     chosen = [field for field in studied.study.protocol.fields if field.kind in _CHOSEN]

@@ -125,7 +125,7 @@ def missing_of(one: Agreement) -> str:
     return f"{figure(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
 
 
-def told(report: Report) -> list[ReportedNumber]:
+def numbers_in(report: Report) -> list[ReportedNumber]:
     """Every number of a report, in the order in which they come first; one that stands twice is told once."""
     places: dict[bytes, list[str]] = {}
     numbers: dict[bytes, Agreement] = {}
@@ -202,5 +202,5 @@ def came_about_rows(report: Report) -> list[tuple[str, ...]]:
             missing_of(one.agreement),
             "; ".join(one.places),
         )
-        for at, one in enumerate(told(report), 1)
+        for at, one in enumerate(numbers_in(report), 1)
     ]

@@ -13,8 +13,8 @@ from annotators.report.number_words import (
     missing_of,
     n_of,
     name_of,
+    numbers_in,
     provenance_rows,
-    told,
     value_in_full,
 )
 from annotators.report.table_layout import table_lines
@@ -34,7 +34,7 @@ def _lines(report: Report, width: int) -> Iterator[str]:
         yield from section_lines(section, width)
     yield ""
     yield from _titled(CAME_ABOUT, "─", width)
-    numbers = list(told(report))
+    numbers = list(numbers_in(report))
     yield from () if numbers else folded(NO_NUMBERS, width)
     for number, one in enumerate(numbers, 1):
         yield from _came_about(number, one, width)

@@ -132,11 +132,11 @@ def _unit(
 
 def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
     if isinstance(context, dict):
-        return tuple(Given(title, _told(held)) for title, held in context.items())
+        return tuple(Given(title, _card_text(held)) for title, held in context.items())
     return (Given("The person", context),) if context else ()
 
 
-def _told(held: Any) -> str:
+def _card_text(held: Any) -> str:
     """What stands under a heading of the card: a text as it is, anything else in words."""
     if isinstance(held, str):
         return held

@@ -75,7 +75,7 @@ def validation(
     """
     if positive and positive not in two.categories:
         raise ValueError(f"{two.field}: {positive} is none of {', '.join(two.categories)}")
-    told = _told(two.categories, positive)
+    told = _reported_categories(two.categories, positive)
     sliced = [
         one._replace(criterion=criterion, slice=name)
         for criterion, names in (slices or {}).items()
@@ -85,7 +85,7 @@ def validation(
     return Validation(confusion(two), tuple(rates(two, told, how)), tuple(sliced), cost_per_item(two, costs, how))
 
 
-def _told(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:
+def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:
     if positive or len(categories) != 2:
         return (positive,) if positive else categories
     return ("yes",) if "yes" in categories else categories[:1]

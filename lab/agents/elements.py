@@ -45,7 +45,7 @@ def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
     frames = [root.bounds for root in tree.roots]
     for place, root in enumerate(tree.roots):
         keyboard = _KEYBOARD.search(root.package) is not None
-        for node in _told(root):
+        for node in _listed_nodes(root):
             words = _words(node)
             at = _reach(node, root, frames[place + 1 :], size)
             if at is None or (keyboard and len(words) < 2):
@@ -65,7 +65,7 @@ def read_elements(text: ReadText, size: Point, first: int = 1) -> list[ScreenEle
     ]
 
 
-def told(shown: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
+def element_lines(shown: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
     """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out.
 
     One that was read has its box, too: `12 read "Order now" at 500,740 in 410,725 to 590,755`.
@@ -98,7 +98,7 @@ def in_pixels(x: float, y: float, size: Point) -> Point:
     return min(size[0] - 1, int((x + 0.5) * size[0] / SPACE)), min(size[1] - 1, int((y + 0.5) * size[1] / SPACE))
 
 
-def _told(root: Node) -> Iterator[Node]:
+def _listed_nodes(root: Node) -> Iterator[Node]:
     """The nodes worth a line: what can be worked, and words that are not part of such a thing."""
     stack = [(root, False)]
     while stack:

@@ -17,7 +17,7 @@ _LONGEST = 2_000
 """Characters of lessons that are told."""
 
 
-class _Tried(NamedTuple):
+class _PastAttempt(NamedTuple):
     """An attempt that is over, and how."""
 
     brief: Brief
@@ -31,12 +31,12 @@ class LearningAgent(ModelAgent):
     def __init__(self, name: str, llm: Llm, *, picture: int = 1024) -> None:
         super().__init__(name, llm, picture=picture)
         self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
-        self._tried: dict[Brief, _Tried] = {}
+        self._tried: dict[Brief, _PastAttempt] = {}
         self._learned: dict[Brief, str] = {}
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
         """Keeps an attempt, to learn from it should there be another; its score is never told."""
-        self._tried[brief] = _Tried(brief, tuple(steps), status)
+        self._tried[brief] = _PastAttempt(brief, tuple(steps), status)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
         tried = None if history else self._tried.pop(brief, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.agents.elements import READ_ROLE, SPACE, ScreenElement, told
+from lab.agents.elements import READ_ROLE, SPACE, ScreenElement, element_lines
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.read_text import ReadText, says_nothing
@@ -82,7 +82,7 @@ def situation(
     parts.append(f"What you learned when you tried this before\n{lessons}" if lessons else "")
     parts.append(f"What happened so far\n{_history(history)}" if history else "")
     parts.append("The screen is the same as before your last action." if _same(screen, history) else "")
-    listed = "\n".join(told(shown, screen.size)) or "(this screen has no elements)"
+    listed = "\n".join(element_lines(shown, screen.size)) or "(this screen has no elements)"
     activity = f", {plain(screen.activity, lines=False)}" if screen.activity else ""
     parts.append("\n".join(part for part in (f"The screen now{activity}", reading, listed) if part))
     parts.append(f"This is step {len(history) + 1} of at most {brief.budget}. Answer with one JSON object.")

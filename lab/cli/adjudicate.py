@@ -12,8 +12,8 @@ from annotators.gold import field_at
 from lab.cli.adjudicate_output import (
     Adjudications,
     GoldWritten,
-    case_told,
-    queue_told,
+    case_output,
+    queue_output,
     settled_line,
     tell_case,
     tell_queue,
@@ -132,7 +132,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
         if args.unit:
             return _show(chair, args, args.unit)
         if args.listed or args.json:
-            queue_result = queue_told(study, _queue(chair, args.field))
+            queue_result = queue_output(study, _queue(chair, args.field))
             emit(queue_result, tell_queue, json=args.json)
             return 0
         from screens.navigation import Opening
@@ -194,7 +194,7 @@ def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> I
 def _show(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> int:
     case = _case(chair, args, unit)
     check_seen(chair, case, "adjudicate")
-    case_result = case_told(chair.study, case, judges=args.judges)
+    case_result = case_output(chair.study, case, judges=args.judges)
     emit(case_result, tell_case, json=args.json)
     return 0
 
@@ -264,13 +264,13 @@ def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
         unit = places.unit(row.unit, where)
         case = chair.case(unit, places_of(chair.study, unit, row.target, row.field, where))
         try:
-            rulings.append(Ruling(unit, _told(chair, case, row)))
+            rulings.append(Ruling(unit, _settlement(chair, case, row)))
         except LabError as error:
             raise LabError(where, f"{error.title}: {error.message}", error.hint) from error
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person)
 
 
-def _told(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
+def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
     moves = tuple(chair.move(case, move) for move in row.moves)
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
     return Settlement(

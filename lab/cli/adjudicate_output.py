@@ -129,7 +129,7 @@ class GoldWritten(msgspec.Struct, frozen=True):
 # -- as data -----------------------------------------------------------------------------------------------------
 
 
-def queue_told(study: Study, queue: Queue) -> QueueTold:
+def queue_output(study: Study, queue: Queue) -> QueueTold:
     return QueueTold(
         study.id, study.version, study.title, tuple(map(_dispute, queue.open)), tuple(map(_dispute, queue.settled)),
         queue.waiting,
@@ -143,7 +143,7 @@ def _dispute(one: DisputedPlace) -> DisputeLine:
     return DisputeLine(one.unit, one.spot.target, one.spot.field, counts, one.moves, most, settled)
 
 
-def case_told(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
+def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
     most = case.majority
     people = sum(voice.said.word == most.word for voice in case.voices) if most is not None else 0
     return CaseTold(

@@ -157,7 +157,7 @@ def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
     print_table(
         ["  statistic", "value", "interval", "in words"],
         [
-            [f"  {one.statistic}{' *' if one.planned else ''}", _value(one), _interval(one), _said(one)]
+            [f"  {one.statistic}{' *' if one.planned else ''}", _value(one), _interval(one), _remark(one)]
             for one in numbers
         ],
         wide="in words",
@@ -202,7 +202,7 @@ def _number(one: Agreement, value: float) -> str:
     return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
 
 
-def _said(one: Agreement) -> str:
+def _remark(one: Agreement) -> str:
     """Why there is no value or no interval; else Landis and Koch's words, where they mean something."""
     if one.value is None:
         return one.undefined

@@ -44,13 +44,13 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
-    sweep_told(path.parent)
+    sweep_leftovers(path.parent)
     store = Store.open(path, create=create, readonly=readonly)
     store.database.suggests = sees_outcomes(settings.seat)
     return store
 
 
-def sweep_told(*folders: Path, temporary: bool = False) -> None:
+def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
     """Removes what killed commands left in these folders, and in the temporary one; says which, on standard error."""
     from store.leftovers import sweep
 
@@ -73,7 +73,7 @@ _NO_LINKS = (1, 45, 95, 102)
 def write_new(out: Path, data: bytes, named: str, nothing: str) -> None:
     """Writes `data` to the file `out`, called `named`; `LabError` where one is there, or none can be."""
     there = LabError(named, f"is there already; {nothing}.", "Name a new file.")
-    sweep_told(out.parent)
+    sweep_leftovers(out.parent)
     part = out.parent / f".hitlab.part-{os.getpid()}"
     try:
         if os.path.lexists(out):

@@ -179,7 +179,7 @@ def phone(args: PhoneArguments) -> int:
     served = PhoneServer(
         _phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
     )
-    with _told_to_end() as end, served:
+    with _end_signal() as end, served:
         _tell_served(args, served)
         end.wait()
     return 0
@@ -232,7 +232,7 @@ def _tell_served(args: PhoneArguments, served: PhoneServer) -> None:
 
 
 @contextmanager
-def _told_to_end() -> Iterator[threading.Event]:
+def _end_signal() -> Iterator[threading.Event]:
     """Is set by Ctrl-C, by a plea to end, or where the terminal is closed."""
     end = threading.Event()
     kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import is_new, open_store, settings_for, sweep_told
+from lab.cli.database import is_new, open_store, settings_for, sweep_leftovers
 from lab.cli.output import (
     emit,
     say,
@@ -216,7 +216,7 @@ def pack(args: PackArguments) -> int:
 
     out = Path(args.out)
     settings = settings_for(args.db, sees_outcomes, "pack")
-    sweep_told(out.parent)
+    sweep_leftovers(out.parent)
     with open_store(settings, create=False, readonly=True) as store:
         store.pack(out, images=not args.no_images, embed=args.embed)
     with Store.open(out, create=False, readonly=True) as copy:
@@ -276,7 +276,7 @@ def export(args: ExportArguments) -> int:
     from store.run_export import export_runs
 
     out = Path(args.out)
-    sweep_told(out.parent)
+    sweep_leftovers(out.parent)
     with open_store(settings, create=False, readonly=True) as store:
         if args.all and args.reviewed:
             every = store.reviews.demonstrations()

@@ -192,7 +192,7 @@ def _config(given: str) -> str:
     return text
 
 
-def said_words(value: Any, missing: Missing | None) -> str:
+def answer_words(value: Any, missing: Missing | None) -> str:
     """An answer as people read it."""
     if missing is not None:
         return f"({MISSING[missing]})"
@@ -210,7 +210,7 @@ def done_words(done: LabelDone) -> str:
     if done.state == "refused":
         return f"refused  {done.where}: {done.error}"
     parts = [
-        " ".join(filter(None, (one.target, one.field, "=", said_words(one.value, one.missing))))
+        " ".join(filter(None, (one.target, one.field, "=", answer_words(one.value, one.missing))))
         + (" (there already)" if one.state == "there already" and done.state == "kept" else "")
         for one in done.labels
     ]

@@ -13,7 +13,7 @@ from annotators.derived import step_of
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.label import (
-    said_words,
+    answer_words,
 )
 from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
 from lab.core.errors import LabError
@@ -390,7 +390,7 @@ def _tells(column: str, cells: list[str]) -> bool:
 
 
 def _cells(one: LabelLine) -> list[str]:
-    answer = said_words(one.value, one.missing)
+    answer = answer_words(one.value, one.missing)
     if one.act == "undo":
         answer = f"undo: {answer}"
     if not one.current:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_told
+from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
 from lab.cli.output import emit, say, warn
 from lab.core.settings import database
 from lab.studies.seats import sees_outcomes
@@ -91,15 +91,15 @@ def merge(args: MergeArguments) -> int:
     path = database(settings)
     if not settings.db:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    sweep_told(path.parent, temporary=True)
+    sweep_leftovers(path.parent, temporary=True)
     merged, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
-    emit(_told(path, args.files, merged), lambda _: _tell(path, args.files, merged), json=args.json)
+    emit(_merge_report(path, args.files, merged), lambda _: _tell(path, args.files, merged), json=args.json)
     for file in merged.outside:
         warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
 
 
-def _told(path: Path, files: list[str], merged: Merged) -> MergeDone:
+def _merge_report(path: Path, files: list[str], merged: Merged) -> MergeDone:
     clashes = tuple(ClashLine(*clash) for clash in merged.clashes)
     return MergeDone(
         str(path), tuple(files), merged.came, merged.there, merged.gone, merged.withdrew, merged.kits, clashes,

@@ -48,7 +48,7 @@ def _build(parser: Parser, words: Sequence[str]) -> None:
                     _build(commands[name], words)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class CompletionRequest(msgspec.Struct, frozen=True):
     """What a shell asks for: names that begin with `prefix`, beside what was `typed` for other arguments."""
 
     prefix: str
@@ -72,7 +72,7 @@ class _Completer:
         """The names, with a word on each where there is one; none where the file cannot be read."""
         names = _NAMES[self.kind]
         try:
-            return names(Asked(prefix, vars(parsed_args)))
+            return names(CompletionRequest(prefix, vars(parsed_args)))
         except (LabError, OSError, ValueError):
             return []
 
@@ -91,7 +91,7 @@ def _store(settings: Settings) -> Store:
     return Store.open(database(settings), create=False, readonly=True)
 
 
-def _runs(asked: Asked) -> Mapping[str, str]:
+def _runs(asked: CompletionRequest) -> Mapping[str, str]:
     """Runs' ids with their tasks, the newest first, for those whom `hitlab traces` lists them."""
     from lab.studies.seats import sees_outcomes
 
@@ -102,7 +102,7 @@ def _runs(asked: Asked) -> Mapping[str, str]:
         return dict(store.runs.names(asked.prefix, _MOST_RUNS))
 
 
-def _studies(asked: Asked) -> list[str]:
+def _studies(asked: CompletionRequest) -> list[str]:
     """Studies' names; who rates or plays is told of those alone in which something is dealt to them."""
     from lab.studies.seats import sees_outcomes
 
@@ -114,7 +114,7 @@ def _studies(asked: Asked) -> list[str]:
         return [name for name in names if store.studies.progress(store.studies.study(name), settings.person).dealt]
 
 
-def _raters(asked: Asked) -> Sequence[str]:
+def _raters(asked: CompletionRequest) -> Sequence[str]:
     """The people of the study that was typed, for those whom `hitlab study status` lists them."""
     from lab.studies.seats import sees_outcomes
     from lab.studies.study_places import study_named
@@ -130,45 +130,45 @@ def _raters(asked: Asked) -> Sequence[str]:
 # -- names that come with hitlab ------------------------------------------------------------------------------------
 
 
-def _or_files(names: Sequence[str], asked: Asked) -> list[str]:
+def _or_files(names: Sequence[str], asked: CompletionRequest) -> list[str]:
     """Names, and files of one's own that do as well."""
     from argcomplete.completers import FilesCompleter
 
     return [*names, *FilesCompleter()(asked.prefix)]
 
 
-def _tasks(asked: Asked) -> list[str]:
+def _tasks(asked: CompletionRequest) -> list[str]:
     from simulators import library
 
     return _or_files([*library.tasks()], asked)
 
 
-def _personas(asked: Asked) -> list[str]:
+def _personas(asked: CompletionRequest) -> list[str]:
     from simulators import library
 
     return _or_files([*library.personas()], asked)
 
 
-def _protocols(asked: Asked) -> list[str]:
+def _protocols(asked: CompletionRequest) -> list[str]:
     from annotators.protocols import names
 
     return _or_files(names(), asked)
 
 
-def _plans(asked: Asked) -> list[str]:
+def _plans(asked: CompletionRequest) -> list[str]:
     from annotators.presets import presets
     from annotators.protocols import names
 
     return _or_files([*presets(), *names()], asked)
 
 
-def _schemas(asked: Asked) -> list[str]:
+def _schemas(asked: CompletionRequest) -> list[str]:
     from lab.cli.schemas import names
 
     return names()
 
 
-def _agents(asked: Asked) -> list[str]:
+def _agents(asked: CompletionRequest) -> list[str]:
     """The forms of an agent's name; the ways in which a task's playbook goes wrong, for those who may know them."""
     from lab.runs.spec import AGENT_FORMS
 
@@ -181,7 +181,7 @@ def _agents(asked: Asked) -> list[str]:
     return _beginnings(AGENT_FORMS)
 
 
-def _playbooks(asked: Asked) -> list[str]:
+def _playbooks(asked: CompletionRequest) -> list[str]:
     from lab.studies.seats import sees_outcomes
     from simulators import library
 
@@ -192,7 +192,7 @@ def _playbooks(asked: Asked) -> list[str]:
     return [one.name for name in names for one in library.task(name).playbooks]
 
 
-def _users(asked: Asked) -> list[str]:
+def _users(asked: CompletionRequest) -> list[str]:
     from lab.runs.spec import USER_FORMS
     from simulators import library
 
@@ -206,19 +206,19 @@ def _beginnings(forms: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for form in forms))
 
 
-def _columns(asked: Asked) -> list[str]:
+def _columns(asked: CompletionRequest) -> list[str]:
     from lab.runs.run_order import SORTS
 
     return [*SORTS]
 
 
-def _groups(asked: Asked) -> list[str]:
+def _groups(asked: CompletionRequest) -> list[str]:
     from lab.runs.run_order import GROUPS
 
     return [*GROUPS]
 
 
-_NAMES: dict[NameKind, Callable[[Asked], Sequence[str] | Mapping[str, str]]] = {
+_NAMES: dict[NameKind, Callable[[CompletionRequest], Sequence[str] | Mapping[str, str]]] = {
     "agent": _agents,
     "column": _columns,
     "group": _groups,

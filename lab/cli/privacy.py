@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_told
+from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_table, say, warn
 from lab.cli.review import (
     refuse_seat,
@@ -145,7 +145,7 @@ def privacy(args: PrivacyArguments) -> int:
     if args.run_id is None:
         raise LabError("privacy", "needs the ID of a run", "`hitlab privacy --list` lists what waits.", code=2)
     with open_store(settings, create=False) as store:
-        sweep_told(Path(), temporary=True)
+        sweep_leftovers(Path(), temporary=True)
         run = store.runs.find(args.run_id)
         if args.show and not (args.boxes or args.texts or args.clear):
             return _show(store, run, as_json=args.json)
@@ -280,7 +280,7 @@ def _tell_list(lines: list[PrivacyLine]) -> None:
 
 def _wipe(args: PrivacyArguments, settings: Settings) -> int:
     with open_store(settings, create=False) as store:
-        sweep_told(Path(), temporary=True)
+        sweep_leftovers(Path(), temporary=True)
         unwiped = erased_or_unwiped(store.path, store.erasure.wipe)[1]
         if unwiped is not None:
             raise unwiped

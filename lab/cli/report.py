@@ -86,7 +86,7 @@ def report(args: ReportArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "report")
     form = _form(args)
     with open_store(settings, create=False, readonly=True) as store:
-        made = _made(
+        made = _study_report(
             store, args.study, args.beside, how_of(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
@@ -121,7 +121,7 @@ def _embedding(model: str | None, settings: Settings) -> Embedding:
     return {"embed": embedder(model, terms(settings)), "embedder": model}
 
 
-def _made(store: Store, name: str, beside: list[str], how: How, embedding: Embedding) -> Report:
+def _study_report(store: Store, name: str, beside: list[str], how: How, embedding: Embedding) -> Report:
     from annotators.report.report import reported
     from lab.core.program_version import platform, program
     from lab.studies.study_data import gathered

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_told
+from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
 from lab.cli.output import emit, say
 from lab.core.rounding import count
 from lab.core.settings import check_code
@@ -79,17 +79,17 @@ def kit(args: StudyKitArguments) -> int:
 
     out = Path(args.out)
     with open_store(settings, create=False, readonly=True) as store:
-        sweep_told(out.parent)
+        sweep_leftovers(out.parent)
         made = make_kit(store, study_named(store, args.study), args.rater, out)
     result = KitMade(
         str(out), made.study, made.version, made.rater,
         made.units, len(made.runs), made.labels, made.acts, out.stat().st_size,
     )  # fmt: skip
-    emit(result, _tell_made, json=args.json)
+    emit(result, _tell_kit, json=args.json)
     return 0
 
 
-def _tell_made(result: KitMade) -> None:
+def _tell_kit(result: KitMade) -> None:
     name = Path(result.out).name
     say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
     say(f"{result.units:,} to rate, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
@@ -128,11 +128,11 @@ def take(args: StudyTakeArguments) -> int:
         one.study, one.version, one.rater,
         taken.labels, taken.acts, taken.runs, taken.dealt, taken.there, taken.clashes, taken.carried, newest,
     )  # fmt: skip
-    emit(result, _tell_taken, json=args.json)
+    emit(result, _tell_import, json=args.json)
     return not_wiped(unwiped)
 
 
-def _tell_taken(result: KitTaken) -> None:
+def _tell_import(result: KitTaken) -> None:
     came = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
     say(f"{result.rater} in {result.study} v{result.version}: {came}")
     if result.runs:

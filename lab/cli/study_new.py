@@ -224,7 +224,7 @@ def new(args: StudyNewArguments) -> int:
                 raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
         sample_list, skipped = samples(store, plan)
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
-        made = [_made(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
+        made = [_plan_of_study(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
         if not args.even_so:
             blanks = [one.blank for one, (_, _, line) in zip(sample_list, made, strict=True) if line.new]
             check_seen(blanks, "study new")
@@ -264,7 +264,7 @@ def _plan(args: StudyNewArguments) -> Plan:
     return plan_of(args.plan, {**given, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
 
 
-def _made(
+def _plan_of_study(
     store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
 ) -> tuple[Study, list[Unit], StudyFrozen]:
     """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""

@@ -184,7 +184,7 @@ def _one(store: Store, study: Study, unit: Unit, by: Actor, user: str, device: s
     before = claimed(store, study, by, unit.id)
     if before and store.runs.holds(before) and (trace := store.runs.trace(before)).ended is not None:
         tie(store, study, by, unit.id, 1, trace)
-        return _told(unit, by, trace, new=False)
+        return _played_run(unit, by, trace, new=False)
     run = claim(store, study, by, unit.id, condition=unit.play.condition)
     session = session_of(store, unit.play, run, "", user, device=device)
     if user_name(session.user.actor) != user and by != SCRIPT:
@@ -199,10 +199,10 @@ def _one(store: Store, study: Study, unit: Unit, by: Actor, user: str, device: s
         raise session.failure
     trace = store.runs.trace(run)
     tie(store, study, by, unit.id, 1, trace)
-    return _told(unit, by, trace, new=True)
+    return _played_run(unit, by, trace, new=True)
 
 
-def _told(unit: Unit, by: Actor, trace: Trace, *, new: bool) -> PlayedRun:
+def _played_run(unit: Unit, by: Actor, trace: Trace, *, new: bool) -> PlayedRun:
     assert unit.play is not None
     return PlayedRun(
         unit.id,

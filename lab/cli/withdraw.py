@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_told
+from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -80,14 +80,14 @@ def withdraw(args: WithdrawArguments) -> int:
     _refuse_seat(settings, args.code)
     by = Actor("human", settings.person)
     with open_store(settings, create=False) as store:
-        sweep_told(Path(), temporary=True)
+        sweep_leftovers(Path(), temporary=True)
         from store.withdrawal import withdraw as take_out
         from store.withdrawal import would_erase
 
         if not args.yes:
             erasure = would_erase(store, args.code, by)
             if args.show and args.json:
-                print_json(_told(str(store.path), erasure, done=False))
+                print_json(_withdrawal_report(str(store.path), erasure, done=False))
                 return 0
             if args.show or not args.json:
                 _preview(str(store.path), erasure)
@@ -96,7 +96,7 @@ def withdraw(args: WithdrawArguments) -> int:
             _ask(args.code, as_json=args.json)
         erased, unwiped = erased_or_unwiped(store.path, lambda: take_out(store, args.code, by))
         emit(
-            _told(str(store.path), erased, done=True, unwiped=unwiped),
+            _withdrawal_report(str(store.path), erased, done=True, unwiped=unwiped),
             lambda _: _tell(str(store.path), erased),
             json=args.json,
         )
@@ -146,6 +146,6 @@ def _lines(erased: Erased) -> None:
         say("          nothing yet; the code stays in the plan and answers nothing more")
 
 
-def _told(db: str, erased: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
+def _withdrawal_report(db: str, erased: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
     row, why = erased.row, unwiped.sentence if unwiped is not None else ""
     return Withdrawn(row.code, db, done, row.at, dict(row.counts), erased.runs, erased.outside, erased.bytes, why)

@@ -92,7 +92,7 @@ class PlaceAnswer(NamedTuple):
         return ("missing", self.reason_missing) if self.reason_missing else ("value", comparable(self.value))
 
 
-def said_at(
+def place_answers(
     study: Study, spot: FieldReference, labels: Iterable[Label], handed: Collection[tuple[str, str, int]]
 ) -> list[PlaceAnswer]:
     """What stands at a place of one unit, people first, by their codes; of people only what is handed in.

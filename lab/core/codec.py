@@ -164,11 +164,13 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
         _check_events(text, what)
         loader = _loader()(text)
         node = loader.get_single_node()
-        _Written(what).count(node)
+        _ExpandedYaml(what).count(node)
         value = None if node is None else loader.construct_document(node)
     except UnicodeDecodeError as error:
         raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
     except yaml.MarkedYAMLError as error:
+        if "nesting depth" in str(error.problem):  # newer versions of libyaml have a bound of their own
+            raise LabError(what, "is nested too deeply to be read") from error
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise LabError(what, f"is not YAML ({place}{error.problem})") from error
@@ -209,7 +211,7 @@ def _too_many_nodes(what: str) -> LabError:
     )
 
 
-class _Written:
+class _ExpandedYaml:
     """Counts the values of a YAML document as if its aliases and merges were written out, each node looked at once."""
 
     def __init__(self, what: str) -> None:

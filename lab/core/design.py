@@ -255,7 +255,7 @@ def _instead(head: Revision) -> str:
     return "Reopen takes it back into a draft." if head.state == "submitted" else "Submit it first."
 
 
-def taken_back(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
+def undo_target(head: Revision, fetch: Callable[[str], Revision]) -> Revision | None:
     """The draft that an undo after `head` would take back; None where there is none in this version's sitting."""
     at = head
     while at.undoes:
@@ -268,7 +268,7 @@ def taken_back(head: Revision, fetch: Callable[[str], Revision]) -> Revision | N
 
 def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revision | None:
     """The further revision that takes the last draft back; None where there is nothing to take back."""
-    last = taken_back(head, fetch)
+    last = undo_target(head, fetch)
     if last is None or not head.writable:
         return None
     before = fetch(last.supersedes[0]).design if last.supersedes else Design()

@@ -16,7 +16,7 @@ from lab.core.proofreading import (
     ProofreadPlace,
     Review,
     action_of,
-    standing_of,
+    proofreading_state,
 )
 from lab.core.step import Action
 from lab.core.trace import AnyEvent, Started, Step
@@ -113,7 +113,7 @@ def edit_rates(reviewed: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditR
     for demo, rows in reviewed:
         rows = list(rows)
         counts = rates.setdefault(demo.annotator.id, [0, 0, 0, 0])
-        proofreaders = standing_of(demo, rows).proofreaders
+        proofreaders = proofreading_state(demo, rows).proofreaders
         if len(proofreaders) < 2:
             continue
         counts[0] += 1

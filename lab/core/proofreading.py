@@ -218,7 +218,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
         raise LabError(what, "is a person's to give.")
     if by == demo.annotator.id:
         raise LabError(what, f"{by} recorded it; others proofread it.", "--as CODE says who you are.")
-    standing = standing_of(demo, rows)
+    standing = proofreading_state(demo, rows)
     sheet = ProofreadingSheet(demo, rows, by)
     if row.act == "undo":
         _check_undo(what, rows, row)
@@ -291,7 +291,7 @@ def _check_value(what: str, row: Review) -> None:
 # -- how it stands ---------------------------------------------------------------------------------------------
 
 
-def standing_of(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
+def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
     """How a demonstration stands by all rows on it, in whatever order they come."""
     ordered = valid(rows)
     proofreaders = tuple(dict.fromkeys(row.by.id for row in ordered if row.act == "commit"))[:2]
@@ -330,7 +330,7 @@ def standing_of(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
 def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
     """The rows that a person may see: their own, and everybody's once two have handed theirs in."""
     ordered = in_order(rows)
-    if len(standing_of(demo, ordered).proofreaders) >= 2:
+    if len(proofreading_state(demo, ordered).proofreaders) >= 2:
         return ordered
     return [row for row in ordered if row.by.id == by]
 

@@ -93,7 +93,7 @@ def plan(
             if more:
                 paints[seen.image] = (*paints.get(seen.image, ()), *more)
     for events in runs:
-        paints |= dict.fromkeys(_made_for_models(events, paints), (EVERYTHING,))
+        paints |= dict.fromkeys(_model_pictures(events, paints), (EVERYTHING,))
     return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
 
 
@@ -126,7 +126,7 @@ def spread(
     return planned._replace(paints=paints)
 
 
-def _made_for_models(events: Sequence[AnyEvent], paints: Mapping[str, object]) -> set[str]:
+def _model_pictures(events: Sequence[AnyEvent], paints: Mapping[str, object]) -> set[str]:
     screens = {seen.image for event in events for seen in observations(event) if seen.image}
     hashes: set[str] = set()
     begun = False
@@ -207,8 +207,8 @@ class Redactor:
             id=ids(row.id),
             trace=self.ids[row.trace],
             supersedes=ids(row.supersedes) if row.supersedes else None,
-            old=_said(row, row.old, cloak),
-            new=_said(row, row.new, cloak),
+            old=_covered_value(row, row.old, cloak),
+            new=_covered_value(row, row.new, cloak),
             note=cloak.mask(row.note),
         )
 
@@ -292,7 +292,7 @@ def _typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str]:
     return texts
 
 
-def _said(row: Review, value: Any, cloak: TextRedaction) -> Any:
+def _covered_value(row: Review, value: Any, cloak: TextRedaction) -> Any:
     """A value that was reviewed, covered; an action stays one."""
     if row.field == "action" and value is not None:
         return plain_value(cloak.cover(action_of(value)))

@@ -120,7 +120,7 @@ def _furthest(ways: _Ways) -> int:
 def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
     """The ways of parts one after the other; `after` is what then comes, nothing where the match is complete."""
     flat = _flat(parts)
-    whole, since = _Ways(steps=0), list[_Set | None]()
+    whole, since = _Ways(steps=0), list[_CharacterSet | None]()
     for at, part in enumerate(flat):
         rest = (*flat[at + 1 :], *after)
         ways = _part(part, rest if len(rest) <= _AHEAD else (*rest[:_AHEAD], _OTHER))
@@ -134,7 +134,7 @@ def _sequence(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
     return whole
 
 
-def _begins_outside(part: Part, since: Sequence[_Set | None]) -> bool:
+def _begins_outside(part: Part, since: Sequence[_CharacterSet | None]) -> bool:
     """Whether one of the characters before a repeat is none of its own: it then never runs over its own beginnings."""
     if str(part[0]) not in _REPEATS or len(part[1][2]) != 1:
         return False
@@ -200,7 +200,7 @@ def _repeat(kind: str, least: int, most: int, body: Sequence[Part], after: tuple
     return _capped(ways, one.free * most, most * one.steps, one.runs)
 
 
-class _Set(NamedTuple):
+class _CharacterSet(NamedTuple):
     """Characters that a part may begin with: these and those of these classes, or all others."""
 
     others: bool
@@ -208,8 +208,8 @@ class _Set(NamedTuple):
     classes: frozenset[str]
 
 
-_NOTHING = _Set(False, frozenset(), frozenset())
-_ALL = _Set(True, frozenset(), frozenset())
+_NOTHING = _CharacterSet(False, frozenset(), frozenset())
+_ALL = _CharacterSet(True, frozenset(), frozenset())
 _BESIDE = {
     frozenset(pair.split())
     for pair in ("DIGIT SPACE", "WORD SPACE", "SPACE NOT_SPACE", "DIGIT NOT_DIGIT", "WORD NOT_WORD", "DIGIT NOT_WORD")
@@ -220,7 +220,7 @@ _HOLDS: dict[str, Callable[[str], bool]] = {
 }  # fmt: skip
 
 
-def _firsts(parts: tuple[Part, ...]) -> _Set | None:
+def _firsts(parts: tuple[Part, ...]) -> _CharacterSet | None:
     """What parts may begin with; None where that is not told."""
     if not parts:
         return None
@@ -229,7 +229,7 @@ def _firsts(parts: tuple[Part, ...]) -> _Set | None:
         case "LITERAL":
             return _set([(kind, value)])
         case "NOT_LITERAL":
-            return _Set(True, frozenset(chr(value)), frozenset())
+            return _CharacterSet(True, frozenset(chr(value)), frozenset())
         case "ANY":
             return _ALL
         case "IN":
@@ -244,7 +244,7 @@ def _firsts(parts: tuple[Part, ...]) -> _Set | None:
     return None
 
 
-def _set(items: Sequence[Part]) -> _Set | None:
+def _set(items: Sequence[Part]) -> _CharacterSet | None:
     characters: set[str] = set()
     classes: set[str] = set()
     others = bool(items) and str(items[0][0]) == "NEGATE"
@@ -257,16 +257,16 @@ def _set(items: Sequence[Part]) -> _Set | None:
             classes.add(str(value).removeprefix("CATEGORY_"))
         else:
             return None
-    return _Set(others, frozenset(characters), frozenset(classes))
+    return _CharacterSet(others, frozenset(characters), frozenset(classes))
 
 
-def _both(one: _Set | None, other: _Set | None) -> _Set | None:
+def _both(one: _CharacterSet | None, other: _CharacterSet | None) -> _CharacterSet | None:
     if one is None or other is None or one.others or other.others:
         return None
-    return _Set(False, one.characters | other.characters, one.classes | other.classes)
+    return _CharacterSet(False, one.characters | other.characters, one.classes | other.classes)
 
 
-def _apart(one: _Set | None, other: _Set | None) -> bool:
+def _apart(one: _CharacterSet | None, other: _CharacterSet | None) -> bool:
     """Whether no character is in both, in whatever case."""
     if one is None or other is None or (one.others and other.others):
         return False
@@ -288,10 +288,10 @@ def _holds(name: str, char: str) -> bool:
     return not base or not char.isascii() if name.startswith("NOT_") else base
 
 
-def _lower(one: _Set) -> set[str]:
+def _lower(one: _CharacterSet) -> set[str]:
     return {char.lower() for char in one.characters}
 
 
-def _plain(one: _Set) -> bool:
+def _plain(one: _CharacterSet) -> bool:
     """Whether no letter in it has cases beyond ASCII, where one may stand for several."""
     return all(char.isascii() or char.lower() == char.upper() for char in one.characters)

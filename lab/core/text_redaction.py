@@ -63,7 +63,7 @@ class TextRedaction:
     def with_words(self, words: Iterable[str]) -> TextRedaction:
         """The same, and these words too; they are counted together."""
         more = [word for word in words if len(word.strip()) >= _LOCAL]
-        return _Counted(self, more) if more else self
+        return _CountingRedaction(self, more) if more else self
 
     def cover(self, value: Any, field: str = "") -> Any:
         """Any of our values without the words: structs, mappings (their keys too) and lists, as deep as they go.
@@ -99,7 +99,7 @@ class TextRedaction:
         return text if masked == text else masked
 
 
-class _Counted(TextRedaction):
+class _CountingRedaction(TextRedaction):
     """A cloak with more words, which counts for the one it was made from."""
 
     def __init__(self, first: TextRedaction, words: Iterable[str]) -> None:

@@ -28,7 +28,7 @@ _MOST = 1 << 20
 _starting = threading.Lock()
 
 
-class Listed(NamedTuple):
+class ListedPhone(NamedTuple):
     """One phone as the adb server lists it; `state` is adb's own word, `facts` its model, product, device."""
 
     serial: str
@@ -90,7 +90,7 @@ class Server(NamedTuple):
             _request(line, request, deadline, who or self.shown)
             return _block(line, deadline, who or self.shown)
 
-    def phones(self) -> list[Listed]:
+    def phones(self) -> list[ListedPhone]:
         """Every phone it knows, in its order."""
         return listed(self.ask("host:devices-l"))
 
@@ -139,7 +139,7 @@ class Server(NamedTuple):
             raise
         return line
 
-    def told(self, line: socket.socket, seconds: float) -> list[Listed]:
+    def told(self, line: socket.socket, seconds: float) -> list[ListedPhone]:
         """The next word on a tracking socket; `Trouble` where the server is gone or says nothing for so long."""
         return listed(_block(line, Deadline(seconds), self.shown))
 
@@ -160,21 +160,21 @@ class Server(NamedTuple):
         return line
 
 
-def listed(text: str) -> list[Listed]:
+def listed(text: str) -> list[ListedPhone]:
     """What `host:devices-l` or `host:track-devices` says, phone by phone."""
     return [device for line in text.splitlines() if (device := _listed(line)) is not None]
 
 
-def _listed(line: str) -> Listed | None:
+def _listed(line: str) -> ListedPhone | None:
     serial, _, rest = line.strip().partition("\t") if "\t" in line else line.strip().partition(" ")
     words = rest.strip()
     if not serial or not words:
         return None
     if words.startswith("no permissions"):
-        return Listed(serial, "no permissions", {})
+        return ListedPhone(serial, "no permissions", {})
     state, *pairs = words.split()
     facts = dict(pair.split(":", 1) for pair in pairs if ":" in pair)
-    return Listed(serial, state, facts)
+    return ListedPhone(serial, state, facts)
 
 
 def adb_program() -> str:

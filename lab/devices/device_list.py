@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.step import Point
-from lab.devices.adb_server import Listed, Server
+from lab.devices.adb_server import ListedPhone, Server
 from lab.devices.adb_states import away
 from lab.devices.screen_state import screen_state
 from lab.devices.selection import facts_of
@@ -54,10 +54,10 @@ def found(start: bool, server: Server | None = None) -> list[ListedDevice]:
     if not phones:
         return []
     with ThreadPoolExecutor(min(8, len(phones)), "adb devices") as asking:
-        return list(asking.map(lambda phone: _told(server, phone), phones))
+        return list(asking.map(lambda phone: _device(server, phone), phones))
 
 
-def screens(server: Server, phones: list[Listed]) -> dict[str, str]:
+def screens(server: Server, phones: list[ListedPhone]) -> dict[str, str]:
     """The state of each screen in a few words, by serial; of phones that are there and answer soon."""
     ready = [phone for phone in phones if phone.state == ON_LINE]
     if not ready:
@@ -67,7 +67,7 @@ def screens(server: Server, phones: list[Listed]) -> dict[str, str]:
     return {phone.serial: state_words for phone, state_words in zip(ready, words, strict=True)}
 
 
-def _screen(server: Server, phone: Listed) -> str:
+def _screen(server: Server, phone: ListedPhone) -> str:
     try:
         packets = "shell_v2" in server.features(phone.serial)
         shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
@@ -76,7 +76,7 @@ def _screen(server: Server, phone: Listed) -> str:
         return ""
 
 
-def _told(server: Server, phone: Listed) -> ListedDevice:
+def _device(server: Server, phone: ListedPhone) -> ListedDevice:
     """What one phone says of itself; one that does not answer is found all the same."""
     model = phone.facts.get("model", "").replace("_", " ")
     if phone.state != ON_LINE:

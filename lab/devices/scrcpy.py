@@ -31,7 +31,7 @@ _TOLD = 0.03
 """Seconds in which a refusal comes that the server printed before it answered."""
 
 
-class _Opened(NamedTuple):
+class _OpenSockets(NamedTuple):
     """The sockets of a session, greeted; `size` is the video's."""
 
     name: str
@@ -46,7 +46,7 @@ class Scrcpy:
     A phone that refuses touches says so only afterwards: the next touch, key or text then raises a `LabError`.
     """
 
-    def __init__(self, opened: _Opened, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
+    def __init__(self, opened: _OpenSockets, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
         self.name = opened.name
         """What the phone calls itself."""
         self.speech = speech
@@ -234,7 +234,7 @@ def _greeted(
     *,
     video: bool,
     control: bool,
-) -> _Opened:
+) -> _OpenSockets:
     """Connects video first, then control, and reads what the server says of itself before all else."""
     lines: list[socket.socket] = []
     try:
@@ -242,7 +242,7 @@ def _greeted(
             lines.append(_connected(open, f"localabstract:scrcpy_{scid:08x}", log, deadline, first=not lines))
         name = scrcpy_codec.name(exactly(lines[0], scrcpy_codec.NAME, deadline, WHO, sent=True))
         size = _video_size(lines[0], speech, deadline) if video else None
-        return _Opened(name, lines[0] if video else None, size, lines[-1] if control else None)
+        return _OpenSockets(name, lines[0] if video else None, size, lines[-1] if control else None)
     except BaseException:
         for line in lines:
             hang_up(line)

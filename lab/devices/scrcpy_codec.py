@@ -138,7 +138,7 @@ class UnknownMessage(NamedTuple):
     """A message that nothing here has asked for."""
 
 
-def told(kind: int, read: Callable[[int], bytes]) -> Clipboard | ClipboardAck | UnknownMessage:
+def device_message(kind: int, read: Callable[[int], bytes]) -> Clipboard | ClipboardAck | UnknownMessage:
     """The message that began with the byte `kind`; `read` gives exactly as many bytes more as it is asked for."""
     if kind == 0:
         (length,) = struct.unpack(">I", read(4))

@@ -8,7 +8,14 @@ import threading
 from collections.abc import Callable
 
 from lab.core.seams import Trouble
-from lab.devices.scrcpy_codec import Clipboard, ClipboardAck, UnknownMessage, get_clipboard, set_clipboard, told
+from lab.devices.scrcpy_codec import (
+    Clipboard,
+    ClipboardAck,
+    UnknownMessage,
+    device_message,
+    get_clipboard,
+    set_clipboard,
+)
 from lab.devices.scrcpy_stream import WHO, after_silence, over, the_rest
 from lab.devices.socket_io import Deadline, hang_up, send
 
@@ -99,7 +106,7 @@ class ControlSocket:
         kind = after_silence(self._line, 1)
         if not kind:
             return None
-        return told(kind[0], lambda count: the_rest(self._line, count))
+        return device_message(kind[0], lambda count: the_rest(self._line, count))
 
     def _end(self, trouble: Trouble) -> None:
         with self._change:

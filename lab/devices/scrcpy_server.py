@@ -138,12 +138,12 @@ def command(place: str, speech: Speech, scid: int, **options: str | int | bool) 
     meta = "send_stream_meta" if speech.sessions else "send_codec_meta"
     given: dict[str, str | int | bool] = {"scid": f"{scid:08x}", "log_level": "info", "tunnel_forward": True}
     given |= {"audio": False, meta: True, **options}
-    words = [f"{key}={_said(value)}" for key, value in given.items()]
+    words = [f"{key}={_option_value(value)}" for key, value in given.items()]
     run = f"CLASSPATH={place} app_process / com.genymobile.scrcpy.Server {speech.version}"
     return " ".join([run, *words]) + f"; rm -f {place}"
 
 
-def _said(value: str | int | bool) -> str:
+def _option_value(value: str | int | bool) -> str:
     word = str(value).lower() if isinstance(value, bool) else str(value)
     assert re.fullmatch(r"[\w.-]*", word), "it stands bare in a shell's line"
     return word

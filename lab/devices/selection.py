@@ -8,7 +8,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Point
 from lab.core.trace import DeviceInfo
-from lab.devices.adb_server import Listed, Server
+from lab.devices.adb_server import ListedPhone, Server
 from lab.devices.adb_states import away, is_address
 from lab.devices.shell import Shell, line_of
 from lab.devices.tracker import ON_LINE, PASSING
@@ -50,7 +50,7 @@ def _await(server: Server, serial: str, seconds: float) -> None:
         time.sleep(_LOOK)
 
 
-def _only(phones: list[Listed]) -> str:
+def _only(phones: list[ListedPhone]) -> str:
     ready = [phone.serial for phone in phones if phone.state == ON_LINE]
     if len(ready) == 1:
         return ready[0]
@@ -63,11 +63,11 @@ def _only(phones: list[Listed]) -> str:
     raise LabError("phone", f"there are {len(ready)} on the line.", f"Say which: {plain(', '.join(ready))}.")
 
 
-def _state(phones: list[Listed], serial: str) -> str:
+def _state(phones: list[ListedPhone], serial: str) -> str:
     return next((phone.state for phone in phones if phone.serial == serial), "gone")
 
 
-def _listing(phones: list[Listed]) -> str:
+def _listing(phones: list[ListedPhone]) -> str:
     some = ", ".join(plain(f"{phone.serial} ({phone.state})", lines=False) for phone in phones)
     return f"There is {some}." if some else "It has none: plug it in with USB debugging on, or name HOST:PORT."
 

@@ -59,7 +59,7 @@ class FrameStream:
             tree = self._dumping.tree(self._shown)
             if tree is not None and self._shown is not None:
                 yield self._show(self._shown._replace(tree=tree, at=self._source.answered))
-            elif (frame := self._again()) is not None:
+            elif (frame := self._repeated_frame()) is not None:
                 yield self._show(frame)
 
     def _changed(self, seen: VideoPicture) -> Frame:
@@ -78,7 +78,7 @@ class FrameStream:
             return False
         return alike(self._first.picture.planes(), pixels.picture.planes())
 
-    def _again(self) -> Frame | None:
+    def _repeated_frame(self) -> Frame | None:
         """The same frame as one of now, about once a second, where the phone has given a sign of life since."""
         shown = self._shown
         if shown is None or time.monotonic() - shown.at < _ALIVE:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lab.core.adjudication import Means, Move, PlaceAnswer, Settlement, SignedSettlement, majority_of, masks, said_at
+from lab.core.adjudication import (
+    Means,
+    Move,
+    PlaceAnswer,
+    Settlement,
+    SignedSettlement,
+    majority_of,
+    masks,
+    place_answers,
+)
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
 from lab.core.label_rules import check_value
@@ -105,8 +114,10 @@ class AdjudicationSession:
         labels = list(self.store.labels.read(self.study, unit.id))
         handed = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
         settled = self.store.adjudications.settled(self.study, unit.id)
-        answers = said_at(self.study, spot, labels, handed)
-        letters = masks(self.study, unit.id, [one.rater for one in self._all_said(unit, labels, handed) if one.person])
+        answers = place_answers(self.study, spot, labels, handed)
+        letters = masks(
+            self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, handed) if one.person]
+        )
         open_ones = self._open(unit, labels, handed, settled)
         shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
         voices = sorted(
@@ -143,8 +154,8 @@ class AdjudicationSession:
             for field in fields
         ]
 
-    def _all_said(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
-        return [one for spot in self.places(unit) for one in said_at(self.study, spot, labels, handed)]
+    def _all_answers(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[PlaceAnswer]:
+        return [one for spot in self.places(unit) for one in place_answers(self.study, spot, labels, handed)]
 
     def _open(
         self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]],
@@ -154,7 +165,7 @@ class AdjudicationSession:
         texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
         places = []
         for spot in self.places(unit):
-            words = {one.word for one in said_at(self.study, spot, labels, handed) if one.person}
+            words = {one.word for one in place_answers(self.study, spot, labels, handed) if one.person}
             if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
                 places.append(spot)
         return places

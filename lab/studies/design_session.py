@@ -13,8 +13,8 @@ from lab.core.design import (
     following,
     items,
     subject_of,
-    taken_back,
     undo,
+    undo_target,
 )
 from lab.core.errors import LabError
 from lab.core.task import Actor, Task
@@ -113,7 +113,7 @@ class DesignSession:
             self.load()
             return "took back what was not in the file"
         head = self.head
-        if head is None or taken_back(head, self.store.designs.revision) is None:
+        if head is None or undo_target(head, self.store.designs.revision) is None:
             return ""
         back = undo(head, self.person, self.store.designs.revision)
         if back is None:

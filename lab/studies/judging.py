@@ -301,7 +301,7 @@ class JudgingJob:
 
     def _keep(self, work: _Work, places: Sequence[JudgedPlace]) -> None:
         """Writes a sheet and hands it in; the first label has the cost of all."""
-        says = [self._said(work, place, first=not n) for n, place in enumerate(places)]
+        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
         try:
             self.store.labels.record_each(self.study, work.unit, self.judge, work.run, says)
             row = LabelRow(work.unit.id, run=work.run, commit=True)
@@ -314,7 +314,7 @@ class JudgingJob:
             return
         self._done += 1
 
-    def _said(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+    def _label_maker(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
         study, protocol = self.study, self.study.protocol
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
         label = Label(

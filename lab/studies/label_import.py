@@ -98,12 +98,12 @@ class RowImport:
         if isinstance(placed, LabelDone):
             return placed
         try:
-            return self._taken(placed)
+            return self._imported(placed)
         except LabError as error:
             problem = error.sentence if error.title != placed.where else error.said
             return LabelDone(placed.where, "refused", placed.row.unit, error=problem)
 
-    def _taken(self, placed: NumberedRow) -> LabelDone:
+    def _imported(self, placed: NumberedRow) -> LabelDone:
         row, where = placed.row, placed.where
         self._check_fits(row, where)
         rater = self._actor(row, where)
@@ -201,7 +201,7 @@ class RowImport:
             return label if new else None
 
         def answer(placed: PlacedAnswer) -> Callable[[Sheet], Label | None]:
-            fields = self._said(placed, unit, where)
+            fields = self._label_values(placed, unit, where)
 
             def make(sheet: Sheet) -> Label | None:
                 spot = FieldReference(placed.target, placed.field)
@@ -231,7 +231,7 @@ class RowImport:
             return [undo]
         return [answer(placed) for placed in answers(row, self.study.protocol, unit, where)]
 
-    def _said(self, placed: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
+    def _label_values(self, placed: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
         """An answer as a label holds it."""
         field = self.study.protocol.field(placed.field)
         assert field is not None

@@ -19,7 +19,7 @@ from lab.core.proofreading import (
     action_of,
     plain_value,
     proof_of,
-    standing_of,
+    proofreading_state,
     valid,
     visible,
 )
@@ -54,7 +54,7 @@ class ProofreadingSession:
 
     @property
     def standing(self) -> ProofreadingState:
-        return standing_of(self.demo, self.rows)
+        return proofreading_state(self.demo, self.rows)
 
     @property
     def writable(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.private_text import suspects
-from lab.core.proofreading import Proof, ProofreadingSheet, ProofreadPlace, Review, State, standing_of
+from lab.core.proofreading import Proof, ProofreadingSheet, ProofreadPlace, Review, State, proofreading_state
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -45,7 +45,7 @@ def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
         if id in archived:
             continue
         proof, rows = store.reviews.proof(id), store.reviews.of_run(id)
-        standing, sheet = standing_of(proof, rows), ProofreadingSheet(proof, rows, person)
+        standing, sheet = proofreading_state(proof, rows), ProofreadingSheet(proof, rows, person)
         queue.append(
             WaitingDemonstration(
                 id=id,

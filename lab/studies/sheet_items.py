@@ -106,10 +106,10 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
 
 def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[AnswerChoice]:
     """The flags beside an item that have a digit of their own."""
-    return [AnswerChoice(flag.key, flag.id, flag_said(flag, protocol, locale)) for flag in item.flags if flag.key]
+    return [AnswerChoice(flag.key, flag.id, flag_name(flag, protocol, locale)) for flag in item.flags if flag.key]
 
 
-def flag_said(flag: Field, protocol: Protocol, locale: str = "en") -> str:
+def flag_name(flag: Field, protocol: Protocol, locale: str = "en") -> str:
     """What a flag is called, in a word or two."""
     return plain(protocol.said(locale, f"{flag.id}.says", flag.shown), lines=False)
 

@@ -8,7 +8,7 @@ from lab.core.label import Missing
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Protocol
 from lab.runs.descriptions import one_line
-from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, choices_of, flag_said, flags_of, title_of
+from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, choices_of, flag_name, flags_of, title_of
 
 SURES = 5
 """How many degrees of being sure there are, from 0 to 1 in equal steps."""
@@ -40,7 +40,7 @@ class Wording(NamedTuple):
         return flags_of(item, self.protocol, self.locale)
 
     def flag(self, flag: Field) -> str:
-        return one_line(flag_said(flag, self.protocol, self.locale), 24)
+        return one_line(flag_name(flag, self.protocol, self.locale), 24)
 
     def sheet(self, key: str, *of: object) -> str:
         """What every sheet says."""

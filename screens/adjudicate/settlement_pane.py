@@ -271,7 +271,7 @@ class SettlePane(Vertical):
         draft.value, draft.missing = value, missing
         if means is not None:
             draft.means = means
-        elif draft.means == "majority" and (most is None or _said(value, missing).word != most.word):
+        elif draft.means == "majority" and (most is None or _anonymous_answer(value, missing).word != most.word):
             draft.means = "adjudicator"
         self.renew()
 
@@ -440,5 +440,5 @@ class SettlePane(Vertical):
         self.post_message(self.Settled(withdrawn))
 
 
-def _said(value: Any, missing: Missing | None) -> PlaceAnswer:
+def _anonymous_answer(value: Any, missing: Missing | None) -> PlaceAnswer:
     return PlaceAnswer(Actor("human", ""), value, missing)

@@ -52,7 +52,7 @@ def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
     return SheetItem(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
 
 
-def said_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
+def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
     """An answer, or the reason for none."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
 
@@ -100,12 +100,12 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
-    return ", ".join(so_many(one.people, said_words(way, item, one.value, one.reason)) for one in counts)
+    return ", ".join(so_many(one.people, answer_words(way, item, one.value, one.reason)) for one in counts)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
     """What is settled, and how."""
-    return f"{said_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
+    return f"{answer_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
 
 
 _MEANS: Mapping[Means, str] = {
@@ -137,7 +137,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
     """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
-    words = [said_words(way, item, answer.value, answer.reason_missing)]
+    words = [answer_words(way, item, answer.value, answer.reason_missing)]
     if label is not None and label.evidence and case.unit.runs:
         words.append(place_words(way, case.unit, label.evidence))
     words += [f"+{_flag(way, flag)}" for flag in voice.flags]
@@ -146,7 +146,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, moved: Mov
     if label is not None and (label.note or label.cites):
         words.append("✎")
     if moved is not None:
-        words.append(f"→ {said_words(way, item, moved.now, None)}")
+        words.append(f"→ {answer_words(way, item, moved.now, None)}")
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
@@ -185,7 +185,7 @@ def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str
 
 
 def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
-    answer = said_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
+    answer = answer_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
     parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
     parts += _moved(way, item, draft.moves)
@@ -204,7 +204,7 @@ def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tup
 
 
 def _value(way: Wording, item: SheetItem, value: Any) -> str:
-    return said_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
+    return answer_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
 
 
 # -- around it ---------------------------------------------------------------------------------------------------

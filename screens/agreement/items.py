@@ -43,7 +43,7 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
     def says(self) -> str:
         """The item under the cursor in full."""
         one = self.current
-        return f"{one_line(one.unit)}  {one_line(one.about)}\n{said_words(one.said)}" if one is not None else ""
+        return f"{one_line(one.unit)}  {one_line(one.about)}\n{answers_words(one.said)}" if one is not None else ""
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """The columns of a table of that width; what items are about only where any says it."""
@@ -55,10 +55,10 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
                 return one_line(short_id(one.unit))
             case "about":
                 return one_line(one.about)
-        return said_words(one.said)
+        return answers_words(one.said)
 
 
-def said_words(answers: Sequence[DisputedAnswer]) -> str:
+def answers_words(answers: Sequence[DisputedAnswer]) -> str:
     """What was said of an item, what most said first: `completed: R1@7 R2@7 | not completed: R3@9`."""
     groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.says)]
     return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater, them))}" for says, them in groups)

@@ -113,11 +113,11 @@ def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> C
         parts.append((f"\n“{plain(text)}”", ""))
     if "answer" in waiting:
         parts.append((f"\nnot yet given: “{plain(waiting['answer'])}”", WARNING))
-    parts.append((_said_beside(way, sheet, head, waiting), MUTED))
+    parts.append((_details(way, sheet, head, waiting), MUTED))
     return Content.assemble(*parts)
 
 
-def _said_beside(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
+def _details(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
     """What goes with an answer: its note, what it cites, how sure, where; `waiting` goes with it once it is given."""
     note = waiting.get("note") or (head.note if head is not None else "")
     cites = waiting.get("cites") or (head.cites if head is not None else "")
@@ -179,7 +179,7 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
         item = items.get(one.spot)
         name = way.title(item) if item is not None else one.spot.field
         gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
-        text = "nothing" if one.said is None else str(one.said) if item is None else _said(way, item, one.said)
+        text = "nothing" if one.said is None else str(one.said) if item is None else _value_words(way, item, one.said)
         sign = ("✓ ", SUCCESS) if one.right else ("✗ ", ERROR)
         answers = f"   {text}\n" if one.right else f"   you: {text}\n   right: {gold}\n"
         parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
@@ -192,6 +192,6 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
     return Content.assemble(*parts)
 
 
-def _said(way: Wording, item: SheetItem, value: Any) -> str:
+def _value_words(way: Wording, item: SheetItem, value: Any) -> str:
     reason = next((reason for reason, words in MISSING.items() if words == value), None)
     return way.reason(reason) if reason is not None else value_words(way, item, value)

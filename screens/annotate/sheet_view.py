@@ -322,7 +322,7 @@ class SheetView(Vertical):
         self.wrong.say(Content.styled(wrong, ERROR))
         self.wrong.display = bool(wrong)
         if item is None:
-            text = self._all_said()
+            text = self._open_count()
             self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
             self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else text)
             self.take_room()
@@ -354,13 +354,13 @@ class SheetView(Vertical):
                 items_left.append(Evidence(place, box, str(item.number or "")))  # type: ignore[arg-type]
         return items_left
 
-    def _all_said(self) -> str:
+    def _open_count(self) -> str:
         """Whether all is answered, or what is still open."""
         if left := len(self.sheet.unanswered):
             return self.way.sheet("_some_open", left)
         unsaid = {*may_stay_open(self.sheet)}
         asks = [self.way.ask(item) for item in self.items.items if item.spot in unsaid]
-        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
+        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_open_count")
 
     def go_on(self, spot: FieldReference) -> None:
         """Goes to what is to be answered after a place: all that must be, and once by what may stay open."""

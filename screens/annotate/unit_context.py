@@ -173,11 +173,13 @@ def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Con
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
     if "actions" in shows:
         return step_pane.step_sheet(event, thought_last=True)
-    parts = [part for title, text in _said(event) if text for part in ((f"{title}\n", HEADING), (f"{text}\n\n", ""))]
+    parts = [
+        part for title, text in _step_sections(event) if text for part in ((f"{title}\n", HEADING), (f"{text}\n\n", ""))
+    ]
     return Content.assemble(*parts, ("" if parts else "What was done is not shown.\n\n", MUTED))
 
 
-def _said(event: Step | Asked) -> Iterator[tuple[str, str]]:
+def _step_sections(event: Step | Asked) -> Iterator[tuple[str, str]]:
     """What is left to be told of a step whose action is hidden."""
     yield "Instruction", plain(event.proposed.instruction.strip())
     yield "Thought", plain(event.proposed.thought.strip())

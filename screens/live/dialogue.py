@@ -75,12 +75,12 @@ class Dialogue(Vertical):
         match event:
             case Asked():
                 kind = "says" if event.question.kind == "propose" else "asks"
-                self._add(self._said("agent", kind, event.at, event.question.text), "-agent")
+                self._add(self._utterance("agent", kind, event.at, event.question.text), "-agent")
                 if self._knows and event.proposed.thought:
                     self._add(_thought(event.proposed.thought), "-thought")
             case Answered():
                 self.question_open(False)
-                self._add(self._said("you", _verb(event.reply), event.at, event.reply.text), "-person")
+                self._add(self._utterance("you", _verb(event.reply), event.at, event.reply.text), "-person")
             case Step() if self._knows and event.question is None:
                 self._add(_step(event), "-step")
             case Paused() | Resumed() if self._knows or event.by.kind == "human":
@@ -100,7 +100,7 @@ class Dialogue(Vertical):
             self._silence.display = False
             self._transcript.mount(entry)
 
-    def _said(self, who: str, verb: str, at: str, words: str) -> Text:
+    def _utterance(self, who: str, verb: str, at: str, words: str) -> Text:
         text = Text()
         text.append(f"{who} {verb}", style="bold")
         text.append(f"  {self._clock.shown(at)}", style="dim")

@@ -21,7 +21,7 @@ from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
-from screens.live.words import said
+from screens.live.words import translated
 from screens.widgets.card import Card, CardText
 
 _SETTLE = 0.4
@@ -42,7 +42,7 @@ class AnswerRow(Choices):
         """Enter was pressed while nothing was marked."""
 
     def label(self, choice: Choice) -> str:
-        return said(self.locale, choice.id)
+        return translated(self.locale, choice.id)
 
     def action_send(self) -> None:
         if self.cursor < 0:
@@ -134,7 +134,7 @@ class OpenQuestion(Card):
         # At once, and not with the next styles: what is not displayed cannot be given the focus.
         self.display, self._row.display = True, proposal
         self.locale = row.locale = getattr(self.app, "run_locale", "en")
-        self.border_title = said(self.locale, "says" if proposal else "asks")
+        self.border_title = translated(self.locale, "says" if proposal else "asks")
         self._asked.show(Text(plain(question.text)))
         self._options.show(Text("\n".join(f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1))))
         self._options.display = bool(question.options)
@@ -143,7 +143,7 @@ class OpenQuestion(Card):
         field.digits = 0 if proposal else len(question.options)
         field.load_text(draft)
         field.move_cursor(field.document.end)
-        field.placeholder = said(self.locale, "remark" if proposal else "answer")
+        field.placeholder = translated(self.locale, "remark" if proposal else "answer")
         give_keys(row if proposal else field)
         row.appear()
         self._tell()
@@ -189,7 +189,7 @@ class OpenQuestion(Card):
     def return_to(self, away: str) -> None:
         """Puts the keys where the answer is given; where they are there already, says why, and what leads `away`."""
         if self.has_focus_within:
-            self._tell(said(self.locale, "waits") + away)
+            self._tell(translated(self.locale, "waits") + away)
         self.focus_answer()
 
     def seen(self) -> None:
@@ -236,12 +236,12 @@ class OpenQuestion(Card):
     @on(Choices.Early)
     def _early(self, event: Choices.Early) -> None:
         event.stop()
-        self._tell(said(self.locale, "early"))
+        self._tell(translated(self.locale, "early"))
 
     @on(AnswerRow.Unmarked)
     def _unmarked(self, event: AnswerRow.Unmarked) -> None:
         event.stop()
-        self._tell(said(self.locale, "undecided", keys=self._keys))
+        self._tell(translated(self.locale, "undecided", keys=self._keys))
 
     @on(Choices.Picked)
     def _picked(self, event: Choices.Picked) -> None:
@@ -267,12 +267,12 @@ class OpenQuestion(Card):
         elif self._field.text.strip():
             self._send(self.question)
         else:
-            self._tell(said(self.locale, "untyped"))
+            self._tell(translated(self.locale, "untyped"))
 
     def _send(self, question: Question) -> None:
         reply = self._reply(question)
         self._row.disabled = self._field.disabled = True
-        self._tell(said(self.locale, "sending"))
+        self._tell(translated(self.locale, "sending"))
         self.post_message(self.Sent(question, reply))
 
     def _reply(self, question: Question) -> Reply:
@@ -321,10 +321,10 @@ class OpenQuestion(Card):
 
     def _hint(self) -> str:
         if not self._proposal:
-            return said(self.locale, "sends answer")
+            return translated(self.locale, "sends answer")
         if self._answers and self._field.has_focus:
-            return said(self.locale, "in words")
+            return translated(self.locale, "in words")
         if self._field.has_focus:
-            return said(self.locale, "a remark")
-        remark = said(self.locale, "with remark" if self._field.text.strip() else "to remark")
-        return said(self.locale, "one key", remark=remark)
+            return translated(self.locale, "a remark")
+        remark = translated(self.locale, "with remark" if self._field.text.strip() else "to remark")
+        return translated(self.locale, "one key", remark=remark)

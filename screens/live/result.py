@@ -12,7 +12,7 @@ from lab.core.step import Spent
 from lab.core.trace import Ended
 from lab.runs.descriptions import score_words, spent_words, status_words
 from screens.key_names import give_keys, with_keys
-from screens.live.words import said
+from screens.live.words import translated
 from screens.widgets.card import Card, CardText
 
 THANKS = "Thank you, this run is over."
@@ -42,9 +42,9 @@ class ReadFirstCard(Card, can_focus=True):
 
     def open(self, locale: str) -> None:
         """Says, in that language, what is to be read, and takes the keys."""
-        self.border_title = said(locale, "before")
-        self._words.show(Text(with_keys(self, said(locale, "read first"))))
-        self._next.update(with_keys(self, said(locale, "begins")))
+        self.border_title = translated(locale, "before")
+        self._words.show(Text(with_keys(self, translated(locale, "read first"))))
+        self._next.update(with_keys(self, translated(locale, "begins")))
         self.display = True
         give_keys(self)
 

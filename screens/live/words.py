@@ -53,7 +53,7 @@ _ZH = {
 _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
-def said(locale: str, key: str, **values: object) -> str:
+def translated(locale: str, key: str, **values: object) -> str:
     """A sentence of Live in that locale."""
     return phrase(_BY_LOCALE, locale, key, **values)
 

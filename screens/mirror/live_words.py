@@ -126,7 +126,7 @@ class LiveWords:
                 self._read = frame.number, text.tree if text is not None else UiTree()
                 self._put(newest._replace(tree=self._read[1]))
                 return
-        standing = _standing(frame, newest, text) if text is not None else None
+        standing = _still_valid(frame, newest, text) if text is not None else None
         with self._change:
             if standing is not None and standing.lines and self._newest is newest and self._reads:
                 self._put(newest._replace(tree=standing.tree))
@@ -154,7 +154,7 @@ def _scale(frame: Frame) -> tuple[float, float]:
     return space[0] / frame.size[0], space[1] / frame.size[1]
 
 
-def _standing(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None:
+def _still_valid(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None:
     """Those lines whose pixels in the newest frame are what they were in the one that was read."""
     import numpy as np
 

@@ -14,7 +14,7 @@ from lab.core.plain_text import plain
 from lab.core.task import Persona
 from lab.studies.play_session import Participation, PlayPosition, QuizState
 from screens.live.seat_pane import facts
-from screens.play.words import said
+from screens.play.words import translated
 
 _FORMS = {"trigger", "action"}
 """Parts of a profile's form that say nothing to who reads it."""
@@ -42,7 +42,9 @@ def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]
             return consent_page(part)
         case "refused":
             return ParticipantPage(
-                said(locale, "refused"), Text(keyed(said(locale, "refused.says"))), (said(locale, "reread"),)
+                translated(locale, "refused"),
+                Text(keyed(translated(locale, "refused.says"))),
+                (translated(locale, "reread"),),
             )
         case "card":
             return card_page(part, here)
@@ -52,16 +54,20 @@ def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]
         case "brief":
             return brief_page(locale, here)
         case "run":
-            return ParticipantPage(said(locale, "run"), Text(said(locale, "run.says")), (said(locale, "to run"),))
-        case "done":
-            again = (said(locale, "again.consent"),)
             return ParticipantPage(
-                said(locale, "done"), _lines(keyed(said(locale, "done.says", count=here.of)), _code(part)), again
+                translated(locale, "run"), Text(translated(locale, "run.says")), (translated(locale, "to run"),)
+            )
+        case "done":
+            again = (translated(locale, "again.consent"),)
+            return ParticipantPage(
+                translated(locale, "done"),
+                _lines(keyed(translated(locale, "done.says", count=here.of)), _code(part)),
+                again,
             )
         case _:
             code = part.person.id
             return ParticipantPage(
-                said(locale, "nothing"), _lines(said(locale, "nothing.says", code=code), _code(part))
+                translated(locale, "nothing"), _lines(translated(locale, "nothing.says", code=code), _code(part))
             )
 
 
@@ -70,19 +76,23 @@ def consent_page(part: Participation) -> ParticipantPage:
     locale = part.locale
     body = _lines(plain(part.consent).strip(), _code(part))
     return ParticipantPage(
-        said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False, long=True
+        translated(locale, "consent"),
+        body,
+        (translated(locale, "agree"), translated(locale, "refuse")),
+        marked=False,
+        long=True,
     )
 
 
 def reread_page(part: Participation, here: PlayPosition, what: str) -> ParticipantPage:
     """What was agreed to (`consent`), or who is played (`card`), read once more; it leads back to where one was."""
     locale = part.locale
-    back = (said(locale, "back"),)
+    back = (translated(locale, "back"),)
     if what == "consent":
         return ParticipantPage(
-            said(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
+            translated(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
         )
-    return ParticipantPage(said(locale, "card"), facts(_persona(here).facts), back, long=True)
+    return ParticipantPage(translated(locale, "card"), facts(_persona(here).facts), back, long=True)
 
 
 def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
@@ -90,33 +100,33 @@ def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
     locale, persona = part.locale, _persona(here)
     name, stands = plain(persona.name, lines=False), part.quizzed(persona)
     if stands.missed is None:
-        head = said(locale, "card.says", name=name, count=stands.asked)
+        head = translated(locale, "card.says", name=name, count=stands.asked)
     else:
         needed = ceil(bar_of(part.study.bar) * stands.asked)
         right = round(stands.missed * stands.asked)
-        head = said(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
+        head = translated(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
     body = Group(Text(head + "\n"), facts(persona.facts))
-    return ParticipantPage(said(locale, "card"), body, (said(locale, "ready"),), long=True)
+    return ParticipantPage(translated(locale, "card"), body, (translated(locale, "ready"),), long=True)
 
 
 def quiz_page(locale: str, persona: Persona, stands: QuizState) -> ParticipantPage:
     """One question, from memory."""
     item = stands.waiting[0]
-    body = Text(said(locale, "quiz.ask", name=plain(persona.name, lines=False)) + "\n\n")
+    body = Text(translated(locale, "quiz.ask", name=plain(persona.name, lines=False)) + "\n\n")
     body.append(asked_words(item), style="bold")
-    body.append("\n\n" + said(locale, "quiz.left", left=len(stands.waiting)), style="dim not bold")
+    body.append("\n\n" + translated(locale, "quiz.left", left=len(stands.waiting)), style="dim not bold")
     return ParticipantPage(
-        said(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False
+        translated(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False
     )
 
 
 def wrong_page(locale: str, item: QuizItem) -> ParticipantPage:
     """What would have been right."""
     body = Text(asked_words(item) + "\n\n", style="bold")
-    body.append(said(locale, "wrong.says") + "\n", style="not bold")
+    body.append(translated(locale, "wrong.says") + "\n", style="not bold")
     body.append(plain(item.answer))
-    body.append("\n\n" + said(locale, "wrong.again"), style="dim not bold")
-    return ParticipantPage(said(locale, "wrong"), body, (said(locale, "go on"),))
+    body.append("\n\n" + translated(locale, "wrong.again"), style="dim not bold")
+    return ParticipantPage(translated(locale, "wrong"), body, (translated(locale, "go on"),))
 
 
 def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
@@ -124,17 +134,17 @@ def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
     play = here.play
     task, persona = play.task, play.persona
     name = plain(persona.name, lines=False) if persona is not None else ""
-    rest = said(locale, "brief.rest", done=here.number - 1, of=here.of) + "\n\n" if here.number > 1 else ""
-    body = Text(rest + (said(locale, "brief.who", name=name) if name else said(locale, "brief.nobody")))
+    rest = translated(locale, "brief.rest", done=here.number - 1, of=here.of) + "\n\n" if here.number > 1 else ""
+    body = Text(rest + (translated(locale, "brief.who", name=name) if name else translated(locale, "brief.nobody")))
     if task.instruction:
-        body.append("\n\n" + said(locale, "brief.asked") + "\n")
+        body.append("\n\n" + translated(locale, "brief.asked") + "\n")
         body.append(plain(task.instruction), style="bold")
     else:
-        body.append("\n\n" + said(locale, "brief.unasked"))
-    body.append("\n\n" + said(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
-    body.append("\n\n" + said(locale, "brief.do"))
-    again = [said(locale, f"again.{what}") for what in rereadable(here)]
-    return ParticipantPage(said(locale, "brief"), body, (said(locale, "begin"), *again))
+        body.append("\n\n" + translated(locale, "brief.unasked"))
+    body.append("\n\n" + translated(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
+    body.append("\n\n" + translated(locale, "brief.do"))
+    again = [translated(locale, f"again.{what}") for what in rereadable(here)]
+    return ParticipantPage(translated(locale, "brief"), body, (translated(locale, "begin"), *again))
 
 
 def rereadable(here: PlayPosition) -> tuple[str, ...]:
@@ -148,10 +158,10 @@ def rereadable(here: PlayPosition) -> tuple[str, ...]:
 
 def where_words(part: Participation, here: PlayPosition, page: str = "") -> str:
     """Where a participant is, in a few words; `page` is the title of what they read there."""
-    stage = page or said(part.locale, here.stage)
+    stage = page or translated(part.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):
         return stage
-    return f"{said(part.locale, 'task of', number=here.number, of=here.of)} · {stage}"
+    return f"{translated(part.locale, 'task of', number=here.number, of=here.of)} · {stage}"
 
 
 def _persona(here: PlayPosition) -> Persona:
@@ -170,7 +180,7 @@ def asked_words(item: QuizItem) -> str:
 
 
 def _code(part: Participation) -> str:
-    return said(part.locale, "code", code=part.person.id)
+    return translated(part.locale, "code", code=part.person.id)
 
 
 def _lines(*parts: str) -> Text:

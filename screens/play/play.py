@@ -41,7 +41,7 @@ from screens.play.pages import (
     where_words,
     wrong_page,
 )
-from screens.play.words import said
+from screens.play.words import translated
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class PlayScreen(Screen[None]):
             return ""
         study = self.part.study
         title = plain(study.title or study.id, lines=False)
-        return said(self.part.locale, "lobby", title=title, where=self.where)
+        return translated(self.part.locale, "lobby", title=title, where=self.where)
 
     def go(self) -> None:
         """Shows the page of the place where the participant stands."""
@@ -211,7 +211,7 @@ class PlayScreen(Screen[None]):
             return
         study, minutes = self.part.study, int(self._attendance.pace.worked // 60)
         parts = [study.title or study.id, self.part.person.id, where_words(self.part, self.here, page)]
-        parts += [said(self.part.locale, "minutes", minutes=minutes)] if minutes else []
+        parts += [translated(self.part.locale, "minutes", minutes=minutes)] if minutes else []
         self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
     def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
@@ -251,7 +251,7 @@ class PlayScreen(Screen[None]):
     def _more(self) -> None:
         """Whether the page goes on below what is seen."""
         left = self._lines_below
-        words = said(self.part.locale, "more", count=left) if left and self.part is not None else ""
+        words = translated(self.part.locale, "more", count=left) if left and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
         self.refresh_bindings()
 
@@ -307,12 +307,12 @@ class PlayScreen(Screen[None]):
     @on(Answers.Early)
     def _early(self) -> None:
         if self.part is not None:
-            self._say(said(self.part.locale, "early"))
+            self._say(translated(self.part.locale, "early"))
 
     @on(Answers.Unmarked)
     def _unmarked(self) -> None:
         if self.part is not None:
-            self._say(said(self.part.locale, "unmarked"))
+            self._say(translated(self.part.locale, "unmarked"))
 
     @on(Answers.Picked)
     def _picked(self, message: Answers.Picked) -> None:
@@ -371,8 +371,8 @@ class PlayScreen(Screen[None]):
         assert part is not None
         assert here is not None
         app.came_from["live"] = "play"
-        app.after_run, app.run_locale = said(part.locale, "after run"), part.locale
-        app.leaving = said(part.locale, "leaving"), said(part.locale, "leaving.keys")
+        app.after_run, app.run_locale = translated(part.locale, "after run"), part.locale
+        app.leaving = translated(part.locale, "leaving"), translated(part.locale, "leaving.keys")
         if app.run_is_live:
             self.app.switch_mode("live")
             return
@@ -388,7 +388,7 @@ class PlayScreen(Screen[None]):
         session.open(here.assignment)
         self.sheet.display = True
         self.sheet.unseen = frozenset() if here.play.mirror else _OF_PHONE
-        self.sheet.title = said(self.part.locale, "questions")
+        self.sheet.title = translated(self.part.locale, "questions")
         self.sheet.open(session)
 
     @on(SheetPane.HandedIn)
@@ -404,7 +404,7 @@ class PlayScreen(Screen[None]):
             self.action_guide()
         elif message.what == "undo" and self.part is not None:
             forward = self.part.study.protocol.forward
-            self.sheet.say(said(self.part.locale, "no way back" if forward else "nothing back"))
+            self.sheet.say(translated(self.part.locale, "no way back" if forward else "nothing back"))
 
     def action_guide(self) -> None:
         """What is asked, and what each answer of the current question means; that it was read is kept."""

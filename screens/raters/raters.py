@@ -159,7 +159,7 @@ class RatersScreen(Screen[None]):
     def tell(self) -> None:
         """The title, what is under the cursor in full, and what Enter does."""
         self.query_one("#raters-title", StatusLine).say(Content(self._title()))
-        self.query_one("#raters-said", StatusLine).say(Content(self._said()))
+        self.query_one("#raters-said", StatusLine).say(Content(self._current_words()))
         self.query_one("#raters-next", StatusLine).say(Content("   ".join(filter(None, (self._state(), self._next())))))
         self.refresh_bindings()
 
@@ -173,7 +173,7 @@ class RatersScreen(Screen[None]):
         parts = ["Raters", one_line(self.study.name, 40), ", ".join(of), one_line(self.study.title, 60)]
         return "   ".join(filter(None, parts))
 
-    def _said(self) -> str:
+    def _current_words(self) -> str:
         one = self.raters.current
         if one is None:
             return ""
@@ -288,7 +288,7 @@ class RatersScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copies what is under the cursor in words."""
-        self.app.copy_to_clipboard(self._said())
+        self.app.copy_to_clipboard(self._current_words())
         self.notify("It is copied, with all it rests on.", markup=False)
 
     def action_back(self) -> None:

@@ -268,7 +268,7 @@ class PrivacyScreen(DemoRoom):
 
     @on(Done)
     def _done(self, message: Done) -> None:
-        self._report = _told(message.done)
+        self._report = _redaction_report(message.done)
         self.open(message.run)
 
     def action_clear(self) -> None:
@@ -324,7 +324,7 @@ def _in_studies(done: Redacted) -> list[str]:
     return [count(number, what) for what, number in rows if number]
 
 
-def _told(done: Redacted) -> Content:
+def _redaction_report(done: Redacted) -> Content:
     """What a redaction did, and what it cannot reach."""
     gone = done.destroyed
     lines = [

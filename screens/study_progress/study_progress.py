@@ -122,7 +122,7 @@ class ProgressScreen(Screen[None]):
     def tell(self) -> None:
         """The title, what is under the cursor in full, and what Enter does."""
         self.query_one("#progress-title", StatusLine).say(Content(self._title()))
-        self.query_one("#progress-said", StatusLine).say(Content(self._said()))
+        self.query_one("#progress-said", StatusLine).say(Content(self._current_words()))
         self.query_one("#progress-next", StatusLine).say(Content(self._next()))
         self.refresh_bindings()
 
@@ -134,7 +134,7 @@ class ProgressScreen(Screen[None]):
         parts = ("Progress", one_line(one.name, 40), state, f"{one.at[11:19]} UTC", one_line(one.title, 200))
         return "   ".join(filter(None, parts))
 
-    def _said(self) -> str:
+    def _current_words(self) -> str:
         pane = self.questions if self.questions.has_focus else self.people
         return one_line(pane.current.words, 400) if pane.current is not None else ""
 
@@ -180,5 +180,5 @@ class ProgressScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copies what is under the cursor in words."""
-        self.app.copy_to_clipboard(self._said())
+        self.app.copy_to_clipboard(self._current_words())
         self.notify("It is copied.", markup=False)

@@ -27,7 +27,7 @@ _SHOWN = 80
 _SIMPLER = "`when` is a text or a regular expression with few repeats."
 
 
-class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptedReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One reply: its text, and the decision it carries (null for an answer to a plain question)."""
 
     say: str
@@ -58,7 +58,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     persona: str = ""
     replies: tuple[Line, ...] = ()
-    otherwise: Said | None = None
+    otherwise: ScriptedReply | None = None
 
 
 def load_script(path: Path) -> Script:
@@ -123,7 +123,7 @@ class Scripted:
                 return number
         return None
 
-    def _unprepared(self, question: Question) -> Said:
+    def _unprepared(self, question: Question) -> ScriptedReply:
         if self.script.otherwise is not None:
             return self.script.otherwise
-        return Said(UNFORESEEN, "reject") if question.kind == "propose" else Said(UNPREPARED)
+        return ScriptedReply(UNFORESEEN, "reject") if question.kind == "propose" else ScriptedReply(UNPREPARED)

@@ -33,7 +33,7 @@ class FailedRun(NamedTuple):
     error: str
 
 
-class Known(NamedTuple):
+class KnownRun(NamedTuple):
     """A run that the asker said it has already; its pictures were not read."""
 
     id: str
@@ -97,7 +97,7 @@ class Format(NamedTuple):
     title: str
     is_run_folder: Callable[[Path, set[str], Path], bool]
     is_file: Callable[[CandidateFile], bool]
-    read: Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | Known | FailedRun]]
+    read: Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | KnownRun | FailedRun]]
     skips_folder: Callable[[str], bool] = lambda name: False
 
 
@@ -194,7 +194,7 @@ def writers() -> dict[str, Writer]:
 
 def read(
     path: Path, format: str | None = None, *, known: Callable[[str], bool] = lambda id: False
-) -> Iterator[Imported | Known | FailedRun]:
+) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every run below `path`, one at a time; what cannot be read is a `FailedRun`, and the others still come.
 
     `known` tells which ids need not be read in full. Raises `LabError` where there is no such format.

@@ -7,16 +7,16 @@ from functools import wraps
 
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import FailedRun, Known, RunSource
+from store.formats import FailedRun, KnownRun, RunSource
 
-Reads = Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | Known | FailedRun]]
+Reads = Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | KnownRun | FailedRun]]
 
 
-def failures_told(read: Reads) -> Reads:
+def with_failures(read: Reads) -> Reads:
     """A `Format.read` that ends with a `FailedRun` of its source where a `LabError` or an `OSError` stops it."""
 
     @wraps(read)
-    def told(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+    def told(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
         try:
             yield from read(source, known)
         except LabError as error:

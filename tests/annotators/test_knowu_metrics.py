@@ -20,7 +20,7 @@ from lab.core.run_records import Verdict
 from lab.core.step import Action, ActionKind, Question, Reply
 from lab.core.task import Actor, Check, Persona, Task
 from lab.core.trace import Ended, Source, Started, Step
-from store.formats import FailedRun, Known, RunSource
+from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.knowu.reader import KNOWU
 
 MODEL = Actor("model", "m")
@@ -402,7 +402,7 @@ def test_the_published_bundles_give_their_counted_results(
     found = RunSource(KNOWU.name, bundle, bundle.parent)
     cases = []
     for imported in KNOWU.read(found, lambda id: False):
-        assert not isinstance(imported, FailedRun | Known)
+        assert not isinstance(imported, FailedRun | KnownRun)
         start, end = imported.events[0], imported.events[-1]
         assert isinstance(start, Started)
         assert isinstance(end, Ended)

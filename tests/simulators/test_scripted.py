@@ -14,7 +14,7 @@ from lab.core.step import Action, Proposed, Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Step
 from simulators.library import scripts
-from simulators.users.scripted import UNPREPARED, Line, Said, Script, Scripted, load_script
+from simulators.users.scripted import UNPREPARED, Line, Script, Scripted, ScriptedReply, load_script
 from tests.store.formats.test_long_runs import guarded
 
 NEVER = threading.Event()
@@ -44,7 +44,9 @@ def test_plain_text_is_found_as_it_is_written() -> None:
 
 
 def test_times_are_counted_in_the_history_so_a_resumed_run_hears_the_same() -> None:
-    script = Script("s", replies=(Line("time", "seven", times=1), Line("time", "eight", times=2)), otherwise=Said("no"))
+    script = Script(
+        "s", replies=(Line("time", "seven", times=1), Line("time", "eight", times=2)), otherwise=ScriptedReply("no")
+    )
     history: list[Step] = []
     assert [ask(Scripted(script), "what time?", history).text for _ in range(4)] == ["seven", "eight", "eight", "no"]
     person = Reply("q", "nine", Actor("human", "p1"))
@@ -59,7 +61,7 @@ def test_an_unforeseen_proposal_is_rejected_and_an_unforeseen_question_left_open
     assert ask(user, "Shall I?", [], "propose").decision == "reject"
     assert ask(user, "Which?", []).decision is None
     assert (
-        ask(Scripted(Script("s", otherwise=Said("as you like", "accept"))), "Shall I?", [], "propose").decision
+        ask(Scripted(Script("s", otherwise=ScriptedReply("as you like", "accept"))), "Shall I?", [], "propose").decision
         == "accept"
     )
 
@@ -128,7 +130,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     script = load_script(path)
-    assert script == Script("mine", "someone", (Line("spicy", "no", None, 2),), Said("随便", "accept"))
+    assert script == Script("mine", "someone", (Line("spicy", "no", None, 2),), ScriptedReply("随便", "accept"))
 
 
 @pytest.mark.parametrize(

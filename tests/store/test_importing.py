@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Blob, Imported
 from lab.core.task import Actor, Task
 from lab.core.trace import Started
-from store.formats import FailedRun, Known, RunSource, files, formats
+from store.formats import FailedRun, KnownRun, RunSource, files, formats
 from store.formats.knowu.reader import KNOWU
 from store.run_import import Outcome, Tally, import_paths
 from store.store import Store
@@ -138,7 +138,7 @@ def test_a_store_that_cannot_be_written_ends_the_import(store: Store, tmp_path: 
     assert store.runs.summaries() == []
 
 
-def changing(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def changing(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Reads runs as knowu does; the picture of the second changes before it is taken in."""
     for i, one in enumerate(KNOWU.read(found, known)):
         assert isinstance(one, Imported)

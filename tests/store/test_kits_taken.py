@@ -18,7 +18,7 @@ from lab.core.study import Gold, Study
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from store.kit_export import make_kit
-from store.kit_import import Taken, take_kit
+from store.kit_import import KitContent, take_kit
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
 
@@ -58,7 +58,7 @@ def rate(path: Path, *, hand_in: bool = True) -> None:
             desk.commit()
 
 
-def counts(taken: Taken) -> tuple[int, int, int]:
+def counts(taken: KitContent) -> tuple[int, int, int]:
     return taken.labels, taken.acts, len(taken.clashes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.papers.dac.runs import UNSHOWN, DemonstrationMatch, Judged
+from annotators.papers.dac.runs import UNSHOWN, DemonstrationMatch, MatchedRun
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
 from lab.core.measured_run import MeasuredRun
 from lab.core.task import Branch
@@ -16,16 +16,18 @@ class _Decision(NamedTuple):
     right: bool
 
 
-def decisions(runs: Sequence[tuple[MeasuredRun, Judged | None]], context: MetricContext) -> Iterator[Number]:
+def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: MetricContext) -> Iterator[Number]:
     """Decision accuracy two ways, each whole, by depth, and of all deeper than the first together.
 
     By the option that raters saw the run take, against the one that is right in the task or was taken in
     demonstrations of it; and by exact match at the step where a demonstration decides: that is where raters placed
     the graph's node that has the branch's id.
     """
-    yield from _told("Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated")
+    yield from _numbers(
+        "Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated"
+    )
     marked, tally = _by_step(runs)
-    yield from _told("Decision EM", marked, tally, "no demonstration here says at which step it decides")
+    yield from _numbers("Decision EM", marked, tally, "no demonstration here says at which step it decides")
 
 
 def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_Decision], LeftOutTally]:
@@ -59,7 +61,7 @@ def plain(option: str) -> str:
     return option.strip().casefold()
 
 
-def _by_step(runs: Sequence[tuple[MeasuredRun, Judged | None]]) -> tuple[list[_Decision], LeftOutTally]:
+def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[list[_Decision], LeftOutTally]:
     tally = LeftOutTally()
     reached = []
     for case, judged in runs:
@@ -77,7 +79,7 @@ def _place(against: DemonstrationMatch, branch: Branch) -> int | None:
     return against.kept.index(step) if step in against.kept else None
 
 
-def _told(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
+def _numbers(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
     depths = sorted({one.depth for one in decision_list})
     parts = [
         ("", decision_list),

@@ -12,7 +12,7 @@ from annotators.papers.cells import UnitValue, average, coefficient, count, few,
 from annotators.papers.dac.actions import act
 from annotators.papers.dac.double_demonstrations import doubles, gave_up
 from annotators.papers.dac.proofreading_table import looks, rates
-from annotators.papers.field_answers import asked_units, cases_of, said, truths
+from annotators.papers.field_answers import answers_in, asked_units, cases_of, truths
 from annotators.studied import StudyData
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.report import Cell, Number, Section, Table
@@ -39,7 +39,7 @@ def sections(studied: StudyData) -> list[Section]:
         )
     else:
         parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
-    if said(studied, VERDICT):
+    if answers_in(studied, VERDICT):
         parts.append(Section("Proofreading", tables=(*rates(studied, looks(studied)), _verdicts(studied))))
     else:
         parts.append(Section("Proofreading", ("Nobody has handed in a proofreading yet.",)))
@@ -76,7 +76,7 @@ def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 def _reasons(studied: StudyData) -> list[tuple[str, int]]:
     """How often each reason is given, by each proofreader by itself, in the protocol's order."""
     field = studied.study.protocol.field("why_impossible")
-    given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
+    given = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
     return [(option.shown, given[option.id]) for option in (field.options if field else ()) if given[option.id]]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from annotators.papers.dac.decisions import decisions
 from annotators.papers.dac.metric_words import DEFINITIONS
-from annotators.papers.dac.runs import Demonstrations, Judged, demonstrations, why_not
+from annotators.papers.dac.runs import Demonstrations, MatchedRun, demonstrations, why_not
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
 from lab.core.measured_run import MeasuredRun
 
@@ -32,7 +32,7 @@ _UNDERIVED = {
 
 class _JudgedRun(NamedTuple):
     case: MeasuredRun
-    judged: Judged | None
+    judged: MatchedRun | None
     why: str
 
 
@@ -81,7 +81,7 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     """
     judged, out = _there(runs)
     emit_variant = _teller(part, out)
-    columns: list[tuple[str, Callable[[Judged], tuple[float, int]], str]] = [
+    columns: list[tuple[str, Callable[[MatchedRun], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
         ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
         ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _LONGEST),
@@ -141,7 +141,7 @@ def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> di
     return dict(sorted(parts.items()))
 
 
-def _there(runs: Sequence[_JudgedRun]) -> tuple[list[Judged], tuple[tuple[str, int], ...]]:
+def _there(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
     tally = LeftOutTally()
     kept = tally.kept(runs, lambda run: run.why)
     return [run.judged for run in kept if run.judged], tally.told

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, few, lacking, share
-from annotators.papers.field_answers import asked_units, cases_of, run_of, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of, run_of
 from annotators.studied import StudyData
 from lab.core.proofreading import ProofreadingSheet
 from lab.core.report import Cell, Table
@@ -27,7 +27,7 @@ def looks(studied: StudyData) -> list[StepReview]:
     """Every verdict on a step in this study."""
     cases = cases_of(studied)
     reviews = []
-    for one in said(studied, "verdict"):
+    for one in answers_in(studied, "verdict"):
         if one.value is not None:
             case = cases.get(one.unit)
             annotator = case.agent.id if case is not None else "not known"

@@ -55,7 +55,7 @@ class DemonstrationMatch(NamedTuple):
         return w_lcs(self.places, self.steps)
 
 
-class Judged(NamedTuple):
+class MatchedRun(NamedTuple):
     """A run against that demonstration of its task that serves it best, for each number by itself.
 
     So a run that takes another way than one person is not punished where another person showed that way. Only EM and TM
@@ -86,12 +86,12 @@ class Demonstrations:
         """Those of a context, which all papers and groups share."""
         return cls() if context.ready is None else context.ready.setdefault("demonstrations", cls())
 
-    def judge(self, case: MeasuredRun, golds: Sequence[MeasuredRun]) -> Judged:
+    def judge(self, case: MeasuredRun, golds: Sequence[MeasuredRun]) -> MatchedRun:
         """The run against each of these, which must have a step that is no slip."""
         all_of = [self.against(case, gold) for gold in golds]
         if len(all_of) == 1:
-            return Judged(case, *all_of * 4)
-        return Judged(
+            return MatchedRun(case, *all_of * 4)
+        return MatchedRun(
             case,
             em=max(all_of, key=lambda one: (one.em, one.tm)),
             gp=max(all_of, key=lambda one: one.gp),

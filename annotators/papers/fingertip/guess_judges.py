@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from annotators.papers.field_answers import asked_units, beside, said, truths
+from annotators.papers.field_answers import answers_in, asked_units, beside, truths
 from annotators.studied import StudyData
 from lab.core.study import Unit
 
@@ -35,7 +35,7 @@ def verdicts(studied: StudyData) -> list[Verdicts]:
             rows.append(Verdicts("most people", most))
         for judge in other.judges:
             verdict_texts = {
-                texts[one.unit]: str(one.value) for one in said(other, SAME, (judge,)) if one.value is not None
+                texts[one.unit]: str(one.value) for one in answers_in(other, SAME, (judge,)) if one.value is not None
             }
             if verdict_texts:
                 rows.append(Verdicts(other.columns.raters[judge].id, verdict_texts))

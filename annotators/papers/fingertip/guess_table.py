@@ -15,7 +15,7 @@ from annotators.agreement.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, ratings_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking, of_all, plain, share
-from annotators.papers.field_answers import asked_units, cases_of, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.guess_judges import Verdicts, verdicts
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similarity
 from annotators.studied import StudyData
@@ -64,7 +64,7 @@ def guesses_of(studied: StudyData) -> list[RaterGuess]:
     names = [one.id for one in studied.columns.raters]
     return [
         RaterGuess(units[one.unit], names[one.rater], str(one.value).strip(), intents.get(one.unit, ""), one.seconds)
-        for one in said(studied, GUESS)
+        for one in answers_in(studied, GUESS)
         if one.value is not None
     ]
 

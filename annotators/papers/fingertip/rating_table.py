@@ -14,7 +14,7 @@ from annotators.agreement.test_retest import numbers_repeated, repeated
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, share
-from annotators.papers.field_answers import asked_units, cases_of, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.sim2 import likeness
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
@@ -47,14 +47,14 @@ def sections(studied: StudyData) -> list[Section]:
     says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left.items()))
     first = Section(title, says, (_thirteen(studied, rated),), _picture(rated))
     within = Section("Within episodes", tables=(_within(studied, rated), *_wins(studied, rated)))
-    return [first, within, _again(studied)]
+    return [first, within, _test_retest(studied)]
 
 
 def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
     """Each rated sequence; and how many have no Sim2, by reason."""
     cases = cases_of(studied)
     units = {unit.id: unit for unit in asked_units(studied)}
-    ratings = {one.unit: float(one.value) for one in said(studied, RATING) if _is_number(one.value)}
+    ratings = {one.unit: float(one.value) for one in answers_in(studied, RATING) if _is_number(one.value)}
     sims, left = likeness(studied, [units[unit] for unit in ratings])
     sequences = []
     for id, value in ratings.items():
@@ -212,7 +212,7 @@ def _wins(studied: StudyData, rated: Sequence[RatedSequence]) -> tuple[Table, ..
 # -- once more -------------------------------------------------------------------------------------------------
 
 
-def _again(studied: StudyData) -> Section:
+def _test_retest(studied: StudyData) -> Section:
     """What owners said the first and the second time."""
     title = "Ratings given twice"
     ratings, owners = repeated(studied, RATING)

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from annotators.papers.cells import UnitValue, average, of_all, percent
-from annotators.papers.field_answers import asked_units, said
+from annotators.papers.field_answers import answers_in, asked_units
 from annotators.studied import StudyData
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -148,7 +148,7 @@ def _afterwards(studied: StudyData) -> Table:
     for field in studied.study.protocol.fields:
         if field.kind != "ordinal":
             continue
-        given = said(studied, field.id, run=None)
+        given = answers_in(studied, field.id, run=None)
         answered = [one for one in given if one.value is not None]
         left = Counter(one.reason for one in given if one.value is None)
         left[NOT_HANDED_IN] = max(0, ended - len(given))
@@ -162,5 +162,9 @@ def _afterwards(studied: StudyData) -> Table:
             rows.append((field.ask, Number(mean), f"{len(items):,}"))
     notes = ("Missing is a share of the plays that people ended.",)
     return Table(
-        "afterwards", "What people said after a task, from 1 to 5", ("", "Mean", "Answers"), tuple(rows), notes=notes
+        "afterwards",
+        "What people said after a task, from 1 to 5",
+        ("", "Mean", "Answers"),
+        tuple(rows),
+        notes=notes,
     )

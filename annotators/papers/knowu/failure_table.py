@@ -14,7 +14,7 @@ from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, perce
 from annotators.agreement.fields import ratings_of
 from annotators.papers.cells import coefficient, count, few, of_all
 from annotators.papers.cells import percent as as_percent
-from annotators.papers.field_answers import said, truths, unsettled
+from annotators.papers.field_answers import answers_in, truths, unsettled
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
@@ -33,7 +33,7 @@ _NONE = "none"
 def sections(studied: StudyData) -> list[Section]:
     """Shares of reasons, each coder's, their agreement, and second reasons."""
     right = {unit: truth.value for (unit, _), truth in truths(studied, PRIMARY).items()}
-    rated = {one.unit for one in said(studied, PRIMARY)}
+    rated = {one.unit for one in answers_in(studied, PRIMARY)}
     undecided = len(rated - set(right))
     says = [f"{len(right):,} of {len(rated | set(right)):,} failed runs are decided."]
     if undecided:
@@ -96,7 +96,7 @@ def _coders(studied: StudyData) -> Table:
     order = _order(studied)
     rows = []
     for rater in studied.people:
-        own = Counter(one.value for one in said(studied, PRIMARY, (rater,)))
+        own = Counter(one.value for one in answers_in(studied, PRIMARY, (rater,)))
         rows.append((studied.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
     columns = ("Coder", *_shown(studied, order), "cannot judge")
     return Table("coders", "What each coder said", columns, tuple(rows))
@@ -118,13 +118,15 @@ def _agreement(studied: StudyData) -> Table:
 
 def _second(studied: StudyData) -> Grid | None:
     """How often each second reason was given beside each first one, over all coders."""
-    second = {(one.unit, one.rater): one.value for one in said(studied, SECONDARY) if one.value is not None}
+    second = {(one.unit, one.rater): one.value for one in answers_in(studied, SECONDARY) if one.value is not None}
     if not second:
         return None
     order = _order(studied)
     seconds = [id for id in order if id in second.values()]
     pairs = Counter(
-        (one.value, second.get((one.unit, one.rater), _NONE)) for one in said(studied, PRIMARY) if one.value is not None
+        (one.value, second.get((one.unit, one.rater), _NONE))
+        for one in answers_in(studied, PRIMARY)
+        if one.value is not None
     )
     counts = tuple(tuple(float(pairs[first, other]) for other in (*seconds, _NONE)) for first in order)
     return Grid(

@@ -63,7 +63,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     ask_user and every answer pass. A reply that came after the last step is not in traj.json, so it is not seen.
     """
     steps = run.case.steps
-    decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _said(step))]
+    decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _decision_in(step))]
     if decisions and decisions[-1][1] == "reject":
         first = next(i for i, decision in decisions if decision == "reject")
         return Policy("reject", not any(_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
@@ -115,7 +115,7 @@ def _intervenes(step: MeasuredStep) -> bool:
     return step.action.kind not in _LOOKING
 
 
-def _said(step: MeasuredStep) -> str:
+def _decision_in(step: MeasuredStep) -> str:
     """The decision that the script reads out of a reply: a tag, else the word `reject`, else `accept`."""
     reply = step.reply
     if reply is None:

@@ -8,7 +8,7 @@ from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, perce
 from annotators.agreement.fields import ratings_of
 from annotators.papers.cells import UnitValue, coefficient, count, few, share
 from annotators.papers.cells import percent as as_percent
-from annotators.papers.field_answers import asked_units, said, truths, unsettled
+from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
 from annotators.studied import StudyData
 from lab.core.report import Bars, Cell, Number, Section, Table
 from lab.core.study import Unit
@@ -21,7 +21,7 @@ WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradi
 def sections(studied: StudyData) -> list[Section]:
     """Shares of the three answers by condition, and how far the raters agree."""
     right = {unit: truth.value for (unit, _), truth in truths(studied, FIELD).items()}
-    rated = {one.unit for one in said(studied, FIELD)}
+    rated = {one.unit for one in answers_in(studied, FIELD)}
     undecided = len(rated - set(right))
     says = [f"{len(right):,} of {len(rated | set(right)):,} replies are decided by most raters, or were settled."]
     if undecided:

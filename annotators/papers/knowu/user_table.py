@@ -90,7 +90,7 @@ MEASURES = (
 def sections(studied: StudyData) -> list[Section]:
     """The numbers by condition, differences paired by task, and how people answered."""
     left: Counter[tuple[str, str]] = Counter()
-    made = list(_made(studied, left))
+    made = list(_counting_runs(studied, left))
     conditions = _conditions(studied, made)
     tasks = len({one.task for one in made})
     says = [f"{_many(len(made), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
@@ -114,7 +114,7 @@ def _reasons(left: Counter[tuple[str, str]]) -> str:
     return ", ".join(f"{many:,} {why}" for why, many in sorted(by.items())) or "-"
 
 
-def _made(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
+def _counting_runs(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
     """The runs that count; the others are counted in `left`, by condition and reason."""
     seen = set()
     for one in studied.played:

@@ -14,7 +14,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.answer_subsets import of_units
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking
-from annotators.papers.field_answers import asked_units, cases_of, configurations, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of, configurations
 from annotators.papers.memgui.attempts import apps_of
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
@@ -81,7 +81,7 @@ def _experts(studied: StudyData, people: Ratings) -> Table:
 
 def _impossible(studied: StudyData) -> tuple[str, ...]:
     """Why experts call tasks impossible, where any does."""
-    given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
+    given = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
     if not given:
         return ()
     why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(given.items()))

@@ -11,7 +11,7 @@ from annotators.agreement.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
-from annotators.papers.field_answers import asked_units, said
+from annotators.papers.field_answers import answers_in, asked_units
 from annotators.studied import StudyData
 from lab.core.rating_sheet import FieldReference
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
@@ -77,7 +77,7 @@ def ways_of(studied: StudyData) -> list[GoldenWay]:
     """Each task's experts in turn: who wrote the way that is given (else the plan's first rater), then the others."""
     answers: dict[tuple[str, int], dict[str, object]] = {}
     for field in ("executable", "optimal", STEPS):
-        for one in said(studied, field):
+        for one in answers_in(studied, field):
             answers.setdefault((one.unit, one.rater), {})[field] = one.value
     codes = {code: place for place, code in enumerate(studied.study.raters)}
     order = sorted(studied.people, key=lambda i: (codes.get(studied.columns.raters[i].id, len(codes)), i))

@@ -17,7 +17,7 @@ from annotators.derived import information_units
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, average, bars, coefficient, count, few
-from annotators.papers.field_answers import asked_units, cases_of, outcomes, run_of, said
+from annotators.papers.field_answers import answers_in, asked_units, cases_of, outcomes, run_of
 from annotators.papers.memgui.irr import rate
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
@@ -60,7 +60,7 @@ def sections(studied: StudyData) -> list[Section]:
 def rated_of(studied: StudyData, done: Mapping[str, bool | None]) -> tuple[list[RunIrr], dict[str, int]]:
     """Each person's rate of each run; and how many have none, by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
-    for one in said(studied, USE):
+    for one in answers_in(studied, USE):
         of = marks.setdefault((one.unit, one.rater), {})
         if one.value in ("correct", "wrong", "missing"):
             of[one.target] = one.value
@@ -177,7 +177,7 @@ def _rows(
 ) -> list[AnswerRow]:
     """Runs by raters; who marked a run and left a piece open has nothing that follows."""
     units = {one.unit.id: one.unit for one in rated}
-    marked = {(one.unit, one.rater) for one in said(studied, USE)}
+    marked = {(one.unit, one.rater) for one in answers_in(studied, USE)}
     why = {id: [NOTHING_FOLLOWS if (id, i) in marked else NOT_HANDED_IN for i in raters] for id in units}
     return [
         AnswerRow(RatedItem(id, ""), unit.clustered, [rates.get((id, i)) for i in raters], why[id])

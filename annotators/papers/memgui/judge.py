@@ -61,7 +61,7 @@ class MemguiJudge:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        told = _told(run)
+        told = _task_sections(run)
         last = _last_screens(run)
         asked = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
         outcome: JudgedOutcome = yield _verdict("triage", rules, [told, _actions(run), last, asked], ("success",))
@@ -89,7 +89,7 @@ def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPl
 # -- what is told ----------------------------------------------------------------------------------------------
 
 
-def _told(run: JudgedRun) -> str:
+def _task_sections(run: JudgedRun) -> str:
     return "\n\n".join(f"{title}\n{text}" for title, text in run.sections) or "No instruction was recorded."
 
 

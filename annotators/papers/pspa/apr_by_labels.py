@@ -12,7 +12,7 @@ import numpy as np
 from annotators.agreement.fields import derived_numbers
 from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedItem
 from annotators.derived import COMPLETED, NOT_COMPLETED, graph_of
-from annotators.papers.field_answers import asked_units, said, truths
+from annotators.papers.field_answers import answers_in, asked_units, truths
 from annotators.papers.pspa.run_values import path_taken
 from annotators.papers.pspa.tdg import PathAlignment, Steps
 from annotators.studied import StudyData
@@ -45,7 +45,7 @@ def nodes_of_most(studied: StudyData) -> list[Steps]:
     A completion whose step nobody tells is as late as the latest that is told, so that it never decides between paths.
     """
     steps_by_node: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for one in said(studied, FIELD):
+    for one in answers_in(studied, FIELD):
         if one.value == COMPLETED and one.step >= 0:
             steps_by_node[one.unit, one.target].append(one.step)
     most: dict[str, dict[str, str]] = defaultdict(dict)

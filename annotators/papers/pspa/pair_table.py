@@ -9,7 +9,7 @@ from annotators.agreement.estimates import clusters_of
 from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few, share
-from annotators.papers.field_answers import asked_units, said, truths, unsettled
+from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
 from annotators.papers.pspa.side_bias import sides
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
@@ -32,7 +32,7 @@ _MAJORITY = (
 def sections(studied: StudyData) -> list[Section]:
     """Table 5 for each question, how far raters agree, which side they choose, and what they say the second time."""
     fields = [field for field in studied.study.protocol.fields if field.sided]
-    if not any(said(studied, field.id) for field in fields):
+    if not any(answers_in(studied, field.id) for field in fields):
         return [Section("Which method wins", ("Nobody has handed in an answer yet.",))]
     tables = tuple(_wins(studied, field) for field in reversed(fields))
     return [
@@ -47,7 +47,7 @@ def sections(studied: StudyData) -> list[Section]:
 
 def _wins(studied: StudyData, field: Field) -> Table:
     most = {unit: truth.value for (unit, _), truth in truths(studied, field.id).items()}
-    rated = {one.unit for one in said(studied, field.id)}
+    rated = {one.unit for one in answers_in(studied, field.id)}
     pairs: dict[tuple[str, str], list[Unit]] = {}
     for unit in asked_units(studied):
         if unit.id in rated:

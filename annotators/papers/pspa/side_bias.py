@@ -8,7 +8,7 @@ from annotators.agreement.intervals import binomial_two_sided
 from annotators.assignment import swapped
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, lacking, plain, share
-from annotators.papers.field_answers import FieldAnswer, said
+from annotators.papers.field_answers import FieldAnswer, answers_in
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
@@ -51,11 +51,11 @@ def stood_left(studied: StudyData, one: FieldAnswer) -> str:
 def _left(studied: StudyData, fields: Sequence[Field]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
-        chosen = [one for one in said(studied, field.id) if one.value in SIDES]
+        chosen = [one for one in answers_in(studied, field.id) if one.value in SIDES]
         rows.append(_side_row(studied, field, field.id, chosen))
     last = fields[-1]
     for rater in studied.people:
-        chosen = [one for one in said(studied, last.id, (rater,)) if one.value in SIDES]
+        chosen = [one for one in answers_in(studied, last.id, (rater,)) if one.value in SIDES]
         rows.append(_side_row(studied, last, f"{last.id}, {studied.columns.raters[rater].shown}", chosen))
     head = ("Question", "Chose left", "p", "Choices")
     return Table("pspa-d2-sides", "How often the left was chosen", head, tuple(rows), "", ("Ties are left out.",))
@@ -87,8 +87,8 @@ def _p_value(field: Field, name: str, left: int, of: int) -> Agreement:
 
 def _twice(studied: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
     """Each rater's first and second answer to a pair."""
-    first = {(one.rater, one.unit): one for one in said(studied, field.id) if one.value is not None}
-    again = said(studied, field.id, run=2)
+    first = {(one.rater, one.unit): one for one in answers_in(studied, field.id) if one.value is not None}
+    again = answers_in(studied, field.id, run=2)
     return [(first[key], one) for one in again if one.value is not None and (key := (one.rater, one.unit)) in first]
 
 

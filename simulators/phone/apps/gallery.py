@@ -29,7 +29,7 @@ from simulators.phone.apps.gallery_views import (
     grid,
     many,
     photo_page,
-    taken,
+    photo_time,
 )
 from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Screen, Space, Text, View
 from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, tabs
@@ -124,7 +124,7 @@ class Gallery(App):
         if photo is None:
             return Page(empty("image", "No such photo", "It is not in the gallery any more."), bar=app_bar(""))
         album = str(here.args.get("album", ""))
-        row = sorted(_of(here, album) if album else here.own["photos"], key=taken, reverse=True)
+        row = sorted(_of(here, album) if album else here.own["photos"], key=photo_time, reverse=True)
         at = row.index(photo) if photo in row else 0
         return photo_page(photo, here, row[at - 1] if at else None, row[at + 1] if at + 1 < len(row) else None)
 

@@ -34,7 +34,7 @@ def art(photo: State, height: int, width: int | None = None, radius: int = 0) ->
     return drawn
 
 
-def taken(photo: State) -> datetime:
+def photo_time(photo: State) -> datetime:
     return datetime.fromisoformat(photo["time"])
 
 
@@ -66,8 +66,8 @@ def grid(
             rows.append(Row([*pair, *([Space(grow=1)] if len(pair) == 1 else [])], gap=24, pad=(48, 0), align="top"))
             pair.clear()
 
-    for photo in sorted(photos, key=lambda p: (taken(p), str(p["name"])), reverse=True):
-        day = taken(photo).date()
+    for photo in sorted(photos, key=lambda p: (photo_time(p), str(p["name"])), reverse=True):
+        day = photo_time(photo).date()
         heading = day.strftime("%B %Y") if months else day_heading(day, today)
         if heading != shown:
             close()
@@ -82,9 +82,9 @@ def grid(
 
 def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
     """A photo in the grid with its caption below."""
-    name, text = str(photo["name"]), _said(photo)
+    name, text = str(photo["name"]), _photo_words(photo)
     words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
-    day = Text(short_day(taken(photo).date()), "small", "faint", lines=1, id="day") if dated else None
+    day = Text(short_day(photo_time(photo).date()), "small", "faint", lines=1, id="day") if dated else None
     if selected is None:
         heart = Icon("star", 40, "primary") if photo["favourite"] else None
         return Column([art(photo, 300, radius=28), Row([words, heart], gap=12), day], grow=1, on=("open", name),
@@ -95,10 +95,10 @@ def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
                   fill="soft" if chosen else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
 
 
-def _said(photo: State) -> str:
+def _photo_words(photo: State) -> str:
     """A photo in words, as it is read out."""
     kind = "Screenshot" if photo["album"] == "Screenshots" else "Photo"
-    return f"{kind}, {called(photo)}, {short_day(taken(photo).date(), year=True)}"
+    return f"{kind}, {called(photo)}, {short_day(photo_time(photo).date(), year=True)}"
 
 
 def photo_page(photo: State, here: AppContext, before: State | None, after: State | None) -> Page:
@@ -109,7 +109,7 @@ def photo_page(photo: State, here: AppContext, before: State | None, after: Stat
                        ("favourite", name), colour="primary", id="favourite")  # fmt: skip
     bar = app_bar("", star, icon_button("info", "Details", ("details", name)),
                   icon_button("delete", "Delete", ("go", "delete", {"names": [name]})))  # fmt: skip
-    when = f"{short_day(taken(photo).date(), year=True)}, {taken(photo):%H:%M}"
+    when = f"{short_day(photo_time(photo).date(), year=True)}, {photo_time(photo):%H:%M}"
     where = f" · {photo['place']}" if photo["place"] else ""
     turns = Row([_turn("prev", "Newer photo", before), Space(grow=1), Text(str(photo["album"]), "label", "faint"),
                  Space(grow=1), _turn("next", "Older photo", after)], pad=(24, 8))  # fmt: skip
@@ -127,7 +127,7 @@ def _turn(icon: str, desc: str, photo: State | None) -> View:
 
 def details_page(photo: State, albums: Sequence[str]) -> Page:
     """What is known of a photo; its caption can be written."""
-    then = taken(photo)
+    then = photo_time(photo)
     rows: list[View | None] = [
         inset(art(photo, 420, radius=40), 0, 24),
         inset(Field(["caption"], hint="Add a caption", kind="box", id="caption")),
@@ -142,7 +142,7 @@ def details_page(photo: State, albums: Sequence[str]) -> Page:
 
 def album_row(name: str, photos: Sequence[State]) -> View:
     """An album: its newest picture, its name, how many are in it."""
-    newest = max(photos, key=taken, default=None)
+    newest = max(photos, key=photo_time, default=None)
     cover: View = art(newest, 180, 180, 32) if newest else Icon("album", 72, "on_soft", disc="soft", disc_size=180,
                                                                 disc_radius=32)  # fmt: skip
     return item(name, many(len(photos)), lead=cover, on=("go", "album", {"album": name}), id="album")

@@ -31,7 +31,7 @@ def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
         None,
     )
     if phrase is not None:
-        return _told(phrase)
+        return _legs(phrase)
     start, end = _spot(own, origin), _spot(own, destination)
     if start is None or end is None or origin == destination:
         return []
@@ -46,7 +46,7 @@ def total(way: list[State]) -> int:
     return sum(int(leg["minutes"]) for leg in way) + _CHANGE * max(0, rides - 1)
 
 
-def _told(route: State) -> list[State]:
+def _legs(route: State) -> list[State]:
     """The legs that the state gives, with what they leave out: each begins where the one before it ended."""
     way: list[State] = []
     for number, leg in enumerate(route["legs"], 1):

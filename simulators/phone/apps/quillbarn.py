@@ -139,14 +139,14 @@ class Quillbarn(Search, Product, Orders):
             section("Pay with"),
             *self.payment_choices(here),
             inset(coupon, 24, 8),
-            self._coupon_said(here),
+            self._coupon_answer(here),
             inset(card(self._sums(here), pad=32), 16),
         ]
         button = Button(f"{self.words.place}  {money(self.total(here))}", on=("order",), id="pay")
         foot = Column([button], pad=(48, 16, 48, 28))
         return Page(ListView([*rows, Space(60)], id="paying"), bar=app_bar("Payment", sub="Step 2 of 2"), foot=foot)
 
-    def _coupon_said(self, here: AppContext) -> View | None:
+    def _coupon_answer(self, here: AppContext) -> View | None:
         """What the shop makes of the code that was entered."""
         if not str(here.own["cart"]["coupon"]).strip():
             return None

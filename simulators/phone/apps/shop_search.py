@@ -24,7 +24,7 @@ class Search(Trade):
         wanted = [
             p
             for p in here.own["products"]
-            if category in ("", p["category"]) and (category or _said(p, words)) and _passes(p, here.own["filters"])
+            if category in ("", p["category"]) and (category or _mentions(p, words)) and _passes(p, here.own["filters"])
         ]
         keys: dict[str, Any] = {
             SORTS[1]: lambda p: p["price"],
@@ -166,7 +166,7 @@ def _colours(product: State) -> list[State]:
     return [choice for group in product["variants"] if group["name"] == "Colour" for choice in group["choices"]]
 
 
-def _said(product: State, words: list[str]) -> bool:
+def _mentions(product: State, words: list[str]) -> bool:
     """Whether each word begins or stands in what the shop says of a product."""
     searched = f"{product['name']} {product['category']} {product['about']}".casefold()
     return all(word in searched for word in words)

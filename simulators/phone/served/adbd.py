@@ -15,7 +15,7 @@ from simulators.phone.served import sync
 from simulators.phone.served.consoles import Framed, Invocation, PlainConsole, invocation
 from simulators.phone.served.packets import Wire
 from simulators.phone.served.services import HungUp, Run, Services, Stream
-from simulators.phone.served.transport import Connection, Opened
+from simulators.phone.served.transport import Connection, PhoneStream
 
 LOOPBACK = "127.0.0.1"
 _FEATURES = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir"
@@ -161,7 +161,7 @@ class Adbd:
 
     # -- services --------------------------------------------------------------------------------------------
 
-    def _serve(self, destination: str, stream: Opened) -> bool:
+    def _serve(self, destination: str, stream: PhoneStream) -> bool:
         """Begins a service on a thread of its own, after `faults.slow`; False where there is none of that name."""
         service = self._service(destination)
         if service is None:

@@ -30,11 +30,11 @@ _STREAMS = 128
 """Streams that one connection may hold: another is refused."""
 _TOKEN = b"\x00" * 20
 
-Serve = Callable[[str, "Opened"], bool]
+Serve = Callable[[str, "PhoneStream"], bool]
 """Begins to serve a destination on an opened stream, on a thread of its own; False where there is no such service."""
 
 
-class Opened:
+class PhoneStream:
     """The phone's end of one stream; implements `services.Stream`."""
 
     def __init__(self, connection: Connection, local: int, remote: int) -> None:
@@ -132,7 +132,7 @@ class Connection:
         self._silent, self._unauthorized = silent, unauthorized
         self._online = False
         self._changing = threading.Lock()
-        self._streams: dict[int, Opened] = {}
+        self._streams: dict[int, PhoneStream] = {}
         self._last = 0
 
     def drive(self) -> None:
@@ -151,7 +151,7 @@ class Connection:
         """Ends the connection at once, from any thread."""
         self.wire.cut()
 
-    def tell(self, command: int, stream: Opened, data: bytes | memoryview = b"") -> None:
+    def tell(self, command: int, stream: PhoneStream, data: bytes | memoryview = b"") -> None:
         """One packet about a stream; where the connection is lost the stream is over."""
         try:
             self.wire.send(command, stream.local, stream.remote, data)
@@ -160,7 +160,7 @@ class Connection:
             stream.end()
             raise HungUp("the connection is lost") from error
 
-    def forget(self, stream: Opened) -> None:
+    def forget(self, stream: PhoneStream) -> None:
         """A stream that the phone has closed: the host is told."""
         with self._changing:
             self._streams.pop(stream.local, None)
@@ -217,15 +217,15 @@ class Connection:
                 self._streams.pop(stream.local, None)
         self._reply(CLSE, 0, theirs)
 
-    def _new_stream(self, theirs: int) -> Opened | None:
+    def _new_stream(self, theirs: int) -> PhoneStream | None:
         with self._changing:
             if len(self._streams) >= _STREAMS:
                 return None
             self._last = self._last % 0xFFFFFFFF + 1
-            stream = self._streams[self._last] = Opened(self, self._last, theirs)
+            stream = self._streams[self._last] = PhoneStream(self, self._last, theirs)
             return stream
 
-    def _find(self, ours: int, theirs: int) -> Opened | None:
+    def _find(self, ours: int, theirs: int) -> PhoneStream | None:
         with self._changing:
             stream = self._streams.get(ours)
         return stream if stream is not None and theirs in (0, stream.remote) else None

@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.step import Action, Point
 from lab.core.task import Task
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.aitz.actions import RAW, action_of, tree_of
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
@@ -44,7 +44,7 @@ class _Source(NamedTuple):
     pictures: Pictures
 
 
-def read(run_source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(run_source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, in the order in which they first appear."""
     path = str(run_source.path)
     try:
@@ -75,12 +75,12 @@ def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
 
 def _run(
     source: _Source, key: str, steps: list[tuple[int, dict[str, Any]]], known: Callable[[str], bool]
-) -> Imported | Known:
+) -> Imported | KnownRun:
     data = episode_bytes([step for _, step in steps])
     id = run_id(NAME, key, data)
     path = escape_surrogates(str(source.found.path))
     if known(id):
-        return Known(id, path)
+        return KnownRun(id, path)
     stated_length = number(steps[0][1].get("episode_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
     task = _task(source.found, key, steps[0][1], length)

@@ -22,7 +22,7 @@ from lab.core.step import Action, Observation, Point
 from lab.core.task import Task
 from lab.core.trace import DeviceInfo
 from lab.core.ui_tree import UiTree
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidcontrol.messages import message, parsed
 from store.formats.androidcontrol.records import records
 from store.formats.androidcontrol.tree import text_of, tree_of
@@ -56,7 +56,7 @@ class _Episode(NamedTuple):
         return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
     path = source.path
     try:
@@ -75,13 +75,13 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
 
 def _one(
     record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], known: Callable[[str], bool]
-) -> Imported | Known | FailedRun:
+) -> Imported | KnownRun | FailedRun:
     if isinstance(record, LabError):
         return FailedRun(place, record.sentence)
     sha256 = hashlib.sha256(record)
     id = run_id(NAME, "", sha256.digest())
     if known(id):
-        return Known(id, escape_surrogates(str(path)))
+        return KnownRun(id, escape_surrogates(str(path)))
     try:
         episode = _Episode(place, _features(record, place))
         return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)

@@ -22,10 +22,10 @@ from lab.core.run_records import Imported, Verdict
 from lab.core.step import Observation
 from lab.core.task import Actor, Task
 from lab.core.ui_tree import UiTree
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidlab.actions import action_of
 from store.formats.draft import Draft, run_id
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import read_within, unread
 from store.formats.geometry import point
 from store.formats.pictures import Pictures
@@ -59,13 +59,13 @@ class _AndroidLabRun(NamedTuple):
     task: str
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder."""
     yield _run(source, known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     inside = (source.path / "trace.jsonl").is_file()
     path = source.path / "trace.jsonl" if inside else source.path / "traces" / "trace.jsonl"
     home = source.path.resolve().parent if inside else source.path
@@ -74,13 +74,13 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     shown = escape_surrogates(str(path))
     id = run_id(NAME, name, data)
     if known(id):
-        return Known(id, shown)
+        return KnownRun(id, shown)
     lines, cut = _lines(data, str(path))
     trace_name = as_text(lines[0].get("trace_id")) if lines else ""
     run = _AndroidLabRun(source.root, home, path, lines, cut, _STAMP.sub("", trace_name or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(source.root)
-    first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
+    first = next((taken for line in lines if (taken := _picture_time(line.get("image"))) is not None), None)
     draft = Draft(
         id,
         _task(run),
@@ -137,7 +137,7 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             extra.pop("prompt", None)
         if line.get("index") not in (i, None):
             extra["index"] = line["index"]
-        taken = _taken(line.get("image"))
+        taken = _picture_time(line.get("image"))
         before = _before(run, line, pictures, extra)
         response = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
@@ -221,7 +221,7 @@ def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictu
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
     final = pictures.seen(max(ends), {}) if ends else None
-    taken = _taken(max(ends).name) if ends else None
+    taken = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
     draft.end(
         status,
@@ -246,7 +246,7 @@ def _status(lines: list[dict[str, Any]], cut: bool) -> tuple[Any, str]:
     return ("budget", "") if len(lines) >= ROUNDS else ("stopped", "the run ends without finish")
 
 
-def _taken(image: Any) -> float | None:
+def _picture_time(image: Any) -> float | None:
     """Seconds since 1970, from a screenshot's name."""
     match = _TAKEN.fullmatch(_last(image))
     return float(match[2]) if match else None

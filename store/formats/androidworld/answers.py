@@ -23,14 +23,14 @@ def usage_of(answer: Any) -> Usage | None:
         elapsed = answer.fields.get("elapsed")
         seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
         answer = answer.fields.get("_content")
-    usage = _told(answer)
+    usage = _token_mapping(answer)
     counts = {ours: _count(usage, theirs) for ours, theirs in _NAMES}
     if seconds is None and not any(count is not None for count in counts.values()):
         return None
     return Usage(prompt_tokens=counts["prompt_tokens"], completion_tokens=counts["completion_tokens"], seconds=seconds)
 
 
-def _told(answer: Any) -> dict[Any, Any]:
+def _token_mapping(answer: Any) -> dict[Any, Any]:
     """The mapping in which an answer tells its tokens; empty where there is none."""
     text = answer.data if isinstance(answer, LargeBytes) else answer
     if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):

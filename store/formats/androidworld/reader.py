@@ -15,7 +15,7 @@ from typing import Any
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidworld.run import NAME, AndroidWorldEpisode, imported, is_episode
 from store.formats.androidworld.unpickling import unpickle
 from store.formats.draft import run_id
@@ -28,7 +28,7 @@ _MARKS = (b"task_template", b"episode_data")
 _NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a pickle; pictures are not made where the first of them is known."""
     path = source.path
     try:
@@ -47,10 +47,10 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
 
 def _one(
     path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, known: Callable[[str], bool]
-) -> Imported | Known | FailedRun:
+) -> Imported | KnownRun | FailedRun:
     id, shown, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
     if known(id) or spool is None:
-        return Known(id, shown)
+        return KnownRun(id, shown)
     try:
         if not is_episode(fields):
             raise LabError(place, "is no episode: field episode_data is not there")

@@ -140,7 +140,7 @@ class Shaper:
             case None | bool():
                 return value
             case str():
-                return self._said(value, place)
+                return self._counted_text(value, place)
             case int():
                 if value.bit_length() <= _INT_BITS:
                     return value
@@ -160,7 +160,9 @@ class Shaper:
         return self._object(value, place, depth)
 
     def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
-        named = ((self._said(key if isinstance(key, str) else str(key), place), one) for key, one in value.items())
+        named = (
+            (self._counted_text(key if isinstance(key, str) else str(key), place), one) for key, one in value.items()
+        )
         return {key: self.shape(one, f"{place}.{key}" if place else key, depth + 1) for key, one in named}
 
     def _object(self, value: Any, place: str, depth: int) -> Any:
@@ -181,7 +183,7 @@ class Shaper:
                 return f"dtype {value.order}{value.code}"
         return type(value).__name__
 
-    def _said(self, text: str, place: str) -> str:
+    def _counted_text(self, text: str, place: str) -> str:
         self._text += len(text)
         if self._text > _MOST_TEXT:
             raise LabError(self.what, f"holds more than {_MOST_TEXT:,} characters in one run")
@@ -194,7 +196,7 @@ class Shaper:
 
     def _bytes(self, value: bytes, place: str) -> str:
         try:
-            return self._said(value.decode(), place)
+            return self._counted_text(value.decode(), place)
         except UnicodeDecodeError:
             return f"{len(value):,} bytes, left out"
 
@@ -212,7 +214,7 @@ class Shaper:
         name = str(value.kind) if isinstance(value.kind, Global) else "object"
         if name.startswith("requests.") and name.endswith("Request"):
             return "a request, left out"
-        out: dict[str, Any] = {"class": self._said(name, place)}
+        out: dict[str, Any] = {"class": self._counted_text(name, place)}
         state = value.state
         if name == "requests.models.Response":
             state = {key: one for key, one in value.fields.items() if key in _ANSWERED}

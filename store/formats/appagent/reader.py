@@ -14,9 +14,9 @@ from pathlib import Path
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.appagent.run import NAME, LogLine, Screens, demonstration, run
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within
 
 _LOG = re.compile(r"log_.+_task_.+\.txt|log_explore_.+\.txt")
@@ -30,8 +30,8 @@ _RECORDED = re.compile(rb"(?:tap|text|long_press|swipe)\(|stop\b|back\b")
 _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run, exploration or demonstration of a folder."""
     if (source.path / "record.txt").is_file():
         yield _demonstration(source, known)
@@ -40,7 +40,7 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
         yield _run(source, log, known)
 
 
-def _run(source: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | KnownRun:
     data = read_within(source.root, log)
     lines, cut = _lines(data, log)
     explored = log.name.startswith("log_explore_")
@@ -71,7 +71,7 @@ def _rounds(source: RunSource) -> int | None:
     return None
 
 
-def _demonstration(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _demonstration(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     folder = source.path
     data = read_within(source.root, folder / "record.txt")
     goal = folder / "task_desc.txt"

@@ -21,7 +21,7 @@ from lab.core.run_records import Imported
 from lab.core.step import Action, Observation
 from lab.core.task import Actor, Task
 from lab.core.ui_tree import UiTree
-from store.formats import Known
+from store.formats import KnownRun
 from store.formats.appagent.actions import NumberedScreen, action_of, parts, recorded
 from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
@@ -85,14 +85,14 @@ def run(
     cut: str = "",
     reflected: list[LogLine],
     rounds: int | None = None,
-) -> Imported | Known:
+) -> Imported | KnownRun:
     """The run of a log; `cut` is a last line that cannot be read, `reflected` what an explorer said of its steps.
 
     `rounds` are the most steps it may take, None where nothing tells.
     """
     id = run_id(NAME, "", data)
     if known(id):
-        return Known(id, str(log))
+        return KnownRun(id, str(log))
     draft = Draft(
         id,
         _task(log, lines, rounds or max(ROUNDS, len(lines))),
@@ -219,13 +219,13 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
 
 def demonstration(
     folder: Path, data: bytes, goal: bytes, screens: Screens, known: Callable[[str], bool]
-) -> Imported | Known:
+) -> Imported | KnownRun:
     """A person's demonstration: one step for each line of `record.txt`."""
     here = folder.resolve()
     app = escape_surrogates(here.parent.parent.name) if here.parent.name == "demos" else ""
     id = run_id(NAME, f"{app}/{here.name}", data)
     if known(id):
-        return Known(id, str(folder))
+        return KnownRun(id, str(folder))
     text = decoded(goal).strip()
     name = f"{app}: {text}"[:_TOLD] if text else escape_surrogates(here.name)
     task = Task(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lab.core.codec import StorableValue, read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.dac.run import ACTIONS, STEPS, DacEpisode, imported
 from store.formats.demonstrations import ImageFinder
 from store.formats.files import unpacked
@@ -40,7 +40,7 @@ Place = tuple[str, Any]
 """Where a value stands in its file, and the value."""
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, in its order."""
     path = str(source.path)
     try:

@@ -17,7 +17,7 @@ from lab.core.run_records import Imported
 from lab.core.step import Action, Point
 from lab.core.task import Actor, Branch, Task
 from lab.core.trace import DeviceInfo
-from store.formats import Known, RunSource
+from store.formats import KnownRun, RunSource
 from store.formats.dac.actions import CoordinateFrame, action_of, flat
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
@@ -78,14 +78,14 @@ class DacEpisode(NamedTuple):
         return held if isinstance(held, dict) else {}
 
 
-def imported(episode: DacEpisode, known: Callable[[str], bool]) -> Imported | Known:
-    """An episode as events and pictures; `Known` where `known` says so of its id."""
+def imported(episode: DacEpisode, known: Callable[[str], bool]) -> Imported | KnownRun:
+    """An episode as events and pictures; `KnownRun` where `known` says so of its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])
     id = run_id(NAME, name, data)
     if known(id):
-        return Known(id, path)
+        return KnownRun(id, path)
     pictures = Pictures(episode.found.root)
     draft = Draft(
         id,

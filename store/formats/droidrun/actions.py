@@ -44,7 +44,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
     target = box_of(touched.get("element_bounds")) or target
     at, to = _ends(touched)
     if at is None:
-        at, to = _told(args)
+        at, to = _call_points(args)
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
         at = centre(target)
     moves = kind in ("swipe", "drag")
@@ -102,7 +102,7 @@ def _ends(action: dict[str, Any]) -> tuple[Point | None, Point | None]:
     return point(action.get("x"), action.get("y")), None
 
 
-def _told(args: dict[str, Any]) -> tuple[Point | None, Point | None]:
+def _call_points(args: dict[str, Any]) -> tuple[Point | None, Point | None]:
     """Where the call itself says that it goes."""
     first, second = args.get("coordinate"), args.get("coordinate2")
     if isinstance(first, list) and len(first) == 2:

@@ -88,7 +88,7 @@ def call_of(action: Any) -> ToolCall | None:
     if isinstance(given, dict):
         outcome = action.get("outcome", action.get("success"))
         done = outcome if isinstance(outcome, bool) else None
-        return ToolCall(name, given, done, _told(action))
+        return ToolCall(name, given, done, _call_error(action))
     return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
 
 
@@ -106,7 +106,7 @@ def with_outcomes(written: list[ToolCall], run: list[ToolCall]) -> list[ToolCall
     return calls if not left else run
 
 
-def _told(action: dict[str, Any]) -> str:
+def _call_error(action: dict[str, Any]) -> str:
     error = action.get("error")
     if isinstance(error, str) and error not in ("", "None"):
         return error

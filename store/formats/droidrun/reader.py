@@ -19,14 +19,14 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported, Verdict
 from lab.core.step import Action, Observation
 from lab.core.task import Actor, Task
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 from store.formats.droidrun.actions import action_of, done_of
 from store.formats.droidrun.calls import ToolCall
 from store.formats.droidrun.macro import RECORDED, is_recorded, kind_of, shared
 from store.formats.droidrun.screens import RecordedScreen, state_of
-from store.formats.droidrun.turns import AgentTurn, EventTurns, told
-from store.formats.failures import failures_told
+from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
+from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within, unread
 from store.formats.pictures import Pictures
 from store.formats.values import as_mappings
@@ -52,20 +52,20 @@ class _DroidrunRun(NamedTuple):
     """What a folder holds; `recorded` tells whether what was done on the phone was kept beside the events."""
 
     found: RunSource
-    told: EventTurns
+    timeline: EventTurns
     macro: dict[str, Any]
     shots: dict[int, Path]
     states: dict[int, Path]
     recorded: bool
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder."""
     yield _run(source, known)
 
 
-def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     main = run_source.path / "trajectory.json"
     alone = not main.is_file()
     main = run_source.path / "macro.json" if alone else main
@@ -74,11 +74,11 @@ def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | Know
     id = run_id(NAME, name, data)
     path = escape_surrogates(str(main))
     if known(id):
-        return Known(id, path)
+        return KnownRun(id, path)
     macro, unread = _macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    happened = told([] if alone else _events(data, path))
+    happened = turns_of([] if alone else _events(data, path))
     recorded = isinstance(macro.get("actions"), list) or bool(happened.macro)
     if not isinstance(macro.get("actions"), list):
         macro["actions"] = happened.macro
@@ -129,17 +129,17 @@ def _task(run: _DroidrunRun, name: str) -> Task:
     goal = (
         description.strip()
         if isinstance(description, str) and description.strip() not in _UNTOLD
-        else run.told.goal.strip()
+        else run.timeline.goal.strip()
     )
     words = "-".join(re.findall(r"\w+", goal)[:8])[:60]
     digest = hashlib.sha256(goal.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    budget = max(_LEAST, len(run.told.turns))
+    budget = max(_LEAST, len(run.timeline.turns))
     return Task(id=f"{words}-{digest}" if goal else name, kind="general", instruction=goal, budget=budget)
 
 
 def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
     """Each call as a step; what the source tells of turns in which nothing was said or done."""
-    turns = run.told.turns
+    turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
     owned, left = shared([call for turn in turns for call in turn.calls], actions)
@@ -216,7 +216,7 @@ def _state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScr
 
 
 def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
-    end, turns = run.told.end, run.told.turns
+    end, turns = run.timeline.end, run.timeline.turns
     success, reason = end.get("success"), end.get("reason") or end.get("output")
     closing = next((turn for turn in reversed(turns) if turn.success is not None), None)
     if not isinstance(success, bool) and closing is not None:
@@ -231,7 +231,7 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
 
 def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
     """The last screen of those that no answer followed; None where each was answered."""
-    answered = [turn.screen for turn in run.told.turns if turn.is_answered]
+    answered = [turn.screen for turn in run.timeline.turns if turn.is_answered]
     beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered, default=-1)]
     if not beyond:
         return None

@@ -88,7 +88,7 @@ class EventTurns:
         return self.turns[-1]
 
 
-def told(events: list[dict[str, Any]]) -> EventTurns:
+def turns_of(events: list[dict[str, Any]]) -> EventTurns:
     """The events of a trajectory.json as turns."""
     turns = EventTurns()
     looks = any(_LOOKS.fullmatch(_kind(event)) for event in events)

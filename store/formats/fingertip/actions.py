@@ -58,7 +58,7 @@ class SourceAction(NamedTuple):
     raw: Any
 
 
-def said_of(row: Any) -> SourceAction:
+def source_action(row: Any) -> SourceAction:
     """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
     image, held = "", row
     if isinstance(row, dict) and len(row) == 1:
@@ -85,7 +85,7 @@ def said_of(row: Any) -> SourceAction:
 
 def is_action(row: Any) -> bool:
     """Whether a row spells an action that the format knows."""
-    name = _flat(said_of(row).name)
+    name = _flat(source_action(row).name)
     return name in _KINDS or name in _PRESS
 
 
@@ -186,7 +186,7 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
     if name == "type":
         parts.append(f"text={action.text or ''!r}" if action.kind == "input_text" else f"text={chr(10)!r}")
     call = f"{name}({', '.join(parts)})"
-    return call, beside(action, action_of(said_of(call), size))
+    return call, beside(action, action_of(source_action(call), size))
 
 
 def _way(action: Action) -> Direction | None:

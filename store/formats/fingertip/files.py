@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
 from store.formats.files import read_within
-from store.formats.fingertip.actions import is_action, said_of
+from store.formats.fingertip.actions import is_action, source_action
 from store.formats.json_parts import first_value
 from store.formats.values import Notes, decoded, literal, words
 
@@ -107,7 +107,7 @@ def _listed(value: Any, notes: Notes) -> list[Row]:
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
         if key is None:
             pairs = [{name: held} for name, held in value.items()]
-            return [(row, []) for row in pairs] if pairs and said_of(pairs[0]).image else [(value, notes)]
+            return [(row, []) for row in pairs] if pairs and source_action(pairs[0]).image else [(value, notes)]
         place, value = key, value[key]
     if not isinstance(value, list):
         return []
@@ -133,7 +133,9 @@ def spells_actions(opening: bytes) -> bool:
     if isinstance(value, list) or (isinstance(value, dict) and any(key in value for key in _LISTS)):
         return any(is_action(row) for row, _ in _listed(value, []))
     if isinstance(value, dict) and len(value) > 1:
-        return said_of(_listed(value, [])[0][0]).image != "" and any(is_action(row) for row, _ in _listed(value, []))
+        return source_action(_listed(value, [])[0][0]).image != "" and any(
+            is_action(row) for row, _ in _listed(value, [])
+        )
     text = decoded(opening)
     if text.lstrip().startswith("["):
         return any(is_action(row) for row, _ in _listed(literal(text), []))
@@ -141,7 +143,7 @@ def spells_actions(opening: bytes) -> bool:
     return any(("(" in line or line.lstrip().startswith("{")) and is_action(_line(line)[0]) for line in lines)
 
 
-def told_in(files: Files, actions: Path) -> dict[str, Any]:
+def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
     """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
     fields: dict[str, Any] = {}
     for path in files.data:
@@ -156,7 +158,7 @@ def told_in(files: Files, actions: Path) -> dict[str, Any]:
             if path != actions:
                 fields.setdefault("unread", []).append(escape_surrogates(error.sentence))
             continue
-        if isinstance(value, dict) and not said_of(value).image:
+        if isinstance(value, dict) and not source_action(value).image:
             fields = {**value, **fields} if path == actions else {**fields, **value}
     return {key: value for key, value in fields.items() if key not in _LISTS or not isinstance(value, list)}
 
@@ -197,7 +199,7 @@ def screens(files: Files, rows: list[Row]) -> Iterator[tuple[Path | None, Path |
     images = {path.name: path for path in files.images}
     numbered = {number: path for path in files.images if (number := number_in(path.name))}
     trees = {number: path for path in files.trees if (number := number_in(path.name))}
-    names = [said_of(row).image for row, _ in rows]
+    names = [source_action(row).image for row, _ in rows]
     by_name = any(_named(name, images, numbered) for name in names)
     one_each = len(files.trees) in (len(files.images), 0 if files.images else len(rows))
     for i, name in enumerate(names):

@@ -19,23 +19,23 @@ from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
 from lab.core.ui_tree import UiTree
-from store.formats import FailedRun, Format, Known, RunSource
+from store.formats import FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ended
 from store.formats.draft import Draft, run_id
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import SNIFFED, beginning, unread
-from store.formats.fingertip.actions import action_of, said_of
+from store.formats.fingertip.actions import action_of, source_action
 from store.formats.fingertip.files import (
     DATA,
     STAMP,
     Files,
     Row,
     actions_in,
+    episode_fields,
     files_of,
     profile_of,
     screens,
     spells_actions,
-    told_in,
 )
 from store.formats.fingertip.trees import tree_in
 from store.formats.hitlab_fields import OURS, agent_of, with_ours
@@ -55,22 +55,22 @@ _OTHERS = frozenset(
 """Files by which folders of other formats are told that are named by a time, too."""
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The episode of a folder."""
     yield _run(source, known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     files = files_of(source.path, source.root)
     actions_file, data, rows = actions_in(files)
-    fields = told_in(files, actions_file)
+    fields = episode_fields(files, actions_file)
     stamp = escape_surrogates(source.path.resolve().name)
     user = _first(fields, _USER) or escape_surrogates(source.path.resolve().parent.name)
     path = escape_surrogates(str(source.path))
     id = run_id(NAME, f"{user}/{stamp}", data)
     if known(id):
-        return Known(id, path)
+        return KnownRun(id, path)
     profile = profile_of(files, user)
     pictures = Pictures(source.root)
     draft = Draft(
@@ -132,7 +132,7 @@ def _step(
     draft: Draft, files: Files, row: Row, shot: Path | None, xml: Path | None, pictures: Pictures,
     extra: dict[str, Any], fields: dict[str, Any],
 ) -> Action:  # fmt: skip
-    stated_instruction = said_of(row[0])
+    stated_instruction = source_action(row[0])
     if row[1]:
         extra["missing"] = missing(row[1])
     if content := words(stated_instruction.given.get("content")):

@@ -77,7 +77,7 @@ def lean(value: Any) -> Any:
     return [lean(held) for held in value] if isinstance(value, list) else value
 
 
-def said(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
+def message_text(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
     """What a message says, and what its writer thought."""
     content = message.get("content")
     if not isinstance(content, list):

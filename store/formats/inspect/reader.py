@@ -13,8 +13,8 @@ from typing import Any
 from lab.core.codec import StorableValue, escape_surrogates, read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
-from store.formats.failures import failures_told
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
+from store.formats.failures import with_failures
 from store.formats.files import unpacked
 from store.formats.inspect.archive import Entries
 from store.formats.inspect.run import NAME, imported
@@ -27,8 +27,8 @@ _ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
 """Names of entries, of which one stands among the first of a log."""
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every sample of a log."""
     path = source.path
     if path.suffix == ".eval":
@@ -39,7 +39,7 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
         yield _one(sample, held.rest, source, f"{path}#{i}", known)
 
 
-def _zipped(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def _zipped(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     with Entries(source.root, source.path) as entries:
         header = _header(entries, source.path)
         for name in sorted(entries.names):
@@ -64,7 +64,7 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
 
 def _one(
     sample: StorableValue | LabError, header: dict[str, Any], source: RunSource, what: str, known: Callable[[str], bool]
-) -> Imported | Known | FailedRun:
+) -> Imported | KnownRun | FailedRun:
     try:
         if isinstance(sample, LabError):
             raise sample

@@ -16,7 +16,7 @@ import msgspec
 from lab.core.run_records import Imported
 from lab.core.step import Action, Observation, Usage
 from lab.core.task import Actor, Task
-from store.formats import Known
+from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
 from store.formats.inspect.actions import Mouse, actions_of
@@ -25,9 +25,9 @@ from store.formats.inspect.messages import (
     calls,
     events_of,
     lean,
+    message_text,
     messages_of,
     output_of,
-    said,
     shown,
     usage_of,
 )
@@ -49,7 +49,7 @@ def imported(
     path: str,
     pictures: Pictures,
     known: Callable[[str], bool],
-) -> Imported | Known:
+) -> Imported | KnownRun:
     """A sample as events, with `header` for what its log says of all of them."""
     spec = as_mapping(header.get("eval"))
     name = as_text(spec.get("task")) or "task"
@@ -57,7 +57,7 @@ def imported(
     data = msgspec.json.encode(sample, order="deterministic")
     id = run_id(NAME, name, data)
     if known(id):
-        return Known(id, here)
+        return KnownRun(id, here)
     attachments = Attachments(sample.get("attachments"), pictures)
     epoch = sample.get("epoch")
     draft = Draft(
@@ -111,7 +111,7 @@ class _Turns:
         return self.seen
 
     def _assistant(self, message: dict[str, Any], called: list[dict[str, Any]], event: dict[str, Any]) -> None:
-        text, thought = said(message, self.attachments)
+        text, thought = message_text(message, self.attachments)
         usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
             key: lean(held)
@@ -180,7 +180,7 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
     instruction = attachments.text(given)
     for message in given if isinstance(given, list) else []:
         if isinstance(message, dict) and message.get("role") == "user":
-            instruction = said(message, attachments)[0]
+            instruction = message_text(message, attachments)[0]
     limit = as_mapping(spec.get("config")).get("message_limit")
     whole = isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < 10**6
     task = Task(id=id, kind="general", title=id, instruction=instruction, log="none")

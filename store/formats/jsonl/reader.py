@@ -23,8 +23,8 @@ from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.core.trace import VERSION as EVENT_VERSION
 from lab.core.trace import AnyEvent, Started, Step
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
-from store.formats.failures import failures_told
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
+from store.formats.failures import with_failures
 from store.formats.files import open_within, read_within
 
 NAME = "jsonl"
@@ -95,13 +95,13 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 }
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder; every byte of it is checked before it is handed on."""
     yield _run(source, known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / FILE
     lines = _lines(source.root, path)
     header = next(lines, (1, "", None))[2]
@@ -110,7 +110,7 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
     if known(header.trace):
-        return Known(header.trace, str(source.path))
+        return KnownRun(header.trace, str(source.path))
     read: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:

@@ -17,8 +17,8 @@ from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported, Verdict
 from lab.core.step import Point
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
-from store.formats.failures import failures_told
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
+from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within, unpacked
 from store.formats.geometry import point
 from store.formats.knowu.judged import judged, placed
@@ -38,8 +38,8 @@ _BESIDE = ("token_usage", "result", "tools", "attempts")
 _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder, or every run of a bundle."""
     if source.path.is_dir():
         yield imported(_folder_episode(source), known)
@@ -100,7 +100,7 @@ def _steps(held: dict[str, Any]) -> Any:
     return [] if held.get("traj") is None else held["traj"]
 
 
-def _bundle(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def _bundle(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
     value, notes = read_json(unpacked(source.root, path), str(path))
     if not isinstance(value, dict):

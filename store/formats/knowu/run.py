@@ -22,7 +22,7 @@ from lab.core.run_records import Imported, Verdict, imported_id, numbered
 from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from store.formats import Known
+from store.formats import KnownRun
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.log import ThreadLog
 from store.formats.pictures import Pictures
@@ -82,11 +82,11 @@ class KnowuEpisode(NamedTuple):
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
 
-def imported(episode: KnowuEpisode, known: Callable[[str], bool]) -> Imported | Known:
-    """A run as events numbered from 0, its pictures and its verdict; `Known` where `known` says so of its id."""
+def imported(episode: KnowuEpisode, known: Callable[[str], bool]) -> Imported | KnownRun:
+    """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `known` says so of its id."""
     id = episode.id
     if known(id):
-        return Known(id, episode.path)
+        return KnownRun(id, episode.path)
     images = Pictures(episode.root)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):

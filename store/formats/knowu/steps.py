@@ -48,12 +48,12 @@ def _step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
         "step": step.index + 1,
         "prediction": _prediction(step, action),
         "action": action,
-        "ask_user_response": said(reply) if reply else None,
+        "ask_user_response": tagged_text(reply) if reply else None,
         "tool_call": None,
     }
 
 
-def said(reply: Reply) -> str:
+def tagged_text(reply: Reply) -> str:
     """A reply's text, with the tag by which the benchmark's scripts know a decision."""
     if reply.decision is None or "<decision>" in reply.text:
         return reply.text

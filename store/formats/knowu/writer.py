@@ -21,7 +21,7 @@ from lab.core.run_records import Verdict
 from lab.core.trace import AnyEvent, Ended, Started, Step
 from store.formats import StoredRun, Writer
 from store.formats.knowu.run import NAME, SHAPE, result_text, usual_shape
-from store.formats.knowu.steps import said, steps_of, tokens_of
+from store.formats.knowu.steps import steps_of, tagged_text, tokens_of
 from store.formats.new_files import save
 
 _LONGEST = 80
@@ -142,7 +142,7 @@ def _log(steps: Sequence[Step]) -> str:
         lines.append(f"{head}Screenshot captured in step {number}")
         after = steps[step.index + 1] if step.index + 1 < len(steps) else None
         if step.reply and (after is None or after.extra.get("ask_user_response", "") is None):
-            lines.append(f"{head}ask_user_response: {said(step.reply)}")
+            lines.append(f"{head}ask_user_response: {tagged_text(step.reply)}")
     return "".join(f"{line}\n" for line in lines)
 
 

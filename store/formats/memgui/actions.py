@@ -69,7 +69,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
         kind=kind,
         at=start,
         to=end,
-        text=_said(kind, raw, detail),
+        text=_action_text(kind, raw, detail),
         direction=named if kind in ("scroll", "swipe") else None,
         vector=vector,
         app=_app(raw, name, detail) if kind == "open_app" else None,
@@ -151,7 +151,7 @@ def _written_points(raw: dict[str, Any]) -> Iterable[tuple[float, float]]:
             yield x, y
 
 
-def _said(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
+def _action_text(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
     if kind not in ("input_text", "answer", "ask_user", "other"):
         return None
     text = spelled_out(raw.get("text"))

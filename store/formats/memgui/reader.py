@@ -16,9 +16,9 @@ from typing import Any
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import run_id
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within
 from store.formats.knowu.judged import is_copy
 from store.formats.memgui.run import BESIDE, NAME, MemguiRun, imported
@@ -29,20 +29,20 @@ _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
 _SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
     if not is_copy(source.path):
         yield _attempt(source, known)
 
 
-def _attempt(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _attempt(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / "log.json"
     data = read_within(source.root, path)
     task, agent, attempt = _named(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if known(id):
-        return Known(id, escape_surrogates(str(path)))
+        return KnownRun(id, escape_surrogates(str(path)))
     value, notes = read_json(data, str(path))
     log = as_mappings(value, str(path), "step")
     unread: dict[str, str] = {}

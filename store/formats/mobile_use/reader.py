@@ -23,11 +23,11 @@ from lab.core.run_records import Imported
 from lab.core.step import Action, Observation, Point, Usage
 from lab.core.task import Actor, Task
 from lab.core.ui_tree import Bounds
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import numbered, read_within
 from store.formats.geometry import number, point
 from store.formats.json_parts import first_value, is_list
@@ -69,13 +69,13 @@ class _Frame(NamedTuple):
     told: Point | None = None
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder."""
     yield _run(source, known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
     folder = source.path
     path = folder / _FILE
     data = read_within(source.root, path)
@@ -83,7 +83,7 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | Known:
     id = run_id(NAME, name, data)
     shown = escape_surrogates(str(path))
     if known(id):
-        return Known(id, shown)
+        return KnownRun(id, shown)
     lines = _lines(data, str(path))
     models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""

@@ -17,7 +17,7 @@ from lab.core.run_records import Imported
 from lab.core.step import Action, Point
 from lab.core.task import Task
 from lab.core.trace import DeviceInfo
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
 from store.formats.draft import Draft, run_id
 from store.formats.files import unpacked
@@ -54,7 +54,7 @@ class _Source(NamedTuple):
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The episode of a file, or each of those that it holds."""
     path = str(source.path)
     shots = ImageFinder(source.root, source.path.parent)
@@ -79,7 +79,7 @@ def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError
 
 def _one(
     source: RunSource, place: str, held: StorableValue | LabError, shots: ImageFinder, known: Callable[[str], bool]
-) -> Imported | Known:
+) -> Imported | KnownRun:
     if isinstance(held, LabError):
         raise held
     if not isinstance(held.value, dict):
@@ -87,14 +87,14 @@ def _one(
     return _run(_Source(source, held.value, place, held.notes, shots, Pictures(source.root)), known)
 
 
-def _run(source: _Source, known: Callable[[str], bool]) -> Imported | Known:
+def _run(source: _Source, known: Callable[[str], bool]) -> Imported | KnownRun:
     path = escape_surrogates(str(source.found.path))
     steps = _steps(source)
     key = words(source.episode.get("episode_id")) or escape_surrogates(source.found.path.stem)
     data = episode_bytes(source.episode)
     id = run_id(NAME, key, data)
     if known(id):
-        return Known(id, path)
+        return KnownRun(id, path)
     stated_length = number(source.episode.get("step_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
     draft = Draft(

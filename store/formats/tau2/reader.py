@@ -13,8 +13,8 @@ from typing import Any
 from lab.core.codec import StorableValue, escape_surrogates, read_json
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
-from store.formats import CandidateFile, FailedRun, Format, Known, RunSource
-from store.formats.failures import failures_told
+from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
+from store.formats.failures import with_failures
 from store.formats.files import read_within, unpacked
 from store.formats.json_parts import each, is_list, pieces
 from store.formats.tau2.run import NAME, FileContext, imported
@@ -25,8 +25,8 @@ _INDEX = "results.json"
 _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 
-@failures_told
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | Known | FailedRun]:
+@with_failures
+def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = source.path
     data = unpacked(source.root, path)
@@ -46,7 +46,7 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
 
 def _folder(
     root: Path, folder: Path, context: FileContext, known: Callable[[str], bool]
-) -> Iterator[Imported | Known | FailedRun]:
+) -> Iterator[Imported | KnownRun | FailedRun]:
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("[!.]*.json")):
@@ -60,7 +60,7 @@ def _folder(
 
 def _runs(
     runs: Iterator[StorableValue | LabError], context: FileContext, known: Callable[[str], bool]
-) -> Iterator[Imported | Known | FailedRun]:
+) -> Iterator[Imported | KnownRun | FailedRun]:
     for i, run in enumerate(runs):
         name = f"{context.path}#{i}"
         if isinstance(run, LabError):

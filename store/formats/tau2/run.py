@@ -16,7 +16,7 @@ import msgspec
 from lab.core.run_records import Imported
 from lab.core.step import Action, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
-from store.formats import Known
+from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
 from store.formats.tau2.turns import DialogueTurn, checked, turns
 from store.formats.times import utc
@@ -42,15 +42,17 @@ class FileContext(NamedTuple):
         return as_mapping(self.info.get(name))
 
 
-def imported(run: dict[str, Any], notes: Notes, context: FileContext, known: Callable[[str], bool]) -> Imported | Known:
-    """A conversation as events; `Known` where `known` says so of its id. A `LabError` names the field that is wrong."""
+def imported(
+    run: dict[str, Any], notes: Notes, context: FileContext, known: Callable[[str], bool]
+) -> Imported | KnownRun:
+    """A conversation as events; `KnownRun` where `known` says so of its id; `LabError` names the wrong field."""
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
     messages = checked(run.get(field), what, field)
     data = msgspec.json.encode(run, order="deterministic")
     id = run_id(NAME, "" if "id" in run else Path(context.path).name, data)
     if known(id):
-        return Known(id, what)
+        return KnownRun(id, what)
     old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
     draft = _draft(id, run, context, old, data)
     user = _actor(context.part("user_info"), "user-simulator")

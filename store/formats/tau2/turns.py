@@ -46,7 +46,7 @@ def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[s
         if message.get("role") != "assistant":
             aside.append(message)
             continue
-        made = list(_calls(messages, i, taken)) or [_said(messages, i, taken)]
+        made = list(_calls(messages, i, taken)) or [_spoken_turn(messages, i, taken)]
         if aside:
             made[0] = made[0]._replace(extra={"before": aside, **made[0].extra})
             aside = []
@@ -92,7 +92,7 @@ def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[st
     return results
 
 
-def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> DialogueTurn:
+def _spoken_turn(messages: list[dict[str, Any]], i: int, taken: set[int]) -> DialogueTurn:
     message = messages[i]
     extra = _rest(message)
     between: list[dict[str, Any]] = []

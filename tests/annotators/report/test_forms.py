@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from annotators.report.charts import drawn
 from annotators.report.html import as_html
 from annotators.report.markdown import as_markdown
-from annotators.report.number_words import told
+from annotators.report.number_words import numbers_in
 from annotators.report.svg import svg
 from annotators.report.table_layout import table_lines
 from annotators.report.text import as_text
@@ -214,8 +214,8 @@ def test_each_picture_is_one_whole_element(picture: Grid) -> None:
 
 
 def test_a_number_that_stands_twice_is_told_once_with_both_places() -> None:
-    assert len({encode(one.agreement) for one in told(REPORT)}) == len(told(REPORT))
-    first = told(REPORT)[0]
+    assert len({encode(one.agreement) for one in numbers_in(REPORT)}) == len(numbers_in(REPORT))
+    first = numbers_in(REPORT)[0]
     assert first.agreement == agreement(0.875)
     assert len(first.places) == 2
     assert first.places[1] == "Again: same, Value"

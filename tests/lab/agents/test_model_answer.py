@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.agents.elements import ScreenElement, elements, in_pixels, in_thousandths, told
+from lab.agents.elements import ScreenElement, element_lines, elements, in_pixels, in_thousandths
 from lab.agents.model_answer import KINDS, UnusableAnswer, meant
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
@@ -132,7 +132,7 @@ def test_a_screen_is_told_by_what_can_be_touched_or_read() -> None:
     phone = Phone()
     phone.perform(Action("open_app", app="Clock"))
     screen = phone.observe()
-    lines = told(elements(screen.tree, screen.size), screen.size)
+    lines = element_lines(elements(screen.tree, screen.size), screen.size)
     kinds = {line.split()[1] for line in lines}
     assert {"switch", "item", "button", "text"} <= kinds
     assert any(line.split()[1] == "switch" and ("(on)" in line or "(off)" in line) for line in lines)
@@ -173,7 +173,7 @@ def test_a_keyboard_is_told_by_its_named_keys_alone() -> None:
 
 def test_hostile_words_are_plain_and_long_lists_say_what_they_leave_out() -> None:
     nodes = tuple(Node(Bounds(0, i, 10, i + 1), f"a\x1b[31m\n{i}" + "x" * 999) for i in range(300))
-    lines = told(elements(UiTree(nodes), (1000, 1000)), (1000, 1000), most=200)
+    lines = element_lines(elements(UiTree(nodes), (1000, 1000)), (1000, 1000), most=200)
     assert lines[-1] == "(100 more are not listed)"
     assert len(lines) == 201
     assert all("\n" not in line and "\x1b" not in line and len(line) < 400 for line in lines)

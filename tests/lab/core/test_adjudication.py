@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.adjudication import Move, PlaceAnswer, Settlement, adjudicated, majority_of, masks, said_at, without
+from lab.core.adjudication import Move, PlaceAnswer, Settlement, adjudicated, majority_of, masks, place_answers, without
 from lab.core.label import Act
 from lab.core.quotations import ErasedWords
 from lab.core.rating_sheet import FieldReference
@@ -68,7 +68,7 @@ def test_repeated_ratings_and_rules_are_nobodys_word() -> None:
         label(plan(), one, "pay", "state", "completed", rater=R2),
     ]
     handed = {("R1", one.id, 1), ("R1", one.id, 2)}
-    found = said_at(plan(), FieldReference("open", "state"), labels, handed)
+    found = place_answers(plan(), FieldReference("open", "state"), labels, handed)
     assert [(one.rater.id, one.value, one.person) for one in found] == [
         ("R1", "completed", True), ("R2", "completed", True), ("m", "completed", False),
     ]  # fmt: skip

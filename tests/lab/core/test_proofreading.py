@@ -17,7 +17,7 @@ from lab.core.proofreading import (
     Review,
     check_next,
     proof_of,
-    standing_of,
+    proofreading_state,
     visible,
 )
 from lab.core.task import Actor
@@ -83,14 +83,14 @@ def test_what_is_proofread_is_every_step_and_the_whole() -> None:
 )
 def test_the_state_is_a_function_of_the_rows(rows: list[Review], state: str) -> None:
     rows = taken(DEMO, rows)
-    assert standing_of(DEMO, rows).state == state
+    assert proofreading_state(DEMO, rows).state == state
     shuffled = random.Random(4).sample(rows, len(rows))
-    assert standing_of(DEMO, shuffled) == standing_of(DEMO, rows)
+    assert proofreading_state(DEMO, shuffled) == proofreading_state(DEMO, rows)
 
 
 def test_a_third_settles_what_differs_and_the_reviewed_value_stands() -> None:
     rows = taken(DEMO, [*handed_in("P1", edited("P1")), *handed_in("P2")])
-    found = standing_of(DEMO, rows)
+    found = proofreading_state(DEMO, rows)
     assert [(one.place, one.old, [word.value for word in one.words]) for one in found.differences] == [
         (TAP, "Tap Send", ["Tap the arrow", "Tap Send"])
     ]
@@ -98,7 +98,7 @@ def test_a_third_settles_what_differs_and_the_reviewed_value_stands() -> None:
         with pytest.raises(LabError, match=why):
             check_next(DEMO, rows, row(who, "settle", 2, "instruction", "Tap Send", "x"))
     rows += [row("P3", "settle", 2, "instruction", "Tap Send", "Tap the paper plane")]
-    settled = standing_of(DEMO, rows)
+    settled = proofreading_state(DEMO, rows)
     assert (settled.state, settled.settled_by) == ("settled", ("P3",))
     assert settled.values[TAP] == "Tap the paper plane"
 
@@ -108,13 +108,13 @@ def test_rejecting_needs_a_reason_and_two_who_reject_the_whole_reject_it() -> No
         check_next(DEMO, [], row("P1", "reject", None, "whole", "accept", "reject", note="  "))
     refusals = [row(by, "reject", None, "whole", "accept", "reject", note="not the task") for by in ("P1", "P2")]
     rows = taken(DEMO, [*handed_in("P1", refusals[0]), *handed_in("P2", refusals[1])])
-    assert standing_of(DEMO, rows).state == "rejected"
+    assert proofreading_state(DEMO, rows).state == "rejected"
 
 
 def test_a_step_that_two_reject_is_rejected_and_its_fields_do_not_differ() -> None:
     refusals = [row(by, "reject", 2, "step", "accept", "reject", note="a slip") for by in ("P1", "P2")]
     rows = taken(DEMO, [*handed_in("P1", edited("P1"), refusals[0]), *handed_in("P2", refusals[1])])
-    found = standing_of(DEMO, rows)
+    found = proofreading_state(DEMO, rows)
     assert (found.state, found.rejected) == ("agreed", (2,))
 
 
@@ -166,7 +166,7 @@ def test_the_reviewed_text_stands_in_place_and_the_original_beside_it() -> None:
         for by in ("P1", "P2")
     ]  # fmt: skip
     rows = taken(DEMO, [*handed_in("P1", *edits[0]), *handed_in("P2", *edits[1])])
-    settled = list(settled_events(EVENTS, DEMO, standing_of(DEMO, rows)))
+    settled = list(settled_events(EVENTS, DEMO, proofreading_state(DEMO, rows)))
     first, step, last = settled[0], settled[1], settled[4]
     assert isinstance(first.event, Started)
     assert isinstance(step.event, Step)

@@ -147,7 +147,7 @@ def test_what_the_phone_says() -> None:
             place += count
             return data[place - count : place]
 
-        return scrcpy_codec.told(data[0], read)
+        return scrcpy_codec.device_message(data[0], read)
 
     assert heard(hexed("00 00000003") + b"ABC") == scrcpy_codec.Clipboard("ABC")
     assert heard(hexed("00 00000000")) == scrcpy_codec.Clipboard("")

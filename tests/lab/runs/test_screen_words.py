@@ -62,6 +62,8 @@ class ListAgent:
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("lab.ocr.reader._PATIENCE", 900.0)  # on a busy machine reading takes its time
+        patch.setattr("lab.runs.screen_words.PATIENCE", 900.0)
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("OPENAI_API_KEY", "sk-none")
         yield
@@ -87,7 +89,7 @@ def over(session: Session) -> list[Any]:
     """All events of a run, once it is over."""
     session.attended = False
     session.start()
-    assert session.join(120)
+    assert session.join(900)
     assert session.failure is None
     return list(session.store.runs.events(session.trace_id))
 

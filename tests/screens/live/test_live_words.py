@@ -44,6 +44,7 @@ SIZE = (1080, 2400)
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("lab.ocr.reader._PATIENCE", 900.0)  # on a busy machine reading takes its time
 
 
 class LiveApp(LabApp):

@@ -35,6 +35,7 @@ READ, UNREAD = "words read from the picture", "its words could not be read"
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("lab.ocr.reader._PATIENCE", 900.0)  # on a busy machine reading takes its time
         yield
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.core.run_records import Imported
 from lab.core.trace import Trace, fold
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 JPEG = b"\xff\xd8\xff\xc0\x00\x11\x08\x00\xc8\x00\x64\x03" + bytes(9) + b"\xff\xd9"
@@ -58,4 +58,4 @@ def known_again(path: Path, format: str | None = None) -> bool:
     """Whether every run below a path has the same id when it is read again, and is then known by it."""
     ids = {run.id for run in every(path, format)}
     again = list(read(path, format, known=ids.__contains__))
-    return bool(again) and all(isinstance(one, Known) and one.id in ids for one in again)
+    return bool(again) and all(isinstance(one, KnownRun) and one.id in ids for one in again)

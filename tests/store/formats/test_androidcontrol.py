@@ -17,7 +17,7 @@ from lab.core.run_records import Imported
 from lab.core.task import Actor
 from lab.core.trace import Trace, fold
 from lab.core.ui_tree import Bounds, Node
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 from store.formats.androidcontrol import crc
 from store.formats.androidcontrol.crc import crc32c, masked_crc32c
 from store.formats.androidcontrol.messages import message
@@ -279,7 +279,7 @@ def test_twice_is_once_and_links_that_lead_out_are_not_followed(tmp_path: Path, 
     assert import_paths(store, [path]).imported == 2
     again = import_paths(store, [path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, Known) for one in read(path, known=store.runs.holds))
+    assert all(isinstance(one, KnownRun) for one in read(path, known=store.runs.holds))
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / SHARD).symlink_to(path)
     assert "leads out" in failures(tmp_path / "in")[0]

@@ -24,7 +24,7 @@ from lab.core.step import Observation, Usage
 from lab.core.task import Actor
 from lab.core.trace import Ended, Trace, fold
 from lab.core.ui_tree import Bounds
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 from store.run_import import import_paths
 from store.store import Store
 
@@ -429,7 +429,7 @@ def test_several_episodes_in_one_file_stand_or_fall_alone(tmp_path: Path) -> Non
     ids = {one.id for one in found if isinstance(one, Imported)}
     assert len(ids) == 2
     again = list(read(path, known=lambda id: id in ids))
-    assert [type(one) for one in again] == [Known, FailedRun, FailedRun, Known]
+    assert [type(one) for one in again] == [KnownRun, FailedRun, FailedRun, KnownRun]
     first = next(iter(ids))
     assert sum(isinstance(one, Imported) for one in read(path, known=lambda id: id == first)) == 1
 

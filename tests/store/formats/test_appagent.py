@@ -12,7 +12,7 @@ import pytest
 
 from lab.core.run_records import Imported
 from lab.core.trace import Trace, fold
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 from store.formats.appagent.actions import NumberedScreen, action_of, parts
 from store.formats.appagent.elements import NumberedElement, cell, elements
 from store.run_import import import_paths
@@ -298,7 +298,7 @@ def test_twice_is_once(store: Store, tmp_path: Path) -> None:
     shutil.copytree(tmp_path, tmp_path / "copy")
     again = import_paths(store, [tmp_path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, Known) for one in read(tmp_path, known=lambda id: True))
+    assert all(isinstance(one, KnownRun) for one in read(tmp_path, known=lambda id: True))
 
 
 @pytest.mark.parametrize("seed", range(20))

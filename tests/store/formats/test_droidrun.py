@@ -13,7 +13,7 @@ from lab.core.codec import decode, encode
 from lab.core.run_records import Imported
 from lab.core.step import Usage
 from lab.core.trace import AnyEvent, Ended, Started, Step, fold
-from store.formats import FailedRun, Known, detect, read
+from store.formats import FailedRun, KnownRun, detect, read
 from store.formats.droidrun.calls import calls_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
@@ -479,4 +479,4 @@ def test_the_same_run_is_known_the_second_time(tmp_path: Path) -> None:
     put(tmp_path, code("click(1)"), [], shots=1)
     run = one(tmp_path)
     [again] = read(tmp_path, known=lambda id: id == run.id)
-    assert isinstance(again, Known)
+    assert isinstance(again, KnownRun)

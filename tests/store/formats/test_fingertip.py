@@ -13,7 +13,7 @@ from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Ended, Started, Step, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
-from store.formats.fingertip.actions import action_of, said_of, spelled
+from store.formats.fingertip.actions import action_of, source_action, spelled
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
 from store.run_import import import_paths
@@ -230,7 +230,7 @@ ACTIONS: list[tuple[Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("raw", "expected"), ACTIONS, ids=lambda value: str(value)[:60])
 def test_each_action_in_our_words(raw: Any, expected: dict[str, Any]) -> None:
-    action = action_of(said_of(raw), (100, 200))
+    action = action_of(source_action(raw), (100, 200))
     assert {name: getattr(action, name) for name in expected} == expected
     assert action.raw == raw
 

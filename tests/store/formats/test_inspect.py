@@ -17,7 +17,7 @@ import pytest
 from lab.core.run_records import Imported, Verdict
 from lab.core.step import Usage
 from lab.core.trace import Trace, fold
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 from store.formats.inspect import archive
 from store.run_import import import_paths
 from store.store import Store
@@ -389,7 +389,7 @@ def test_twice_is_once(store: Store, tmp_path: Path) -> None:
     log(tmp_path / "log.json", sample())
     again = import_paths(store, [tmp_path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, Known) for one in read(path, known=lambda id: True))
+    assert all(isinstance(one, KnownRun) for one in read(path, known=lambda id: True))
     assert store.check() == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from lab.core.codec import decode, encode
 from lab.core.run_records import Imported, Verdict
 from lab.core.trace import AnyEvent, Ended, Started, Step, fold
-from store.formats import FailedRun, Known, detect, read
+from store.formats import FailedRun, KnownRun, detect, read
 from store.formats.memgui.table import listed
 
 SAMPLE = Path(__file__).parents[3].parent / "shared" / "traces" / "memgui_excerpt"
@@ -388,7 +388,7 @@ def test_the_same_run_is_known_the_second_time(tmp_path: Path) -> None:
     put(tmp_path / "t" / "A" / "attempt_1", [click(1, 0.5, 0.1, [540, 240]), SUMMARY])
     run = one(tmp_path)
     [again] = read(tmp_path, known=lambda id: id == run.id)
-    assert isinstance(again, Known)
+    assert isinstance(again, KnownRun)
     assert one(tmp_path / "t" / "A" / "attempt_1" / "log.json").id == run.id
 
 

@@ -13,7 +13,7 @@ import pytest
 from lab.core.run_records import Imported, Verdict
 from lab.core.step import Usage
 from lab.core.trace import Answered, Asked, Trace, fold
-from store.formats import FailedRun, Known, read
+from store.formats import FailedRun, KnownRun, read
 from store.run_import import import_paths
 from store.store import Store
 
@@ -300,7 +300,7 @@ def test_twice_is_once(store: Store, tmp_path: Path) -> None:
     path.write_text(json.dumps(results(RUN, {**RUN, "id": "sim-2"})))  # the same values, written otherwise
     again = import_paths(store, [path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, Known) for one in read(path, known=lambda id: True))
+    assert all(isinstance(one, KnownRun) for one in read(path, known=lambda id: True))
 
 
 ODD: list[Any] = [None, True, -1, 10**30, 1e308, "", "x", "2026-99-99", [], [None], {}, {"id": [1]}, "attachment://x"]

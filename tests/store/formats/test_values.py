@@ -12,9 +12,9 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from lab.core.task import Actor, Task
-from store.formats import FailedRun, Known, RunSource
+from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.draft import Draft
-from store.formats.failures import failures_told
+from store.formats.failures import with_failures
 from store.formats.files import numbered, unread
 from store.formats.geometry import moved, swept
 from store.formats.json_parts import is_list
@@ -91,14 +91,14 @@ def test_what_stops_a_reader_is_told_after_the_runs_that_came_before(tmp_path: P
         (PermissionError(13, "Permission denied", "g"), "g: cannot be read (Permission denied)."),
     ):
 
-        @failures_told
+        @with_failures
         def read(
             found: RunSource, known: Callable[[str], bool], error: Exception = error
-        ) -> Iterator[Imported | Known | FailedRun]:
-            yield Known("r", "f")
+        ) -> Iterator[Imported | KnownRun | FailedRun]:
+            yield KnownRun("r", "f")
             raise error
 
-        assert list(read(found, bool)) == [Known("r", "f"), FailedRun(str(tmp_path / "f"), sentence)]
+        assert list(read(found, bool)) == [KnownRun("r", "f"), FailedRun(str(tmp_path / "f"), sentence)]
 
 
 def test_a_verdicts_further_fields_may_be_called_like_its_own() -> None:
