@@ -64,7 +64,7 @@ class Conversations:
         """The newest conversations whose agent begins so, the newest first; without those that have `ended`."""
         sql = _ROWS.format(which="" if ended else "AND e.kind <> 'ended'")
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", limit)
-        return [ConversationRow(*row[:8], bool(row[8]), row[9]) for row in rows]
+        return [ConversationRow._make((*row[:8], bool(row[8]), row[9])) for row in rows]
 
     def open_by_person(self, prefix: str) -> dict[str, int]:
         """How many conversations are open for each person."""

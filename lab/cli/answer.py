@@ -120,7 +120,7 @@ def add_answer(parser: Parser) -> None:
     parser.completes(reply="run", close="run", task_file="task")
     parser.examples(
         """\
-  hitlab answer --as P07               you are the user of any benchmark that takes a base URL
+  hitlab answer --as P07               you are the user of a benchmark
   hitlab answer --task-file task.yaml --judge-model openai/gpt-5
   hitlab answer --script replies.yaml --port 0 --json
   hitlab answer --reply 019a --accept --text "Yes, please."
