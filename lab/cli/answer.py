@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -239,7 +239,8 @@ def _act(args: AnswerArguments, settings: Settings) -> int:
 
 def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
     """The reply that was typed on the command line, checked as the room checks it."""
-    text, calls = args.text or "", ()
+    text = args.text or ""
+    calls: tuple[ToolCall, ...] = ()
     if args.score is not None:
         if turn.facts.kind != "judge":
             raise LabError("--score", "is a judge's, and this is a user's question.", code=2)
@@ -248,7 +249,7 @@ def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
         text = score_text(args.score, text)
     if args.tool is not None:
         calls = (ToolCall(args.tool, args.arguments or "{}", f"call_{turn.question.id[-12:]}"),)
-    decision = "accept" if args.accept else "reject" if args.reject else None
+    decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
     return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)
 
 

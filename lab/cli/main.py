@@ -24,7 +24,6 @@ examples:
   hitlab demo                           one episode; you are the user
   hitlab live task.yaml --device R58M   a task on your own phone, over adb
   hitlab run --all --attempts 3         an agent over every task: pass@k
-  hitlab answer --as P07                you are the user of somebody else's benchmark
   hitlab import runs/ --db study.db     the runs you have, of fifteen formats
   hitlab replay 019a@7                  a run, opened at step 7
   hitlab metrics --by agent             the five papers' numbers, with their n

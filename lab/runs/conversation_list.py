@@ -50,7 +50,8 @@ def conversations(store: Store, person: str = "", *, ended: bool = False) -> lis
 
 def _line(row: ConversationRow) -> ConversationLine:
     judges = row.agent.startswith(JUDGE)
-    kind, question = ("judge" if judges else "user"), ""
+    kind: RequestKind = "judge" if judges else "user"
+    question = ""
     if row.asked:
         asked: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
         kind = convert(asked.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -271,7 +271,7 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -
         raise LabError(f"run {run}", "has ended already.")
     finish_turn(store, run)
     waits = waiting_turn(trace) is not None
-    status = "failed" if failed else "stopped" if waits else "completed"
+    status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
     reason = failed or (f"closed by {by.id}" + (", a question unanswered" if waits else ""))
     _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 

@@ -88,7 +88,7 @@ def _server(app: Application) -> uvicorn.Server:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]  # its own types of messages are TypedDicts
+        app,
         interface="asgi3",
         http=_protocol(),
         ws="none",

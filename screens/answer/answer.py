@@ -276,7 +276,7 @@ class AnswerScreen(Screen[None]):
             self.open(self._inbox.current.run)
 
     @on(Inbox.Closing)
-    def _closing(self, message: Inbox.Closing) -> None:
+    def _ask_to_close(self, message: Inbox.Closing) -> None:
         line = message.line
         says = "Its question stays unanswered, and its client gets an error." if line.waits else "Nothing more follows."
 

@@ -142,8 +142,9 @@ async def _send_when_answered(
     id, model, stream = uuid.uuid4().hex, question.request.model or "human", question.request.stream
     await send(_start(200, _STREAM if stream else _JSON))
     await send(_piece(chat_reply.stream_head(question.api, id, model) if stream else chat_reply.KEEP_ALIVE))
+    either: list[asyncio.Future[Any]] = [answer, gone]
     while True:
-        await asyncio.wait({answer, gone}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
             break
         if gone.done():

@@ -82,8 +82,8 @@ def starts(db: str) -> Iterator[Callable[..., Process]]:
 
 
 def asks(base: str, said: list[dict[str, Any]], **more: Any) -> Call:
-    client = OpenAI(base_url=base, api_key="none", timeout=60, max_retries=20)
-    return Call(lambda: client.chat.completions.create(model="human", messages=said, **more).choices[0].message)  # type: ignore[call-overload]
+    client: Any = OpenAI(base_url=base, api_key="none", timeout=60, max_retries=20)
+    return Call(lambda: client.chat.completions.create(model="human", messages=said, **more).choices[0].message)
 
 
 def test_a_script_answers_and_ctrl_c_ends_it_with_all_that_was_answered(

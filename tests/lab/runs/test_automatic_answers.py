@@ -41,7 +41,8 @@ def test_a_judge_model_is_sent_what_the_client_sent_and_users_are_left_to_people
         pictured = bare.messages[-1]._replace(pictures=(Blob(PNG, "image/png"),))
         judged = intake.receive(bare._replace(messages=(bare.messages[0], pictured)))
         asked = intake.receive(request("What?"))
-        until(lambda: (intake.look(), judged.answer.done())[1])
+        intake.watch()
+        until(judged.answer.done)
         answers.close()
         assert judged.answer.result().content.strip() == "<score>0.5</score>"  # litellm keeps reasoning apart
         assert server.requests[0].texts == [JUDGE, "Rate this."]
@@ -68,10 +69,11 @@ def test_a_model_answers_as_the_user_and_where_it_cannot_the_conversation_fails(
         )
         intake.on_asked = answers.take
         first = intake.receive(request("Shall I?", system=CONSENT))
-        until(lambda: (intake.look(), first.answer.done())[1])
+        intake.watch()
+        until(first.answer.done)
         assert first.answer.result().content == "As always.\n<decision>accept</decision>"
         second = intake.receive(request("What?"))
-        until(lambda: (intake.look(), second.answer.done())[1])
+        until(second.answer.done)
         answers.close()
     assert isinstance(second.answer.exception(), NotAnswered)
     assert store.runs.trace(second.turn.run).status == "failed"

@@ -44,8 +44,8 @@ def asks(base: str, said: list[dict[str, Any]], timeout: float = 60, retries: in
     """openai's client asks as KnowU-Bench and MobileWorld do."""
 
     def work() -> Any:
-        client = OpenAI(base_url=base, api_key="none", timeout=timeout, max_retries=retries)
-        return client.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)  # type: ignore[call-overload]
+        client: Any = OpenAI(base_url=base, api_key="none", timeout=timeout, max_retries=retries)
+        return client.chat.completions.create(model="human", messages=said, temperature=0.0, seed=42, **more)
 
     return Call(work)
 
@@ -93,11 +93,11 @@ def test_a_dialogue_that_grows_is_one_run_and_another_system_prompt_another(serv
 
 
 def test_a_stream_and_the_responses_api_bring_the_same_words(served: Served) -> None:
-    client = OpenAI(base_url=served.base, api_key="none", timeout=60)
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60)
     said = messages("What?")
 
     def streamed() -> str:
-        chunks = client.chat.completions.create(model="human", messages=said, stream=True)  # type: ignore[call-overload]
+        chunks = client.chat.completions.create(model="human", messages=said, stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
 
     def responses() -> Any:
@@ -184,10 +184,10 @@ def test_a_picture_of_a_request_is_kept_with_its_question(served: Served, store:
 
 
 def test_a_question_that_is_closed_gets_an_error_and_no_answer(served: Served, store: Store) -> None:
-    client = OpenAI(base_url=served.base, api_key="none", timeout=60, max_retries=0)
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60, max_retries=0)
 
     def streamed() -> list[Any]:
-        return list(client.chat.completions.create(model="human", messages=messages("What?"), stream=True))  # type: ignore[call-overload]
+        return list(client.chat.completions.create(model="human", messages=messages("What?"), stream=True))
 
     asked = Call(streamed)
     close_conversation(store, served.question().run, P1)
@@ -207,11 +207,11 @@ def test_minutes_of_typing_arrive_with_one_request_sent(store: Store) -> None:
         until(lambda: len(served.pieces) > 20)
         served.answer("Noodles, after a while.")
         assert content(plain) == "Noodles, after a while."
-        client = OpenAI(base_url=served.base, api_key="none", timeout=SHORT)
+        client: Any = OpenAI(base_url=served.base, api_key="none", timeout=SHORT)
         streamed = Call(
             lambda: [
                 chunk.choices[0].delta.content
-                for chunk in client.chat.completions.create(model="h", messages=messages("Size?"), stream=True)  # type: ignore[call-overload]
+                for chunk in client.chat.completions.create(model="h", messages=messages("Size?"), stream=True)
             ]
         )
         served.question(1)
@@ -379,7 +379,7 @@ def test_where_there_is_a_token_it_must_be_shown(store: Store) -> None:
         with pytest.raises(APIStatusError, match="not this endpoint's token") as refused:
             _ = asks(served.base, messages("x")).result
         assert refused.value.status_code == 401
-        client = OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=60)
+        client: Any = OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=60)
         assert [one.id for one in client.models.list()] == ["human"]
 
 
