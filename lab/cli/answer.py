@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from simulators.users.endpoint.known_tasks import KnownTask
 
 PORT = 8790
-_ONE_LINE = 60
 
 
 class EndpointServed(msgspec.Struct, frozen=True):
@@ -278,7 +277,7 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
             return 0
         from screens.navigation import Opening
 
-        return app.run_app(store, settings, Opening("answer", endpoint=_told(server)))
+        return app.run_app(store, settings, Opening("answer", endpoint=_address(server)))
 
 
 def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
@@ -336,7 +335,7 @@ def _llm(name: str, settings: Settings) -> Llm:
     return llm
 
 
-def _told(server: EndpointServer) -> tuple[str, ...]:
+def _address(server: EndpointServer) -> tuple[str, ...]:
     from lab.serve.endpoint_server import reached_words
 
     return (server.base, *reached_words(server.access, server.host))

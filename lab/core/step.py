@@ -113,7 +113,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     Times are UTC; `first_key_at` is None where nothing was typed. `edits` counts deletions while typing,
     `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost. `calls` are
-    functions that were called in place of words, where the one who asks offers any.
+    functions that were called in place of words, where the one who asks offers any; `text` then tells them.
     """
 
     question_id: str

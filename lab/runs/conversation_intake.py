@@ -157,9 +157,9 @@ class Intake:
             if before.role != "assistant":
                 continue
             there = [one for one in self._by_sha.get((request.session, hashes[at - 1]), ()) if _goes_on(one)]
-            said = [one for one in there if _same(one, before.text)]
+            exact = [one for one in there if _same(one, before.text)]
             if there:
-                return (said or there)[-1]
+                return (exact or there)[-1]
         return self._in_session(request, hashes) if request.session else None
 
     def _in_session(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
@@ -171,7 +171,7 @@ class Intake:
         if not theirs or request.asked_from > request.beginning:
             return None
         newest = theirs[-1]
-        sends_all = any(one.turns > 1 and one.last.turn.facts.said for one in theirs)
+        sends_all = any(one.turns > 1 and one.last.turn.facts.has_history for one in theirs)
         same = newest.last.turn.facts.system_sha == request.system_sha and newest.first != hashes[-1]
         return newest if same and not sends_all and _goes_on(newest) else None
 
@@ -328,7 +328,8 @@ def _answered(body: str) -> Answered:
 
 
 def _ends(turn: Turn, reply: Reply) -> bool:
-    return turn.facts.kind == "judge" or any(token in reply.text for token in turn.facts.ended_by)
+    token = not reply.calls and any(token in reply.text for token in turn.facts.ended_by)
+    return turn.facts.kind == "judge" or token
 
 
 def _goes_on(one: Conversation) -> bool:

@@ -52,8 +52,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     before: tuple[tuple[str, str], ...] = ()
     tools: tuple[Tool, ...] = ()
     ended_by: tuple[str, ...] = ()
-    said: bool = True
-    """Whether the client sent what was said before, as most do."""
+    has_history: bool = True
+    """Whether the client sent the dialogue before the question, as most do."""
 
 
 class Turn(NamedTuple):
@@ -225,6 +225,8 @@ def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
     waiting = waiting_turn(trace)
     if waiting is None or waiting.question.id != turn.question.id:
         raise LabError("the question", _ANSWERED if trace.ended is None else "was closed unanswered.")
+    if reply.calls:  # so that whoever reads the run sees what was done in place of words
+        reply = msgspec.structs.replace(reply, text=call_words(reply.calls))
     answered = Answered(index=turn.asked.index, reply=reply)
     try:
         _append(store, turn.run, [answered], trace.last + 1, trace.started)

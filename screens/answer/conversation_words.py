@@ -10,7 +10,7 @@ from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.core.step import Reply
 from lab.core.trace import Trace
-from lab.runs.conversation_run import call_words, facts_of, system_of
+from lab.runs.conversation_run import system_of
 from screens.persona_facts import outline
 from screens.theme import HEADING, MUTED, PLAIN
 
@@ -81,11 +81,6 @@ def _who(reply: Reply) -> str:
 
 
 def reply_words(reply: Reply) -> str:
-    """An answer as it was given: a decision, words, functions that were called."""
+    """An answer as it was given: a decision, and words or functions that were called."""
     decided = {"accept": "[accepted] ", "reject": "[rejected] ", None: ""}[reply.decision]
-    return plain(decided + (reply.text or call_words(reply.calls)))
-
-
-def kind_of_turn(trace: Trace) -> str:
-    """What kind the question that waits is; empty where none does."""
-    return facts_of(trace.asked).kind if trace.asked is not None and trace.answered is None else ""
+    return plain(decided + reply.text)

@@ -32,9 +32,12 @@ class Answer(NamedTuple):
 
 
 def answer_of(reply: Reply) -> Answer:
-    """A committed reply as it is sent, the same each time: a decision is the tag that benchmarks parse."""
+    """A committed reply as it is sent, the same each time: a decision is the tag that benchmarks parse.
+
+    With functions no words are sent: tau2-bench takes one or the other.
+    """
     if reply.decision is None:
-        return Answer(reply.text, reply.calls)
+        return Answer("" if reply.calls else reply.text, reply.calls)
     tag = f"<decision>{reply.decision}</decision>"
     return Answer(f"{reply.text}\n{tag}" if reply.text else tag)
 

@@ -143,6 +143,9 @@ def test_a_function_is_called_with_arguments_in_a_string_and_its_result_comes_ba
     assert json.loads(choice.message.tool_calls[0].function.arguments) == {"on": True}
     result = {"role": "tool", "tool_call_id": "call_1", "content": "data is on"}
     after = asks(served.base, [*messages("Turn on data."), choice.message.model_dump(), result], tools=tools)
+    reply = served.store.runs.trace(served.turns[0].run).steps[0].reply
+    assert reply is not None
+    assert reply.text == 'set_data({"on": true})'
     assert (served.question(1).facts.kind, served.question(1).run) == ("tool", served.turns[0].run)
     served.answer("It is on now.", 1)
     assert content(after) == "It is on now."
