@@ -56,11 +56,16 @@ class ForkArguments(Arguments):
     no_read: bool
     headless: bool
     breaks: list[str] | None
+    each_ask: bool
+    replies: str | None
+    study: str | None
 
 
 def add_fork(parser: Parser) -> None:
     parser.runs(fork, ForkArguments)
-    parser.add_argument("place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise")
+    parser.add_argument(
+        "place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise; with --each-ask the run"
+    )
     parser.add_argument("--say", metavar="TEXT", help="another reply to the question of that step")
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
@@ -77,15 +82,23 @@ def add_fork(parser: Parser) -> None:
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
     parser.no_read()
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
+    parser.add_argument(
+        "--each-ask", action="store_true", help="fork at every question, once for each of other people's replies"
+    )
+    parser.add_argument("--replies", metavar="FILE", help="with --each-ask: the replies, a YAML or JSON list")
+    parser.add_argument(
+        "--from", dest="study", metavar="STUDY", help="with --each-ask: what its participants replied at this task"
+    )
     parser.breaks()
     parser.json()
-    parser.completes(place="run", agent="agent", user="user", persona="persona")
+    parser.completes(place="run", agent="agent", user="user", persona="persona", study="study")
     parser.examples(
         """\
   hitlab fork 019a@4 --say "Without onions, please."
   hitlab fork 019a@4 --reject --user script --headless
   hitlab fork 019a@1 --agent model:openai/gpt-5
   hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
+  hitlab fork 019a --each-ask --from pilot --user script
 """
     )
 
@@ -97,6 +110,10 @@ def fork(args: ForkArguments) -> int:
     without = args.headless or args.json
     settings = load(db=args.db, person=args.person)
     developers_only(settings, "fork")
+    if args.each_ask:
+        return _swap_answers(args, settings)
+    if args.replies is not None or args.study is not None:
+        raise LabError("fork", "--replies and --from go with --each-ask.", code=2)
     change = _change(args)
     breaks = breaks_of(args.breaks, settings)
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
@@ -113,6 +130,20 @@ def fork(args: ForkArguments) -> int:
             raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
         return run_headless(session, as_json=args.json)
+
+
+def _swap_answers(args: ForkArguments, settings: Settings) -> int:
+    """Other people's replies at each question of a run; what else `fork` can change would hide what they change."""
+    from lab.cli.answer_swap import swap_answers
+
+    other = {
+        "--say": args.say, "--accept or --reject": args.decision, "--action": args.action, "--agent": args.agent,
+        "--persona": args.persona, "--log": args.log, "--gate": args.gate, "--break": args.breaks,
+    }  # fmt: skip
+    wrong = next((name for name, value in other.items() if value is not None), "")
+    if wrong:
+        raise LabError("fork", f"{wrong} does not go with --each-ask: the replies alone are to be other.", code=2)
+    return swap_answers(args.place, args.replies, args.study, args.user, settings, json=args.json)
 
 
 def _change(args: ForkArguments) -> ForkChange:

@@ -15,6 +15,7 @@ from lab.cli.adjudicate import Row as AdjudicationRow
 from lab.cli.adjudicate_output import Adjudications, CaseTold, GoldWritten, QueueTold
 from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
 from lab.cli.answer import EndpointServed, ReplyGiven
+from lab.cli.answer_swap import AnswerSwap
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.author import DesignLine, DesignShown, DesignWritten
 from lab.cli.compare import Comparison
@@ -84,6 +85,7 @@ def schemas() -> dict[str, Any]:
         "live": RunResult,
         "run": BatchResult,
         "fork": RunResult,
+        "answer-swap": AnswerSwap,
         "family": list[KinLine],
         "traces": list[TraceLine],
         "runs": RunTable,

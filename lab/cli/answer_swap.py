@@ -1,0 +1,120 @@
+"""Answer swap, `fork --each-ask`: others' replies at each question of a run, and a table of what came of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lab.cli.database import open_store
+from lab.cli.output import emit, print_table, say, warn
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.rounding import count
+from lab.core.settings import Settings
+from lab.core.trace import Trace
+from lab.runs.answer_swap import (
+    DonorReply,
+    SwappedQuestion,
+    SwappedReply,
+    asked_steps,
+    compared,
+    load_replies,
+    plans,
+    swapped,
+)
+from lab.runs.descriptions import one_line
+from store.store import Store
+
+_WIDEST = 60
+
+
+class AnswerSwap(msgspec.Struct, frozen=True):
+    """Replies of others at each question of a run: `fork --each-ask`. `forks` counts the runs that were made."""
+
+    run: str
+    task: str
+    agent: str
+    forks: int
+    questions: tuple[SwappedQuestion, ...]
+
+
+def swap_answers(
+    run: str, file: str | None, study: str | None, user: str | None, settings: Settings, *, json: bool
+) -> int:
+    """Forks a run at each question once for each other reply; exit code 1 where none of these forks was made."""
+    if (file is None) == (study is None):
+        raise LabError("fork", "--each-ask needs --replies FILE or --from STUDY.", code=2)
+    if "@" in run:
+        raise LabError(f"fork {run}", "--each-ask forks at every question: name the run without a step.", code=2)
+    with open_store(settings, create=False) as store:
+        trace = store.runs.trace(store.runs.find(run))
+        _check(trace, user)
+        plan_list = plans(trace, _replies(store, trace, file, study))
+        if not plan_list:
+            raise LabError(
+                f"run {trace.id}", "was given no reply other than its own.", "None of them fits its questions."
+            )
+        done = []
+        for number, reply in enumerate(swapped(store, trace.id, plan_list, person=settings.person, user=user), 1):
+            done.append(reply)
+            warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].index + 1}, {_donors(reply)}: {_end(reply)}")
+        questions = tuple(compared(store, trace, plan_list, done))
+    made = sum(bool(reply.run) for reply in done)
+    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, made, questions), _tell, json=json)
+    return 0 if made else 1
+
+
+def _check(trace: Trace, user: str | None) -> None:
+    """Raises `LabError` where a run asked nothing, or nobody is named who answers what is asked after a fork."""
+    if not asked_steps(trace):
+        raise LabError(f"run {trace.id}", "asked nothing that was answered.")
+    kind = trace.user.kind if trace.user is not None else "human"
+    if user == "human" or (user is None and kind == "human"):
+        hint = "Name who does with --user script, script:FILE or model:NAME."
+        raise LabError("fork", "nobody answers what a fork asks later on.", hint, code=2)
+
+
+def _replies(store: Store, trace: Trace, file: str | None, study: str | None) -> list[DonorReply]:
+    if file is not None:
+        return load_replies(Path(file))
+    from lab.studies.played_replies import played_replies
+    from lab.studies.study_places import study_named
+
+    return played_replies(store, study_named(store, study or ""), trace.task.id)
+
+
+# -- telling it ----------------------------------------------------------------------------------------------------
+
+
+def _tell(swap: AnswerSwap) -> None:
+    say(f"{swap.run}: {plain(swap.task)}, agent {plain(swap.agent)}; {count(swap.forks, 'fork')}")
+    for question in swap.questions:
+        say("")
+        say(f"Step {question.step} asks: {plain(one_line(question.question, 300), lines=False)}")
+        if len(question.replies) == 1:
+            say("  no other reply fits it")
+            continue
+        rows = [_row(reply) for reply in question.replies]
+        print_table(["run", "outcome", "score", "steps", "way", "reply", "of"], rows, wide="reply")
+        counts = f"{count(question.outcomes, 'outcome')}, {count(question.ways, 'way')}"
+        say(f"  {question.finding} ({len(rows)} replies, {counts})")
+    say("")
+    say("way: equal numbers, equal actions after the reply. Matched by order: its giver was asked another question.")
+
+
+def _row(reply: SwappedReply) -> list[str]:
+    score = "-" if reply.score is None else f"{reply.score:g}"
+    words = f"{reply.decision}: {reply.say}" if reply.decision and reply.say else reply.decision or reply.say
+    return [reply.run or "-", _end(reply), score, str(reply.steps), str(reply.way or "-"), words, _donors(reply)]
+
+
+def _donors(reply: SwappedReply) -> str:
+    names = one_line(", ".join(reply.donors), _WIDEST)
+    return plain(f"{names} (by order)" if reply.match == "by order" else names, lines=False)
+
+
+def _end(reply: SwappedReply) -> str:
+    if reply.error:
+        return plain(one_line(reply.error, _WIDEST), lines=False)
+    return {True: "passed", False: "not passed", None: reply.status}[reply.passed]

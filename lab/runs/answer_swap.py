@@ -1,0 +1,251 @@
+"""Answer swap: at each question of a run other people's replies are given, and what became of it is compared.
+
+Everything before the question is the same, so what is other afterwards comes of the reply. Where nothing is other
+whatever was replied, the agent did not listen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from lab.core.codec import convert, read_file, read_yaml
+from lab.core.errors import LabError
+from lab.core.step import Action, Question, Reply
+from lab.core.trace import Step, Trace
+from lab.runs.fork import ForkChange, forked
+from lab.runs.pass_rates import attempt_of
+from lab.runs.session import Session
+from store.store import Store
+
+Match = Literal["asked alike", "by order", "given", "its own"]
+"""Why a reply stands at a question: its giver was asked the same, was asked as the n-th question, or a file says so."""
+_OWN = "(this run)"
+
+
+class DonorReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reply that somebody gave, or might give: `who`, the words, and the decision where it answers a proposal.
+
+    `step` (from 1) is the only question for which it is meant. `question` is what it answered, `order` (from 1) which
+    of its giver's questions that was; without either it is given to every question that it fits.
+    """
+
+    say: str = ""
+    who: str = ""
+    decision: Literal["accept", "reject"] | None = None
+    step: int | None = None
+    question: str = ""
+    order: int | None = None
+
+
+class SwappedReply(msgspec.Struct, frozen=True):
+    """One reply at one question, and the run that followed; `donors` gave it. `run` is the run itself for its own.
+
+    `passed` is null where the task has no rules. `way` numbers what the agent did after it: equal numbers, equal
+    actions. `error` says why there is no run.
+    """
+
+    donors: tuple[str, ...]
+    match: Match
+    say: str
+    decision: Literal["accept", "reject"] | None
+    run: str
+    status: str
+    score: float | None
+    passed: bool | None
+    steps: int
+    way: int
+    error: str = ""
+
+
+class SwappedQuestion(msgspec.Struct, frozen=True):
+    """One question of a run with every reply that was given to it, the run's own first; `step` counts from 1.
+
+    `ways` counts the different courses of action that followed, `outcomes` the different ends (passed, else the status
+    and score).
+    """
+
+    step: int
+    kind: Literal["ask", "propose"]
+    question: str
+    replies: tuple[SwappedReply, ...]
+    ways: int
+    outcomes: int
+
+    @property
+    def finding(self) -> str:
+        """Whether listening mattered here, in words."""
+        ran = sum(not reply.error for reply in self.replies)
+        if ran < 2:
+            return "too few replies to say"
+        if self.outcomes > 1:
+            return "listening mattered: other replies, other outcomes"
+        if self.ways > 1:
+            return "the agent listened, with the same outcome"
+        return "the agent did the same whatever was replied"
+
+
+class SwapPlan(NamedTuple):
+    """One reply to give at one step (from 0) of a run."""
+
+    index: int
+    donors: tuple[str, ...]
+    match: Match
+    say: str
+    decision: Literal["accept", "reject"] | None
+
+
+# -- what is given where -------------------------------------------------------------------------------------------
+
+
+def load_replies(path: Path) -> list[DonorReply]:
+    """Replies from a YAML or JSON file: a list; a `LabError` names the file and the field that is wrong."""
+    what = f"replies file {path}"
+    replies = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
+    for number, reply in enumerate(replies):
+        if not reply.say.strip() and reply.decision is None:
+            raise LabError(what, f"field [{number}]: needs `say`, `decision` or both")
+        if (reply.step is not None and reply.step < 1) or (reply.order is not None and reply.order < 1):
+            raise LabError(what, f"field [{number}]: steps and order are counted from 1")
+    if not replies:
+        raise LabError(what, "holds no reply.")
+    return replies
+
+
+def replies_of(trace: Trace, who: str) -> list[DonorReply]:
+    """What was replied in a run, as somebody else's run may be given it."""
+    asked = asked_steps(trace)
+    return [
+        DonorReply(reply.text, who, reply.decision, question=question.text, order=number)
+        for number, (_, question, reply) in enumerate(asked, 1)
+    ]
+
+
+def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
+    """The steps of a run at which a question was answered."""
+    return [
+        (step, step.question, step.reply)
+        for step in trace.steps
+        if step.question is not None and step.reply is not None
+    ]
+
+
+def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
+    """What is given at which question, each different reply once; the run's own reply is none of them.
+
+    Of somebody's replies the one to the same question is taken, else the one to the question of the same number.
+    """
+    found: dict[tuple[int, str, str | None], SwapPlan] = {}
+    for number, (step, question, own) in enumerate(asked_steps(trace), 1):
+        for who, reply, match in _fitting(step.index + 1, number, question, replies):
+            if (reply.say.strip(), reply.decision) == (own.text.strip(), own.decision):
+                continue
+            key = step.index, reply.say.strip(), reply.decision
+            plan = found.get(key) or SwapPlan(step.index, (), match, reply.say, reply.decision)
+            found[key] = plan._replace(donors=tuple(dict.fromkeys((*plan.donors, who))))
+    return sorted(found.values(), key=lambda plan: plan.index)
+
+
+def _fitting(
+    step: int, number: int, question: Question, replies: Sequence[DonorReply]
+) -> Iterator[tuple[str, DonorReply, Match]]:
+    fits = [one for one in replies if question.kind == "propose" or one.decision is None]
+    for at, one in enumerate(fits, 1):
+        if one.step == step or (one.step is None and not one.question and one.order is None):
+            yield one.who or f"reply {at}", one, "given"
+    people = dict.fromkeys(one.who for one in fits if one.step is None and (one.question or one.order is not None))
+    for who in people:
+        theirs = [one for one in fits if one.who == who and one.step is None]
+        alike = [one for one in theirs if _folded(one.question) == _folded(question.text)]
+        placed = [one for one in theirs if one.order == number]
+        if alike:
+            yield who, next((one for one in alike if one.order == number), alike[0]), "asked alike"
+        elif placed:
+            yield who, placed[0], "by order"
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+# -- doing it ------------------------------------------------------------------------------------------------------
+
+
+def swapped(
+    store: Store, run: str, plan_list: Sequence[SwapPlan], *, person: str, user: str | None
+) -> Iterator[SwappedReply]:
+    """Forks a run for each plan, in order, and drives the fork to its end; `way` is still 0.
+
+    Where a fork cannot be made or kept, its reply says why. `user` answers what is asked after it.
+    """
+    for plan in plan_list:
+        change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
+        try:
+            session = forked(store, run, plan.index, change, person=person, gate="pass")
+            yield _driven(store, session, plan)
+        except LabError as error:
+            yield SwappedReply(
+                plan.donors, plan.match, plan.say, plan.decision, "", "failed", None, None, 0, 0, error.sentence
+            )
+
+
+def _driven(store: Store, session: Session, plan: SwapPlan) -> SwappedReply:
+    session.attended = False
+    session.start()
+    try:
+        session.join()
+    except BaseException:
+        session.stop("interrupted")
+        session.join(5)
+        raise
+    if session.failure is not None:
+        raise session.failure
+    return _reply(store.runs.trace(session.trace_id), plan)
+
+
+def _reply(trace: Trace, plan: SwapPlan) -> SwappedReply:
+    attempt = attempt_of(trace)
+    return SwappedReply(
+        plan.donors, plan.match, plan.say, plan.decision, trace.id, trace.status, attempt.score, attempt.passed,
+        len(trace.steps), 0,
+    )  # fmt: skip
+
+
+def compared(
+    store: Store, trace: Trace, plan_list: Sequence[SwapPlan], done: Sequence[SwappedReply]
+) -> list[SwappedQuestion]:
+    """The questions of a run with its own reply and those that were given, their courses of action numbered."""
+    questions = []
+    for step, question, own in asked_steps(trace):
+        itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
+        rows = [itself] + [one for plan, one in zip(plan_list, done, strict=True) if plan.index == step.index]
+        courses: dict[tuple[object, ...], int] = {}
+        numbered = []
+        for row in rows:
+            course = (
+                _course(trace if row.run == trace.id else store.runs.trace(row.run), step.index) if row.run else None
+            )
+            way = courses.setdefault(course, len(courses) + 1) if course is not None else 0
+            numbered.append(msgspec.structs.replace(row, way=way))
+        ends = {_end(row) for row in numbered if row.run}
+        questions.append(
+            SwappedQuestion(step.index + 1, question.kind, question.text, tuple(numbered), len(courses), len(ends))
+        )
+    return questions
+
+
+def _end(row: SwappedReply) -> tuple[object, ...]:
+    return (row.passed,) if row.passed is not None else (row.status, row.score)
+
+
+def _course(trace: Trace, index: int) -> tuple[object, ...]:
+    """What was done after a step (from 0), as far as two runs can be told apart by it."""
+    actions = [step.action for step in trace.steps[index + 1 :]]
+    return tuple(_signature(action) for action in actions if action is not None)
+
+
+def _signature(action: Action) -> tuple[object, ...]:
+    return action.kind, action.at, action.to, action.text, action.direction, action.app, action.status

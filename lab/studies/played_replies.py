@@ -1,0 +1,32 @@
+"""What the participants of a played study replied, as another run may be given it."""
+
+from __future__ import annotations
+
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.runs.answer_swap import DonorReply, replies_of
+from lab.studies.played_runs import played
+from store.store import Store
+
+
+def played_replies(store: Store, study: Study, task: str) -> list[DonorReply]:
+    """Every reply that people gave while they played a task in a study, by their codes; those of ended plays alone.
+
+    A `LabError` says where a study is not played, or nobody replied anything at that task.
+    """
+    plays = played(store, study)
+    if not plays:
+        raise LabError(f"study {study.name}", "has no run that anybody played.", "`hitlab study play` plays one.")
+    replies: list[DonorReply] = []
+    for play in plays:
+        if (
+            play.task == task
+            and play.by.kind == "human"
+            and play.status == "completed"
+            and store.runs.holds(play.trace)
+        ):
+            replies += replies_of(store.runs.trace(play.trace), play.by.id)
+    if not replies:
+        tasks = ", ".join(sorted({play.task for play in plays}))
+        raise LabError(f"study {study.name}", f"nobody replied anything at task {task} in it.", f"Played: {tasks}.")
+    return replies

@@ -1,0 +1,111 @@
+"""Other people's replies are put into one run: hitlab fork --each-ask, as a developer types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.cli.database import open_store
+from lab.core.settings import load
+from lab.core.task import Actor
+from lab.studies.play_session import Participation
+from tests.lab.cli.test_commands import Hitlab, fits, hitlab
+from tests.plays import COFFEE, frozen, hand_in, play_to_end, unit
+
+__all__ = ["hitlab"]
+
+REPLIES = """\
+- {who: P1, decision: reject, say: "No, leave it."}
+- {who: P2, decision: accept}
+- {who: P4, decision: reject, say: "No, leave it."}
+- {who: P5, decision: reject, say: "Never.", step: 9}
+"""
+
+
+def run_of(hitlab: Hitlab, *args: str) -> str:
+    done = hitlab("live", COFFEE, "--headless", "--json", *args)
+    return str(done.json["trace"])
+
+
+def swapped(hitlab: Hitlab, run: str, *args: str) -> dict[str, Any]:
+    done = hitlab("fork", run, "--each-ask", *args, "--json")
+    assert done.code == 0, done.err
+    assert fits(done.json, "answer-swap")
+    return dict(done.json)
+
+
+def test_each_different_reply_is_a_fork_and_its_course_is_told_from_the_others(hitlab: Hitlab, tmp_path: Path) -> None:
+    (tmp_path / "replies.yaml").write_text(REPLIES)
+    run = run_of(hitlab)
+    swap = swapped(hitlab, run, "--replies", "replies.yaml")
+    [question] = swap["questions"]
+    assert swap["forks"] == 2
+    assert [(one["donors"], one["decision"], one["way"]) for one in question["replies"]] == [
+        (["(this run)"], "accept", 1), (["P1", "P4"], "reject", 2), (["P2"], "accept", 1),
+    ]  # fmt: skip
+    assert (question["kind"], question["ways"], question["outcomes"]) == ("propose", 2, 1)
+    family = hitlab("family", run, "--json").json
+    kin = {line["id"]: line["changes"] for line in family if line["parent"] == run}
+    assert kin == {
+        question["replies"][1]["run"]: [["reply", "reject: No, leave it."]],
+        question["replies"][2]["run"]: [["reply", "accept"]],
+    }
+    rejected = hitlab("show", question["replies"][1]["run"], "--json").json
+    assert [step["reply"]["decision"] for step in rejected["steps"] if step.get("reply")] == ["reject"]
+    assert question["replies"][1]["steps"] == len(rejected["steps"]) < question["replies"][0]["steps"]
+    painted = hitlab("fork", run, "--each-ask", "--replies", "replies.yaml").out
+    assert "the agent listened, with the same outcome (3 replies, 1 outcome, 2 ways)" in painted
+    assert "P1, P4" in painted
+
+
+def test_an_agent_that_does_not_listen_is_found_out(hitlab: Hitlab, tmp_path: Path) -> None:
+    (tmp_path / "replies.yaml").write_text(REPLIES)
+    deaf = run_of(hitlab, "--agent", f"recorded:{run_of(hitlab)}")
+    [question] = swapped(hitlab, deaf, "--replies", "replies.yaml")["questions"]
+    assert question["ways"] == 1
+    assert {(one["decision"], one["passed"]) for one in question["replies"]} == {("accept", True), ("reject", False)}
+    assert question["outcomes"] == 2  # it ordered what was refused: the rules say so, and its ways are the same
+
+
+def test_what_participants_replied_in_a_study_is_put_into_another_run(hitlab: Hitlab) -> None:
+    run = run_of(hitlab)
+    with open_store(load(db=None)) as store:
+        study = frozen(store, [unit(COFFEE)], raters=("P1",), quiz=0)
+        part = Participation(store, study, Actor("human", "P1"))
+        part.agree()
+        play_to_end(part)
+        hand_in(part)
+    [question] = swapped(hitlab, run, "--from", "teas")["questions"]
+    assert [(one["donors"], one["match"], one["say"]) for one in question["replies"][1:]] == [
+        (["P1"], "asked alike", "mild")
+    ]
+    done = hitlab("fork", run, "--each-ask", "--from", "tees")
+    assert done.code == 1
+    assert "did you mean teas?" in done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        (("--each-ask",), 2, "--each-ask needs --replies FILE or --from STUDY"),
+        (("--replies", "r.yaml"), 2, "--replies and --from go with --each-ask"),
+        (("--each-ask", "--replies", "r.yaml", "--say", "no"), 2, "--say does not go with --each-ask"),
+        (("--each-ask", "--replies", "nowhere.yaml"), 1, "replies file nowhere.yaml: is not there"),
+        (("--each-ask", "--replies", "empty.yaml"), 1, "empty.yaml: field [0]: needs `say`, `decision` or both"),
+        (("--each-ask", "--replies", "other.yaml"), 1, "was given no reply other than its own"),
+        (("--each-ask", "--replies", "r.yaml", "--user", "human"), 2, "nobody answers what a fork asks later on"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_makes_no_run(
+    hitlab: Hitlab, tmp_path: Path, more: tuple[str, ...], code: int, words: str
+) -> None:
+    (tmp_path / "r.yaml").write_text(REPLIES)
+    (tmp_path / "empty.yaml").write_text("- {who: P1}")
+    (tmp_path / "other.yaml").write_text("- {say: Never., step: 9}")
+    run = run_of(hitlab)
+    done = hitlab("fork", run, *more)
+    assert (done.code, words in done.err) == (code, True), done.err
+    assert len(hitlab("traces", "--json").json) == 1
+    assert "name the run without a step" in hitlab("fork", f"{run}@1", "--each-ask", "--replies", "r.yaml").err
