@@ -371,7 +371,14 @@ class LabApp(Navigation):
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
+        if self.has_room("answer") and self.current_mode != "answer" and self._is_asked():
+            run = partial(self.run_action, "show('answer')")
+            yield SystemCommand("Go to Answer", "What clients ask at the endpoint", run)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
+
+    def _is_asked(self) -> bool:
+        """Whether an endpoint is served by this program, or holds conversations in this file."""
+        return bool(self.endpoint or self.store.conversations.rows("endpoint", 1))
 
     def _task_commands(self) -> Iterable[SystemCommand]:
         """The built-in tasks by title and name, where Home has read them."""

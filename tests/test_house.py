@@ -49,6 +49,7 @@ ONLY = {
     "argcomplete": ("lab.cli",),
     "distributed": ("lab.llm.cluster_executor",),
     "dask": (),
+    "uvicorn": ("lab.serve",),
 }
 """Libraries that one place alone may import."""
 

@@ -20,7 +20,8 @@ from lab.core.study import Study
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
-from lab.serve.guard import Guard, allow_many_files, nonce, own_names
+from lab.serve.guard import Guard, nonce, own_names
+from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, StudyLink
 from lab.serve.open_progress import OpenProgress
 from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page
