@@ -164,7 +164,7 @@ def _holds(steps: tuple[Step, ...], at: int, path: list[DOMNode], index: int) ->
     ):
         return False
     for each in pseudo_classes:
-        holds = node._PSEUDO_CLASSES.get(each)
+        holds: Any = node._PSEUDO_CLASSES.get(each)
         if holds is None or not holds(node):
             return False
     above = range(index - 1, -1, -1)
@@ -245,7 +245,7 @@ def _style_components(stylesheet: Stylesheet, node: DOMNode) -> None:
     changed = False
     for component in _components[kind]:
         styles = node._component_styles.get(component)
-        if styles is None:
+        if styles is None or styles.node is None:
             part = DOMNode(classes=component)
             part._attach(node)
             stylesheet.apply(part)
