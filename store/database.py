@@ -27,6 +27,8 @@ class Database:
         self._closed = False
         self._file: tuple[int, int] | None = None
         """The file that was opened, by its device and inode; None before it is."""
+        self._tables: set[str] = set()
+        """Tables that were seen to be there: none is ever dropped."""
 
     def prepare(self) -> None:
         """Checks that it is a hitlab file, and lays or migrates its tables where it may be written."""
@@ -70,7 +72,11 @@ class Database:
 
     def has(self, table: str) -> bool:
         """Whether there is a table of this name, which an older file, only read, may lack."""
-        return bool(self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table))
+        if table not in self._tables:
+            if not self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table):
+                return False
+            self._tables.add(table)
+        return True
 
     @contextmanager
     def one_moment(self) -> Iterator[sqlite3.Connection]:
@@ -84,8 +90,42 @@ class Database:
                 db.execute("COMMIT")
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Joins what this thread writes within into one transaction: all of it is on the disk once this ends.
+
+        A write that is refused leaves nothing of its own; what raises through here takes all of it back.
+        """
+        with self._transaction():
+            self._own.joined = True
+            try:
+                yield
+            finally:
+                self._own.joined = False
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction that takes the write lock at once: what waits here for others never fails later."""
+        """One transaction that takes the write lock at once: what waits here for others never fails later.
+
+        Within `together` it is a part of that one, and stands or not by itself until then.
+        """
+        if not getattr(self._own, "joined", False):
+            with self._transaction() as connection:
+                yield connection
+            return
+        with sqlite_errors(self.path):
+            connection = self.connection()
+            connection.execute("SAVEPOINT part")
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:  # a full disk has ended all of it
+                    connection.execute("ROLLBACK TO part")
+                    connection.execute("RELEASE part")
+                raise
+            connection.execute("RELEASE part")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with sqlite_errors(self.path):
             connection = self.connection()
             connection.execute("BEGIN IMMEDIATE")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from msgspec.structs import replace
 
@@ -82,8 +83,8 @@ class Labels:
     def take_back(self, study: Study, unit: Unit, act: Act) -> None:
         """Keeps that a rater took a handed-in unit back, durable on return.
 
-        Raises `LabError` where it is not handed in, its protocol has no going back, gold was shown, or nothing may be
-        said of it.
+        Raises `LabError` where it is not handed in, its protocol has no going back, gold or judges' answers were shown,
+        or nothing may be said of it.
         """
         what = f"unit {unit.id}"
         with self._database.writing() as db:
@@ -95,6 +96,8 @@ class Labels:
                 raise LabError(what, "is handed in, and this study has no going back.")
             if unit.gold:
                 raise LabError(what, "has shown what is right; it is not rated again.")
+            if any(one.act == "judges" for one in self.acts(study, act.rater.id, unit.id, act.run)):
+                raise LabError(what, "has shown what judges say; it is not rated again.")
             insert_last(db, act)
 
     def record_act(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
@@ -106,6 +109,16 @@ class Labels:
             if act.act == "locked":
                 check_no_kit(db)
             insert_last(db, act)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Joins what is kept within into one transaction; all of it is durable once that ends, and nothing before."""
+        return self._database.together()
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Joins a part of what is kept `together`: where it raises, none of that part is kept."""
+        with self._database.writing():
+            yield
 
     # Reading
 
@@ -167,6 +180,32 @@ class Labels:
         sql = f"SELECT body FROM act WHERE study = ? AND version = ? AND act IN ({marks}) ORDER BY n"
         return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
 
+    def each_act(self, study: Study, rater: str, kind: ActKind) -> Iterator[Act]:
+        """A rater's acts of one kind, in the order they came into this file, a few at a time."""
+        where = "study = ? AND version = ? AND rater = ? AND act = ?"
+        sql = f"SELECT n, body FROM act WHERE {where} AND n > ? ORDER BY n LIMIT ?"
+        after = 0
+        while True:
+            batch = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind, after, _BATCH)
+            yield from (_act(body) for _, body in batch)
+            if len(batch) < _BATCH:
+                return
+            after = batch[-1][0]
+
+    def count_acts(self, study: Study, rater: str, kind: ActKind) -> int:
+        """How many acts of one kind a rater has at a study."""
+        sql = "SELECT count(*) FROM act WHERE study = ? AND version = ? AND rater = ? AND act = ?"
+        rows = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind)
+        return int(rows[0][0]) if rows else 0
+
+    def configs(self, study: Study, rater: str) -> set[str]:
+        """The configurations, by their hashes, under which a model of this name has labels at a study."""
+        sql = (
+            "SELECT DISTINCT ifnull(json_extract(body, '$.config_sha'), '') FROM label "
+            "WHERE study = ? AND version = ? AND rater = ? AND kind = 'model'"
+        )
+        return {sha for (sha,) in self._database.rows_in("label", sql, *key_of(study), storable(rater))}
+
     def newer(self, study: Study, label: int) -> int:
         """How many labels of a study came into this file after row `label`."""
         # By rows and not by the study's index: few rows are newer, and a study may have a million.
@@ -192,10 +231,10 @@ class Labels:
             withdrawn=self.withdrew(rater.id),
             left=self._studies.left(study, rater.id),
             extended_by=self._studies.extended_by(study),
-            steps=self._steps_of,
+            steps=self.steps_of,
         )
 
-    def _steps_of(self, run: str) -> int | None:
+    def steps_of(self, run: str) -> int | None:
         """How many steps a run of this file has; None where it is not here."""
         sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
         rows = self._database.rows_in("event", sql, storable(run), storable(run))

@@ -179,6 +179,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
+            if len(data) < int(headers.get("content-length", 0)):  # whoever asked was killed while asking
+                self.close_connection = True
+                return
             match reply := server.took(self.path, headers, data):
                 case Said(text, usage, cached):
                     self._send(200, completion(text, usage, cached))

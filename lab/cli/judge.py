@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from annotators.validation.study_split import SPLITS, Split
+from lab.cli.arguments import Arguments, Parser, share
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say, warn
 from lab.core.errors import LabError
@@ -20,14 +21,22 @@ from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
+from lab.llm.batch import BatchApi
+from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
+from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
 from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
+from lab.studies.study_split import check_split, keep_split
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
+    from lab.llm.executor import ModelExecutor
+
+_AT_A_TIME = 4
+"""Questions that threads of this process ask at a time, unless told otherwise."""
 
 
 class JudgeArguments(Arguments):
@@ -35,15 +44,21 @@ class JudgeArguments(Arguments):
 
     study: str
     model: str
+    stage_model: list[str]
     rater: str
     method: str
     runs: int
     budget: float | None
-    concurrency: int
+    concurrency: int | None
+    on: str
+    batch: bool
     pictures: int
     dry_run: bool
     resume: bool
     show_prompt: str | None
+    split: Split | None
+    dev_share: float | None
+    examples: int
     validate: bool
     gate: str | None
 
@@ -93,10 +108,26 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
     )
     parser.add_argument("--method", default="", metavar="NAME", help="how it judges (default: the protocol's own way)")
+    parser.add_argument(
+        "--stage-model",
+        action="append",
+        default=[],
+        metavar="STAGE=NAME",
+        help="another model at one stage of the method, as description=NAME; may be repeated",
+    )
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
     parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
     parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="questions that are asked at a time (default: 4)"
+        "--concurrency",
+        type=int,
+        metavar="N",
+        help="questions that are asked at a time (default: 4; of a cluster, two for each thread)",
+    )
+    parser.add_argument(
+        "--on", default="", metavar="dask://HOST:PORT", help="have a Dask cluster's workers ask (extra hitlab[cluster])"
+    )
+    parser.add_argument(
+        "--batch", action="store_true", help="send questions in the provider's batches: half the price, within a day"
     )
     parser.add_argument(
         "--pictures",
@@ -107,6 +138,17 @@ comes: the same line typed again goes on, and asks nothing twice."""
     )
     parser.add_argument("--dry-run", action="store_true", help="count questions, tokens and cost, and ask nothing")
     parser.add_argument("--resume", action="store_true", help="go on with what was begun; refused where nothing was")
+    parser.add_argument(
+        "--split",
+        choices=SPLITS,
+        help="only this part of the study: dev to work out a prompt, test to validate it",
+    )
+    parser.add_argument(
+        "--dev-share", type=share, metavar="0-1", help="the share of units in dev, when a study is split first (0.5)"
+    )
+    parser.add_argument(
+        "--examples", type=int, default=0, metavar="N", help="tell it N units of dev with what people settled there"
+    )
     parser.add_argument(
         "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
     )
@@ -122,7 +164,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
-  hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
+  hitlab judge tdg --model openai/gpt-4.1-mini --batch
   hitlab judge tdg --validate
 """
     )
@@ -142,26 +184,26 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         if args.show_prompt is None and not args.dry_run:
             check_goes_on(store, study)
-        llm = _llm(args, settings)
+        llm, stages = _llm(args.model, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
-            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr,
+            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            emit(shown_question(job, unit), _tell_prompt, json=args.json)
+            emit(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
             return 0
-        if args.resume and not job.has_begun:
+        if args.resume and not (job.has_begun or BatchJudging(job, llm, BatchApi(llm, job.stop)).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
-            emit(estimated(job, llm), _tell_estimate, json=args.json)
+            emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
             return 0
-        llm.check()
-        if terms.budget is not None and llm.prices() is None:
-            hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-            raise LabError("judge", f"--budget: nobody knows what {plain(args.model)} costs.", hint)
-        job.sign()
-        report = _report(job, _went(job, llm))
+        for one in (llm, *stages.values()):
+            one.check()
+            if terms.budget is not None and one.prices() is None:
+                hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
+                raise LabError("judge", f"--budget: nobody knows what {plain(one.model)} costs.", hint)
+        report = _report(job, _went(job, llm, args, settings.person))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
@@ -173,7 +215,10 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        found = tuple(sections(gathered(store, study), args.rater or args.model, grids=True))
+        studied = gathered(store, study)
+        if args.split is not None:
+            check_split(studied)
+        found = tuple(sections(studied, args.rater or args.model, args.split, grids=True))
     emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
     return 0 if any(section.tables for section in found) else 1
 
@@ -201,39 +246,88 @@ def _tell_validation(validation: JudgeValidation) -> None:
 def _terms(args: JudgeArguments) -> JudgeTerms:
     for name, value, least in (
         ("runs", args.runs, 1),
-        ("concurrency", args.concurrency, 1),
+        ("concurrency", args.concurrency if args.concurrency is not None else _AT_A_TIME, 1),
         ("pictures", args.pictures, 0),
+        ("examples", args.examples, 0),
     ):
         if value < least:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
     if args.budget is not None and not 0 < args.budget < float("inf"):
         raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
-    return JudgeTerms(args.runs, args.concurrency, args.budget)
+    if args.dev_share is not None and args.split is None and not args.examples:
+        raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
+    if args.on:
+        cluster_address(args.on)
+    if args.on and args.batch:
+        raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
+    if args.batch and args.stage_model:
+        raise LabError("judge", "--stage-model does not go with --batch: a batch is of one model.", code=2)
+    return JudgeTerms(
+        args.runs, args.concurrency or _AT_A_TIME, args.budget,
+        split=args.split, dev_share=args.dev_share, examples=args.examples,
+    )  # fmt: skip
 
 
-def _llm(args: JudgeArguments, settings: Settings) -> Llm:
+def _llm(model: str, settings: Settings) -> Llm:
     from lab.llm.client import Llm, terms
 
-    return Llm(args.model, terms(settings))
+    return Llm(model, terms(settings))
+
+
+def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
+    """Models by the stage at which they are asked; a name without a stage, or a stage named twice, is refused."""
+    models: dict[str, Llm] = {}
+    for typed in args.stage_model:
+        stage, _, name = typed.partition("=")
+        if not stage or not name:
+            raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
+        if stage in models:
+            raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
+        models[stage] = _llm(name, settings)
+    return models
 
 
 # -- doing it ------------------------------------------------------------------------------------------------------
 
 
-def _went(job: JudgingJob, llm: Llm) -> JudgingDone:
+def _sign(job: JudgingJob, person: str) -> None:
+    """Keeps how the study is split, where that matters, and what the model is asked with."""
+    if job.split is not None:
+        keep_split(job.store, job.study, job.split, person)
+    job.sign()
+
+
+def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
-    with _bar(job) as tell, _ended_by_keys(job):
-        return job.go(llm, tell)
+    if args.batch:
+        api = BatchApi(llm, job.stop)
+        api.check()
+        _sign(job, person)
+        with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
+            return BatchJudging(job, llm, api).go(tell)
+    executor = _executor(job, llm, args)
+    _sign(job, person)
+    with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
+        return job.go(llm, tell, executor)
+
+
+def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor | None:
+    """What asks the model: the cluster that is named, None for threads of this process."""
+    if not args.on:
+        return None
+    cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
+    cluster.check(llm)
+    return cluster
 
 
 @contextmanager
-def _ended_by_keys(job: JudgingJob) -> Iterator[None]:
+def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
     def end(number: int, frame: object) -> None:
         if job.closing:
             job.stop.set()
             raise KeyboardInterrupt
         job.closing = True
-        warn("No more is asked; what is under way is waited for. Ctrl+C again leaves at once.")
+        warn(f"No more is asked. {meanwhile} Ctrl+C again leaves at once.")
 
     before = signal.signal(signal.SIGINT, end)
     try:

@@ -14,6 +14,8 @@ from lab.cli.output import SHORT_ID, print_json, say, warn
 from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.label import Missing
+from lab.core.plain_text import plain
+from lab.core.protocol import NO_OPTION
 from lab.core.rating_sheet import MISSING
 from lab.core.settings import Settings
 from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
@@ -202,7 +204,7 @@ def answer_words(value: Any, missing: Missing | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return (",".join(map(str, value)) or NO_OPTION) if isinstance(value, list | tuple) else str(value)
 
 
 def done_words(done: LabelDone) -> str:
@@ -221,5 +223,8 @@ def done_words(done: LabelDone) -> str:
         parts.append(f"{right} of {len(done.gold)} right, {done.share:.0%} of the pilot so far")
     parts += ["held below the study's bar"] if done.held else []
     parts += [f"{name} {value}" for name, value in done.derived]
+    for one in done.judges:
+        told = (f"{one.judge}:", one.target, one.field, "=", answer_words(one.value, one.missing))
+        parts.append(plain(" ".join(filter(None, told)), lines=False))
     again = f" run {done.run}" if done.run > 1 else ""
     return f"{done.state}  {done.unit[:SHORT_ID]} {done.rater}{again}: {'; '.join(parts)}"

@@ -13,13 +13,14 @@ Missing = Literal["not_reached", "not_applicable", "cannot_judge", "skipped"]
 ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
     "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
-    "archived", "restored", "invited", "entered", "revoked", "judged",
+    "archived", "restored", "invited", "entered", "revoked", "judged", "batched", "judges",
+    "split", "queued",
 ]  # fmt: skip
-STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored")
+STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored", "split", "queued")
 """Acts that are about a study, not about who did them: without them it would be in another state."""
 RATER_ACTS: tuple[ActKind, ...] = (
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",
-    "quiz", "played", "interrupted",
+    "quiz", "played", "interrupted", "judges",
 )  # fmt: skip
 """Acts that their rater did: signs that somebody was at work. Of the others a manager did some in a rater's name."""
 

@@ -37,6 +37,10 @@ _POLL = 0.05
 _GRACE = 1.0
 """Seconds after its own timeout that a try is left to say so itself."""
 _LONGEST_PAUSE = 30.0
+OPENAI_PROVIDERS = ("openai", "hosted_vllm", "litellm_proxy")
+"""Providers that are sent OpenAI's chat completions as they are, in batches, too."""
+BATCH_SHARE = 0.5
+"""What a question in a batch costs, of one alone."""
 
 
 class Message(NamedTuple):
@@ -129,24 +133,31 @@ class Llm:
 
         `schema` is a JSON Schema of the answer, which is told to models that keep to one.
         """
-        tried = self._patiently(
+        tried = self.patiently(
             lambda litellm, seconds: self._call(litellm, messages, seconds, schema), self._read, stop
         )
         return ModelAnswer(tried.text, tried.usage)
 
     def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
         """A vector for each text, of an embedding model; raises as `ask` does."""
-        tried = self._patiently(
+        tried = self.patiently(
             lambda litellm, seconds: self._embedding(litellm, texts, seconds),
             lambda response: self._vectors(response, len(texts)),
             stop,
         )
         return tried.vectors
 
-    def _patiently(
-        self, call: Callable[[ModuleType, float], Any], read: Callable[[Any], CallResult], stop: threading.Event
+    def patiently(
+        self,
+        call: Callable[[ModuleType, float], Any],
+        read: Callable[[Any], CallResult],
+        stop: threading.Event,
+        tries: int = 0,
     ) -> CallResult:
-        """The first try that came to something, with what all of them cost; `NoModelAnswer` where none did."""
+        """The first try that came to something, with what all of them cost; `NoModelAnswer` where none did.
+
+        `call` is given litellm and the seconds that it has; `tries` bounds them, where not those of the terms do.
+        """
         litellm = _away(_litellm, stop, None)
         began = time.monotonic()
         usage = Usage(tries=0)
@@ -159,7 +170,7 @@ class Llm:
                 return tried._replace(usage=replace(usage, seconds=seconds))
             pause = tried.pause if tried.pause is not None else self._pause(usage.tries)
             too_late = seconds + pause >= self.terms.seconds
-            if tried.final or usage.tries >= self.terms.tries or too_late:
+            if tried.final or usage.tries >= (tries or self.terms.tries) or too_late:
                 raise self._given_up(tried, replace(usage, seconds=seconds), pause if too_late else None)
             if stop.wait(pause):
                 raise WaitCancelled
@@ -200,30 +211,78 @@ class Llm:
         sent, back = costs.get("input_cost_per_token"), costs.get("output_cost_per_token")
         return (float(sent) * 1e6, float(back) * 1e6) if isinstance(sent, float) and isinstance(back, float) else None
 
+    def batch_prices(self) -> tuple[float, float] | None:
+        """As `prices`, of a question in a batch: half, where litellm's list says nothing of batches."""
+        if (alone := self.prices()) is None:
+            return None
+        known = _litellm().model_cost
+        costs = known.get(self.model) or known.get(self.model.partition("/")[2]) or {}
+        sent, back = costs.get("input_cost_per_token_batches"), costs.get("output_cost_per_token_batches")
+        own = self.terms.price_in is not None or self.terms.price_out is not None
+        if own or not isinstance(sent, float) or not isinstance(back, float):
+            return alone[0] * BATCH_SHARE, alone[1] * BATCH_SHARE
+        return sent * 1e6, back * 1e6
+
+    def provider(self) -> str | None:
+        """Whose model it is; of a server of one's own `openai`, None where nobody can tell."""
+        found = _provider(_litellm(), self.model)
+        return "openai" if found is None and self.terms.base else found
+
+    def speaks_openai(self) -> bool:
+        """Whether its server is sent OpenAI's chat completions as they are."""
+        return self.provider() in OPENAI_PROVIDERS
+
+    def body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What a model that speaks OpenAI's protocol is sent, as `ask` sends it; nothing is asked."""
+        litellm = _litellm()
+        provider = self.provider()
+        name = self.model if _provider(litellm, self.model) is None else litellm.get_llm_provider(model=self.model)[0]
+        chosen = litellm.utils.get_optional_params(
+            model=name, custom_llm_provider=provider, drop_params=True, max_tokens=self.terms.tokens,
+            **self._answer_options(litellm, schema),
+        )  # fmt: skip
+        options = {key: value for key, value in chosen.items() if key not in ("stream", "extra_body")}
+        return {"model": name, "messages": _messages(messages), **options}
+
+    def read_body(self, body: Mapping[str, Any]) -> CallResult:
+        """A response that came in a batch as an answer, its cost at the prices of a batch."""
+        try:
+            tried = self._read(_litellm().ModelResponse(**body))
+        except Exception as error:  # noqa: BLE001 - litellm raises what its values raise
+            return CallResult(why=f"it is no answer ({type(error).__name__})")
+        prices, usage = self.batch_prices(), tried.usage
+        cost = None
+        if prices is not None and usage.prompt_tokens is not None:
+            cost = (usage.prompt_tokens * prices[0] + (usage.completion_tokens or 0) * prices[1]) / 1e6
+        return tried._replace(usage=replace(usage, cost=cost))
+
     def _call(
         self, litellm: ModuleType, messages: Sequence[Message], seconds: float, schema: Mapping[str, Any] | None
     ) -> Any:
-        options = self._options(litellm, seconds)
+        return litellm.completion(
+            model=self.model,
+            messages=_messages(messages),
+            max_tokens=self.terms.tokens,
+            **self.options(seconds),
+            **self._answer_options(litellm, schema),
+        )
+
+    def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        """How the answer is to be given."""
+        options: dict[str, Any] = {}
         if schema is not None and _keeps_to_schema(litellm, self.model):
             told = {"name": "answer", "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": told}
         if self.terms.temperature is not None:
             options["temperature"] = self.terms.temperature
-        return litellm.completion(
-            model=self.model,
-            messages=[{"role": message.role, "content": _content(message)} for message in messages],
-            max_tokens=self.terms.tokens,
-            **options,
-        )
+        return options
 
     def _embedding(self, litellm: ModuleType, texts: Sequence[str], seconds: float) -> Any:
-        return litellm.embedding(
-            model=self.model, input=list(texts), encoding_format="float", **self._options(litellm, seconds)
-        )
+        return litellm.embedding(model=self.model, input=list(texts), encoding_format="float", **self.options(seconds))
 
-    def _options(self, litellm: ModuleType, seconds: float) -> dict[str, Any]:
+    def options(self, seconds: float) -> dict[str, Any]:
         """Where the model is, with which key, and that patience is ours."""
-        terms = self.terms
+        litellm, terms = _litellm(), self.terms
         options: dict[str, Any] = {"timeout": seconds, "max_retries": 0, "num_retries": 0}
         if terms.base:
             options["api_base"] = terms.base
@@ -358,6 +417,10 @@ def _key(terms: ModelTerms, provider: str | None) -> str | None:
     if not key and not terms.base:
         raise NoKey("there is no OPENAI_API_KEY in the environment")
     return key or "none"  # a server of one's own may ask for none, its client does not
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    return [{"role": message.role, "content": _content(message)} for message in messages]
 
 
 def _content(message: Message) -> Any:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from annotators.judging.question import JudgedRun, JudgedStep, JudgeView
+from annotators.judging.question import JudgedRun, JudgedStep, JudgeExample, JudgeView
 from annotators.units.cards import facts_of
 from lab.core.blinding import NOBODY, blinded
 from lab.core.errors import LabError
@@ -33,6 +33,8 @@ OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialog
 _KEPT = 256
 """Scaled pictures that are held: a judge's runs, and its stages, ask about the same ones."""
 _PROACTIVE = "None was given: the agent saw the time, the place and what was done before, and offered on its own."
+_VIEWS = 4
+"""Views that are held: the runs of a judge at one unit come one after the other."""
 Picture = Callable[[], Blob | None]
 
 
@@ -43,10 +45,21 @@ class JudgeViews:
         self._store, self._study = store, study
         self._longest, self._most = longest, most
         self._reader = reader
+        self.examples: tuple[JudgeExample, ...] = ()
+        """Units with what people settled there, told beside every other unit that they say nothing of."""
         self._scaled: OrderedDict[str, Blob | None] = OrderedDict()
+        self._views: OrderedDict[tuple[str, bool], JudgeView] = OrderedDict()
 
     def view(self, unit: Unit, *, swapped: bool = False) -> JudgeView:
         """A unit as the study shows it; `swapped` gives its second side first."""
+        known = self._views.get((unit.id, swapped))
+        if known is None:
+            known = self._views[unit.id, swapped] = self._view(unit, swapped)
+            if len(self._views) > _VIEWS:
+                self._views.popitem(last=False)
+        return known
+
+    def _view(self, unit: Unit, swapped: bool) -> JudgeView:
         study = self._study
         shows = frozenset(study.shown)
         seen_runs = Blinded(self._store, study, unit)
@@ -55,7 +68,8 @@ class JudgeViews:
         names = self._names(len(order))
         runs = tuple(self._run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
         sections = tuple(_task_sections(_blinded_task(unit.task, shows), shows)) if unit.task is not None else ()
-        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections)
+        beside = tuple(one for one in self.examples if one.may_stand_beside(unit))
+        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, beside)
 
     def _names(self, count: int) -> tuple[str, ...]:
         if count < 2:

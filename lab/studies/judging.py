@@ -1,37 +1,43 @@
 """A model judges a study: each sheet by a method's questions, each paid answer on the disk before it is used.
 
-The sheets are gone through by one thread, which alone reads and writes the file; models are asked on others. What was
-paid for is found again after a crash, so the same job begun anew asks only what nobody answered yet.
+The sheets are gone through by one thread, which alone reads and writes the file; models are asked on others, or on
+other machines (`ModelExecutor`). What was paid for is found again after a crash, so the same job begun anew asks only
+what nobody answered yet. Only the sheets under way are held, however many there are. Answers that come together are
+committed together, and so are the sheets that follow from them: nothing is used or counted before its commit.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.judging.methods import method_of
+from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
+from annotators.judging.sheet_prompt import SheetJudge
+from annotators.validation.study_split import Split, StudySplit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Label
+from lab.core.label import Act, Label
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to
 from lab.core.seams import WaitCancelled
 from lab.core.step import Usage
-from lab.core.study import Study, Unit
+from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
-from lab.llm.client import Llm, Message, NoModelAnswer
+from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
+from lab.llm.executor import ModelExecutor
+from lab.llm.thread_executor import ThreadExecutor
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
-from lab.studies.label_rows import LabelRow, NumberedRow
-from lab.studies.paid_answers import JUDGED, PaidAnswer, PaidAnswers
+from lab.studies.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
+from lab.studies.rating_session import RatingSession
+from lab.studies.study_split import split_of
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -41,6 +47,8 @@ SOURCE = "judge"
 """What labels of a judge say that they came from."""
 _LOOK = 0.2
 """Seconds between two looks at whether the job is to end."""
+_TOGETHER = 64
+"""Sheets at most that are written in one transaction, so that others who write wait for no longer than that."""
 _SILENT = 5
 """Questions in a row without an answer, and none answered before, after which the model is given up."""
 
@@ -53,6 +61,12 @@ class JudgeTerms(NamedTuple):
     budget: float | None = None
     swaps: bool = True
     """Whether the sides of a pair are exchanged in every second run."""
+    split: Split | None = None
+    """Which part of the study is judged; all of it where none is named."""
+    dev_share: float | None = None
+    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
+    examples: int = 0
+    """How many settled units of dev the question tells with their right answers."""
 
 
 class JudgeProgress(NamedTuple):
@@ -83,13 +97,15 @@ class JudgingDone(NamedTuple):
     """Why it ended before all was done; empty where it did not."""
 
 
-class _Work:
+class SheetWork:
     """A sheet under way: the method's generator, what it asks now, and what its answers cost so far."""
 
     def __init__(self, unit: Unit, run: int) -> None:
         self.unit, self.run = unit, run
         self.view: JudgeView
         self.judging: Judging
+        self.model: Llm
+        """The model that is asked now."""
         self.question: JudgeQuestion | None = None
         self.asking: JudgeQuestion | None = None
         self.repairing = False
@@ -110,9 +126,15 @@ class JudgingJob:
         method: JudgeMethod,
         views: JudgeViews,
         terms: JudgeTerms,
+        stages: Mapping[str, Llm] = {},  # never written to
+        split: StudySplit | None = None,
     ) -> None:
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
+        self.split = split
+        """How the study is split, where that matters to this job."""
+        self.stages = stages
+        """Models that are asked at a stage of the method in the place of the judge's own."""
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
@@ -121,56 +143,48 @@ class JudgingJob:
         """Set where nothing new is to be asked: what is under way is waited for."""
         self.stop = threading.Event()
         """Set where nothing is waited for any more."""
-        self._spent, self._asked, self._found, self._done, self._unusable = 0.0, 0, 0, 0, 0
-        self._failed: list[FailedSheet] = []
-        self._pending: dict[Future[PaidAnswer], _Work] = {}
-        self._waiting: dict[str, list[_Work]] = {}
+        self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
+        self.failed: list[FailedSheet] = []
+        self._pending: dict[Future[ModelAnswer], SheetWork] = {}
+        self._finished: list[tuple[SheetWork, Sequence[JudgedPlace]]] = []
+        """Sheets that are filled in and not written yet."""
+        self._waiting: dict[str, list[SheetWork]] = {}
         """Sheets that wait for the answer to a question that is asked once and under way, by its hash."""
-        self._ended = ""
+        self.ended = ""
 
     # -- what is to do ---------------------------------------------------------------------------------------
 
-    def sheets(self) -> list[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together."""
-        handed = {
-            (act.unit, act.run)
-            for act in self.store.labels.acts(self.study, self.judge.id)
-            if act.act == "commit" and act.rater.kind == "model"
-        }
-        runs = range(1, self.terms.runs + 1)
-        return [
-            (unit, run)
-            for unit in self.store.studies.units(self.study)
-            if unit.play is None
-            for run in runs
-            if (unit.id, run) not in handed
-        ]
-
-    def first_questions(self, sheets: Sequence[tuple[Unit, int]]) -> Iterator[JudgeQuestion | None]:
-        """The first question on each sheet; None where its answer was paid for before."""
-        for unit, run in sheets:
-            question = self.first_question(unit, run)
-            yield None if self.paid.find(question, unit.id, run) is not None else question
+    def sheets(self) -> Iterator[tuple[Unit, int]]:
+        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
+        part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
+        for unit in self.store.studies.units(self.study):
+            if unit.play is not None or unit.mechanical or (part is not None and unit.id not in part):
+                continue
+            acts = self.store.labels.acts(self.study, self.judge.id, unit.id)
+            handed = {act.run for act in acts if act.act == "commit" and act.rater.kind == "model"}
+            yield from ((unit, run) for run in range(1, self.terms.runs + 1) if run not in handed)
 
     def first_question(self, unit: Unit, run: int) -> JudgeQuestion:
         """What is asked first on a sheet."""
         return next(self.method.judge(self.view(unit, run)))
 
+    def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
+        """The model that is asked a question: the one of its stage, else the judge's own."""
+        return self.stages.get(question.asked_at, llm)
+
     @property
     def has_begun(self) -> bool:
         """Whether this judge has paid for or said anything here."""
-        acts = self.store.labels.acts_of(self.study, JUDGED)
-        return any(act.rater == self.judge for act in acts)
+        return self.store.labels.count_acts(self.study, self.judge.id, "judged") > 0
 
     def sign(self) -> None:
         """Keeps what the model is asked with, so that its hash can be looked up; `LabError` where that was another."""
-        for label in self.store.labels.read(self.study, rater=self.judge.id):
-            if label.rater.kind == "model" and label.config_sha != self.config_sha:
-                raise LabError(
-                    "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
-                    f"({label.config_sha[:12]}, now {self.config_sha[:12]}).",
-                    "Another prompt is another judge: give it another name with --as.",
-                )  # fmt: skip
+        for known in sorted(self.store.labels.configs(self.study, self.judge.id) - {self.config_sha}):
+            raise LabError(
+                "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
+                f"({known[:12]}, now {self.config_sha[:12]}).",
+                "Another prompt is another judge: give it another name with --as.",
+            )  # fmt: skip
         self._import.keep_config(self.judge, self._config)
 
     def view(self, unit: Unit, run: int) -> JudgeView:
@@ -178,143 +192,182 @@ class JudgingJob:
 
     # -- doing it --------------------------------------------------------------------------------------------
 
-    def go(self, llm: Llm, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
-        """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent."""
-        queue = deque(self.sheets())
-        total = len(queue)
-        prices = llm.prices() if self.terms.budget is not None else None
-        with ThreadPoolExecutor(self.terms.concurrency, thread_name_prefix="judge") as pool:
+    def go(
+        self,
+        llm: Llm,
+        tell: Callable[[JudgeProgress], None] = lambda progress: None,
+        executor: ModelExecutor | None = None,
+    ) -> JudgingDone:
+        """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent.
 
-            def ask(work: _Work) -> None:
-                self._ask(work, prices, lambda question: pool.submit(self._answer, llm, question))
+        `executor` is what asks the model, by default threads of this process, as many as the terms say.
+        """
+        total = sum(1 for _ in self.sheets())
+        queue = self.sheets()
+        following = next(queue, None)
+        with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
 
-            try:
-                while (queue and not self._is_over()) or self._pending:
-                    while queue and len(self._pending) < self.terms.concurrency and not self._is_over():
-                        work = _Work(*queue.popleft())
-                        if self._begun(work):
-                            ask(work)
-                        tell(self._progress(total))
-                    for future in wait(self._pending, _LOOK, FIRST_COMPLETED).done:
-                        for work in self._came(future):
-                            ask(work)
-                    tell(self._progress(total))
-            except BaseException:
-                self.stop.set()
-                raise
-        return JudgingDone(self._progress(total), self._unusable, tuple(self._failed), self._ended)
+            def ask(work: SheetWork) -> None:
+                assert work.asking is not None
+                model = work.model = self.model_of(work.asking, llm)
+                self._ask(work, lambda asked: asking.submit(model, asked.messages, asked.schema))
+
+            while (following is not None and not self._is_over()) or self._pending:
+                while following is not None and len(self._pending) < asking.width and not self._is_over():
+                    work = SheetWork(*following)
+                    if self.begin(work):
+                        ask(work)
+                    self.hand_in(most=True)
+                    tell(self.progress(total))
+                    following = next(queue, None)
+                for work in self._came(wait(self._pending, _LOOK, FIRST_COMPLETED).done):
+                    ask(work)
+                self.hand_in()
+                tell(self.progress(total))
+        return JudgingDone(self.progress(total), self.unusable, tuple(self.failed), self.ended)
 
     def _ask(
         self,
-        work: _Work,
-        prices: tuple[float, float] | None,
-        submit: Callable[[JudgeQuestion], Future[PaidAnswer]],
+        work: SheetWork,
+        submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
     ) -> None:
         """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
         question = work.asking
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, prices):
-            self._asked += 1
+        elif self._affords(work, question):
+            self.asked += 1
             self._pending[submit(question)] = work
             if question.once:
                 self._waiting[question.sha] = []
 
-    def _came(self, future: Future[PaidAnswer]) -> list[_Work]:
-        """The sheets that have a further question after an answer: the one that asked, and those that waited for it."""
-        work = self._pending.pop(future)
-        asked = work.asking
-        assert asked is not None
-        released = self._waiting.pop(asked.sha, []) if asked.once else []
-        further = [work] if self._answered(work, future) else []
-        for other in released:
-            found = self.paid.find(asked, other.unit.id, other.run)
-            self._found += found is not None
-            if found is None or self._go_on(other, found):
-                further.append(other)
-        return further
+    def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
+        """Keeps the answers that came; then the sheets that have a further question, and those that waited for one."""
+        for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
+            asked = work.asking
+            assert asked is not None
+            released = self._waiting.pop(asked.sha, []) if asked.once else []
+            if answer is not None and self._go_on(work, answer):
+                yield work
+            for other in released:
+                found = self.paid.find(asked, other.unit.id, other.run)
+                self.found += found is not None
+                if found is None or self._go_on(other, found):
+                    yield other
 
-    def _progress(self, total: int) -> JudgeProgress:
-        return JudgeProgress(self._done, total, self._asked, self._found, self._spent)
+    def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
+        """Each sheet with the answer that it got, on the disk in one transaction; None where its question got none."""
+        found: list[tuple[SheetWork, PaidAnswer | None]] = []
+        lost: LabError | None = None
+        for work, future in came:
+            answer = None
+            try:
+                answer = PaidAnswer(*future.result(), work.model.model)
+            except NoModelAnswer as error:
+                self.spent += error.usage.cost or 0.0
+                self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
+            except WaitCancelled:
+                pass
+            except LabError as error:
+                lost = error
+            found.append((work, answer))
+        paid = [
+            KeptAnswer.of(work.asking, work.unit.id, work.run, answer)
+            for work, answer in found
+            if answer is not None and work.asking is not None
+        ]
+        self.paid.keep(paid)
+        self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
+        if lost is not None:
+            raise lost
+        return found
 
-    def _affords(self, work: _Work, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
+    def progress(self, total: int) -> JudgeProgress:
+        return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
+
+    def _affords(self, work: SheetWork, question: JudgeQuestion) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
+        prices = work.model.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
-        if budget is not None and self._spent + work.expected + others > budget:
-            self._ended = f"the budget of {budget:g} US dollars does not reach for the next question"
-        return not self._ended
+        if budget is not None and self.spent + work.expected + others > budget:
+            self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
+        return not self.ended
 
     def _is_over(self) -> bool:
         """Whether nothing more is to be asked."""
         if self.closing:
-            self._ended = self._ended or "it was interrupted"
-        elif len(self._failed) >= _SILENT and not self._done and self._asked == len(self._failed) + len(self._pending):
-            self._ended = f"the model gave no answer to {len(self._failed)} questions"
-        return bool(self._ended)
+            self.ended = self.ended or "it was interrupted"
+        elif len(self.failed) >= _SILENT and not self.done and self.asked == len(self.failed) + len(self._pending):
+            self.ended = f"the model gave no answer to {len(self.failed)} questions"
+        return bool(self.ended)
 
-    def _answer(self, llm: Llm, question: JudgeQuestion) -> PaidAnswer:
-        answer = llm.ask(question.messages, self.stop, question.schema)
-        return PaidAnswer(answer.text, answer.usage)
-
-    def _begun(self, work: _Work) -> bool:
+    def begin(self, work: SheetWork) -> bool:
         """Begins a sheet; whether it has a question that must be paid for, else it is done."""
         work.view = self.view(work.unit, work.run)
         work.judging = self.method.judge(work.view)
         return self._go_on(work, None)
 
-    def _answered(self, work: _Work, future: Future[PaidAnswer]) -> bool:
-        """Keeps an answer, and goes on from it; whether the sheet has a further question, else it is done or failed."""
-        assert work.asking is not None
-        try:
-            answer = future.result()
-        except NoModelAnswer as error:
-            self._spent += error.usage.cost or 0.0
-            self._failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
-            return False
-        except WaitCancelled:
-            return False
-        self.paid.keep(work.asking, work.unit.id, work.run, answer)
-        self._spent += answer.usage.cost or 0.0
-        return self._go_on(work, answer)
+    def _go_on(self, work: SheetWork, answer: PaidAnswer | None) -> bool:
+        """Goes on from an answer, or from the beginning, by all that was paid for before.
 
-    def _go_on(self, work: _Work, answer: PaidAnswer | None) -> bool:
-        """Goes on from an answer, or from the beginning, by all that was paid for before; as `_answered`."""
+        Whether the sheet has a further question that must be paid for; else it is filled in.
+        """
         while True:
             try:
                 work.asking = _next(work, answer)
             except StopIteration as end:
-                self._keep(work, end.value)
+                self._finished.append((work, end.value))
                 return False
             except UnusableJudgement as problem:
-                self._unusable += 1
-                self._keep(work, without_answer(work.view, f"no usable answer: {problem}"))
+                self.unusable += 1
+                self._finished.append((work, without_answer(work.view, f"no usable answer: {problem}")))
                 return False
             answer = self.paid.find(work.asking, work.unit.id, work.run)
             if answer is None:
                 return True
-            self._found += 1
+            self.found += 1
 
     # -- keeping it ------------------------------------------------------------------------------------------
 
-    def _keep(self, work: _Work, places: Sequence[JudgedPlace]) -> None:
-        """Writes a sheet and hands it in; the first label has the cost of all."""
-        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
-        try:
-            self.store.labels.record_each(self.study, work.unit, self.judge, work.run, says)
-            row = LabelRow(work.unit.id, run=work.run, commit=True)
-            done = self._import.take(NumberedRow(f"unit {work.unit.id}", 0, row))
-        except LabError as error:
-            self._failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
-            return
-        if done.error:
-            self._failed.append(FailedSheet(work.unit.id, work.run, done.error))
-            return
-        self._done += 1
+    def hand_in(self, *, most: bool = False) -> None:
+        """Writes the sheets that are filled in, all in one transaction, and then counts them.
 
-    def _label_maker(self, work: _Work, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+        With `most` only where they are as many as are written together.
+        """
+        if not self._finished or (most and len(self._finished) < _TOGETHER):
+            return
+        finished, self._finished = self._finished, []
+        failed: list[FailedSheet] = []
+        with self.store.labels.together():
+            for work, places in finished:
+                try:
+                    self._keep(work, places)
+                except LabError as error:
+                    failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
+        self.failed += failed
+        self.done += len(finished) - len(failed)
+
+    def _keep(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
+        """Writes a sheet and hands it in, all or nothing; the first label has the cost of all."""
+        study, unit, run = self.study, work.unit, work.run
+        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
+        with self.store.labels.part():
+            sheet = self.store.labels.record_each(study, unit, self.judge, run, says)
+            if sheet.committed:
+                return
+            if not unit.gold:
+                act = Act(uuid7(), study.id, study.version, self.judge, "commit", now(), unit.id, run)
+                self.store.labels.hand_in(study, unit, act)
+                return
+            session = RatingSession(self.store, study, self.judge, source=SOURCE)
+            session.assignment = Assignment(study.id, study.version, self.judge.id, 0, unit.id, run=run)
+            session.unit, session.sheet = unit, sheet
+            session.commit()
+
+    def _label_maker(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
         study, protocol = self.study, self.study.protocol
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
         label = Label(
@@ -343,15 +396,17 @@ def job_of(
     most: int,
     longest: int,
     reads: bool,
+    stages: Mapping[str, Llm] = {},  # never written to
 ) -> JudgingJob:
     """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
 
     `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others.
+    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
     """
     judge = check_rater(study, name, "model", "", "judge")
     chosen = method_of(study.protocol, method)
-    config = {
+    check_stages(chosen, stages)
+    config: dict[str, Any] = {
         "model": llm.model,
         "method": chosen.name,
         "prompts": chosen.version,
@@ -360,9 +415,20 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
     }
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms)
+    reader = _reader() if reads else None
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
+    if terms.examples and split is not None:
+        if chosen.name != SheetJudge.name:
+            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
+        from lab.studies.judge_examples import examples_config, examples_of
+
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
+        config["examples"] = examples_config(views.examples)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
 
 
 def _reader() -> TextReader | None:
@@ -375,7 +441,7 @@ def _reader() -> TextReader | None:
         return None
 
 
-def _next(work: _Work, answer: PaidAnswer | None) -> JudgeQuestion:
+def _next(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
     """The question after an answer; one that says nothing usable is repaired once, and then thrown into the method.
 
     Raises `StopIteration` with what is said of the sheet at its end, `UnusableJudgement` where the method gives up.

@@ -18,6 +18,7 @@ from lab.core.label_rules import as_option
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
+from lab.studies.judges_beside import judges_beside
 from lab.studies.label_rows import LabelRow, NumberedRow, PlacedAnswer, answers
 from lab.studies.rating_session import RatingSession
 from lab.studies.study_places import StudyPlaces
@@ -46,11 +47,23 @@ class GoldTold(msgspec.Struct, frozen=True):
     reason: str
 
 
+class JudgeTold(msgspec.Struct, frozen=True):
+    """What a judge says at a place of a unit that was handed in, where the study reveals models."""
+
+    target: str
+    field: str
+    judge: str
+    value: Any
+    missing: Missing | None
+    note: str
+
+
 class LabelDone(msgspec.Struct, frozen=True):
     """What became of one row: `label --json`, a line for each row, after it is on the disk.
 
     `handed_in`: the unit is handed in now. Then `derived` tells what follows from its answers, and of a person's
-    calibration unit `gold` what is right, `share` how much of the pilot so far was, `held` that the bar was missed.
+    calibration unit `gold` what is right, `share` how much of the pilot so far was, `held` that the bar was missed;
+    where the study reveals models `judges` what they say of the unit, which then is not taken back.
     """
 
     where: str
@@ -64,6 +77,7 @@ class LabelDone(msgspec.Struct, frozen=True):
     gold: tuple[GoldTold, ...] = ()
     share: float | None = None
     held: bool = False
+    judges: tuple[JudgeTold, ...] = ()
     error: str = ""
 
 
@@ -284,7 +298,11 @@ class RowImport:
             GoldTold(one.gold.target, one.gold.field, one.said, one.gold.value, one.right, one.gold.reason)
             for one in result.compared
         )
-        return replace(done, gold=gold, share=result.share, held=result.held)
+        judges = tuple(
+            JudgeTold(one.spot.target, one.spot.field, one.judge, one.said.value, one.said.reason_missing, one.note)
+            for one in judges_beside(desk)
+        )
+        return replace(done, gold=gold, share=result.share, held=result.held, judges=judges)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Whether a row with this id has handed this sheet in, or taken it back, before."""
@@ -296,8 +314,8 @@ class RowImport:
     def keep_config(self, rater: Actor, text: str) -> None:
         """Keeps what a model was asked with, once, so that its hash can be looked up."""
         sha = self.rater.config
-        acts = self.store.labels.acts(self.study, rater.id)
-        if not any(act.act == "sat" and act.detail.get("config_sha") == sha for act in acts):
+        acts = self.store.labels.each_act(self.study, rater.id, "sat")
+        if not any(act.detail.get("config_sha") == sha for act in acts):
             detail = {"config_sha": sha, "config": text}
             self.store.labels.record_act(
                 Act(uuid7(), self.study.id, self.study.version, rater, "sat", now(), detail=detail)

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from annotators.judging.question import JudgeQuestion
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
+from lab.core.label import Act
 from lab.core.step import Usage
 from lab.core.study import Study
 from lab.core.task import Actor
 from store.store import Store
 
-JUDGED: tuple[ActKind, ...] = ("judged",)
-"""The acts that hold what a model answered."""
-
 
 class PaidAnswer(NamedTuple):
-    """What a model said to a question, and what that cost."""
+    """What a model said to a question, what that cost, and the model's name (empty: not kept)."""
 
     text: str
     usage: Usage
+    model: str = ""
+
+
+class KeptAnswer(NamedTuple):
+    """An answer that is kept, with the question's hash and stage, and the sheet that it was asked for."""
+
+    sha: str
+    stage: str
+    once: bool
+    unit: str
+    run: int
+    answer: PaidAnswer
+
+    @classmethod
+    def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> KeptAnswer:
+        """The answer to a question on a sheet."""
+        return cls(question.sha, question.stage, question.once, unit, run, answer)
 
 
 class PaidAnswers:
@@ -38,22 +53,36 @@ class PaidAnswers:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
         return self._of_all().get(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
-    def keep(self, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer) -> None:
-        """Keeps an answer, durable on return."""
+    def holds(self, one: KeptAnswer) -> bool:
+        """Whether an answer to the same question on the same sheet is kept."""
+        return one.sha in (self._of_all() if one.once else self._of(one.unit, one.run))
+
+    def keep(self, answers: Sequence[KeptAnswer]) -> None:
+        """Keeps answers, all of them durable on return."""
+        if not answers:
+            return
+        with self._store.labels.together():
+            for one in answers:
+                self._store.labels.record_act(self._act(one))
+        for one in answers:
+            if one.once:
+                self._of_all()[one.sha] = one.answer
+            elif self._sheet[:2] == (one.unit, one.run):
+                self._sheet[2][one.sha] = one.answer
+
+    def _act(self, one: KeptAnswer) -> Act:
         detail: dict[str, Any] = {
-            "question": question.sha,
-            "stage": question.stage,
-            "answer": answer.text,
-            "usage": msgspec.to_builtins(answer.usage),
+            "question": one.sha,
+            "stage": one.stage,
+            "answer": one.answer.text,
+            "usage": msgspec.to_builtins(one.answer.usage),
+            "model": one.answer.model,
             "config_sha": self._config,
         }
-        if question.once:
+        if one.once:
             detail["once"] = True
         study = self._study
-        act = Act(uuid7(), study.id, study.version, self._judge, "judged", now(), unit, run, detail)
-        self._store.labels.record_act(act)
-        found = self._of_all() if question.once else self._of(unit, run)
-        found[question.sha] = answer
+        return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), one.unit, one.run, detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         if self._sheet[:2] != (unit, run):
@@ -63,11 +92,11 @@ class PaidAnswers:
 
     def _of_all(self) -> dict[str, PaidAnswer]:
         if self._once is None:
-            acts = self._store.labels.acts_of(self._study, JUDGED)
-            self._once = self._read([act for act in acts if act.rater == self._judge and act.detail.get("once")])
+            acts = self._store.labels.each_act(self._study, self._judge.id, "judged")
+            self._once = self._read(act for act in acts if act.rater == self._judge and act.detail.get("once"))
         return self._once
 
-    def _read(self, acts: list[Act]) -> dict[str, PaidAnswer]:
+    def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
         return {
             act.detail["question"]: PaidAnswer(act.detail["answer"], msgspec.convert(act.detail["usage"], Usage))
             for act in acts

@@ -16,13 +16,14 @@ from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
+from lab.studies.judges_beside import judges_beside
 from lab.studies.rating_session import RatingSession
 from lab.studies.sheet_wording import Wording
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
 from screens.annotate.keys import ROOM_KEYS
 from screens.annotate.sheet import SheetPane
-from screens.annotate.sheet_text import derived_words, title_words
+from screens.annotate.sheet_text import derived_words, judges_words, title_words
 from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import Evidence, UnitPane
 from screens.key_names import with_keys
@@ -194,14 +195,18 @@ class AnnotateScreen(Screen[None]):
         assert session.sheet is not None
         self.attendance.pace.end_unit()
         self.attendance.handed_in(1)
-        self._last = None if session.study.protocol.forward or message.handed.compared else session.assignment
+        judges = judges_beside(session)
+        final = session.study.protocol.forward or message.handed.compared or judges
+        self._last = None if final else session.assignment
         derived = session.derived(in_words=True)
-        if not message.handed.compared and not derived:
+        if not message.handed.compared and not derived and not judges:
             self._lay_out()
             return
         way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
-        self.page.border_title = "What is right" if message.handed.compared else "What follows"
-        self.page.show(derived_words(way, session.sheet, message.handed, derived))
+        title = "What judges say" if judges else "What follows"
+        self.page.border_title = "What is right" if message.handed.compared else title
+        learned = derived_words(way, session.sheet, message.handed, derived)
+        self.page.show(Content.assemble(learned, judges_words(way, session.sheet, judges)))
         self._show("told")
         self.page.focus()
         self.renew()

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from lab.core.label import Label
+from lab.core.label import Label, Missing
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING, FieldReference, Sheet
 from lab.core.screen_clock import span
 from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line
+from lab.studies.judges_beside import JudgeAnswer
 from lab.studies.rating_pace import Pace
 from lab.studies.rating_session import Drafts, HandedIn
 from lab.studies.sheet_items import SheetItem, items_of
@@ -29,6 +30,8 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
         case "nominal" | "ordinal" | "flag":
             words = [choice.says for choice in way.choices(item) if choice.value == value]
             return words[0] if words else one_line(str(value), 40)
+        case "many" if isinstance(value, list | tuple):
+            return set_words_of(way, item, value)
         case "step":
             return way.sheet("_step", value)
         case "interval":
@@ -36,6 +39,12 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
         case "box":
             return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return one_line(str(value), 60)
+
+
+def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
+    """A set of options by their words, in their order; of none of them that."""
+    words = {choice.value: choice.says for choice in way.choices(item)}
+    return "; ".join(words.get(one, one_line(str(one), 40)) for one in value) or way.sheet("_none")
 
 
 def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:
@@ -190,6 +199,33 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
     for named, words in derived:
         parts += [(f"{plain(named)}  ", MUTED), f"{plain(words)}\n"]
     return Content.assemble(*parts)
+
+
+def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> Content:
+    """What judges say at each place of a sheet that is handed in, below what its rater says there."""
+    parts: list[Content | tuple[str, str] | str] = []
+    items = {item.spot: item for item in items_of(sheet)}
+    before: FieldReference | None = None
+    for one in judges:
+        item = items.get(one.spot)
+        if one.spot != before:
+            before = one.spot
+            parts.append((f"{one_line(way.title(item) if item is not None else one.spot.field, 120)}\n", "bold"))
+            own = sheet.head(one.spot)
+            if own is not None:
+                parts.append(f"     you: {_answer(way, item, own.value, own.reason_missing)}\n")
+        sign = ("   ", "") if one.same is None else ("   = ", SUCCESS) if one.same else ("   ≠ ", WARNING)
+        answer = _answer(way, item, one.said.value, one.said.reason_missing)
+        parts += [sign, f"{one_line(one.judge, 40)}: {answer}\n"]
+        if one.note:
+            parts.append((f"     {plain(one.note, lines=False)}\n", MUTED))
+    return Content.assemble(*parts)
+
+
+def _answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing | None) -> str:
+    if missing is not None:
+        return way.reason(missing)
+    return plain(str(value), lines=False) if item is None else value_words(way, item, value)
 
 
 def _value_words(way: Wording, item: SheetItem, value: Any) -> str:

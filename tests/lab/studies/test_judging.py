@@ -17,6 +17,7 @@ import pytest
 from annotators.judging.question import JudgedRun, JudgedStep
 from annotators.judging.sheet_prompt import pictured
 from annotators.validation.study_validation import judged_fields
+from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.protocol import Field, Option, Protocol
@@ -341,6 +342,24 @@ def test_what_is_sent_is_what_was_shown_beforehand_and_holds_nothing_hidden(stor
         assert hidden not in everything, hidden
     assert "Look $closely, at 100 %." in sent.text
     assert asked_of(sent)[:2] == [("open", "state"), ("open", "why")]
+
+
+def test_the_request_that_is_shown_is_the_one_that_is_sent_byte_for_byte(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json"]
+        assert main([*command, "--show-prompt", "u1"]) == 0
+        shown = json.loads(capfd.readouterr().out)
+        assert server.requests == []
+        assert main([*command, "--concurrency", "1"]) == 0
+    sent = server.requests[0]
+    assert len(sent.pictures) > 3
+    assert json.dumps(shown["body"], ensure_ascii=False, separators=(",", ":")).encode() == sent.data
+    assert "sk-canary" not in json.dumps(shown)
+    assert sent.headers["authorization"] == "Bearer sk-canary-0123456789abcdef"
+    assert b"sk-canary" not in store.database.path.read_bytes()
 
 
 def test_sides_are_exchanged_in_every_second_run_and_turned_back(store: Store) -> None:

@@ -1,0 +1,183 @@
+"""Provider batches: many questions in one file, answered within a day at about half the price.
+
+It speaks OpenAI's files and batches through litellm. A question is matched to its result by its `custom_id`. A batch
+carries a mark of ours in its metadata, by which it is found again where nobody heard that it was begun.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import IO, Any, NamedTuple
+
+from lab.core import limits
+from lab.core.codec import read_json
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.step import Usage
+from lab.llm.attempt import CallResult, without_secrets
+from lab.llm.client import OPENAI_PROVIDERS, Llm, Message, ModelAnswer
+
+ENDPOINT = "/v1/chat/completions"
+MARK = "hitlab"
+"""The name of our mark in a batch's metadata."""
+_ENDED = ("completed", "failed", "expired", "cancelled")
+_LISTED = 100
+"""Batches, newest first, among which a mark is looked for."""
+
+
+class BatchState(NamedTuple):
+    """How far a batch is: `files` hold its results, there once it has `ended`; `why` says what was wrong with it."""
+
+    id: str
+    status: str
+    ended: bool
+    answered: int = 0
+    total: int = 0
+    files: tuple[str, ...] = ()
+    why: str = ""
+
+
+class BatchResult(NamedTuple):
+    """One result of a batch: an answer, or why there is none."""
+
+    custom_id: str
+    answer: ModelAnswer | None
+    why: str = ""
+
+
+class BatchApi:
+    """One model's batches. Every verb raises `NoModelAnswer` where the provider does not do it, after some tries."""
+
+    def __init__(self, llm: Llm, stop: threading.Event) -> None:
+        self._llm, self._stop = llm, stop
+
+    def check(self) -> None:
+        """Raises `LabError` where the model's provider has no batches that litellm reaches."""
+        provider = self._llm.provider()
+        if not self._llm.speaks_openai():
+            raise LabError(
+                f"model {self._llm.model}", f"has no batches here (provider {plain(provider or 'unknown')}).",
+                f"Without --batch it is asked at once. Batches are there for {', '.join(OPENAI_PROVIDERS)}.", code=2,
+            )  # fmt: skip
+
+    def line(self, custom_id: str, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
+        """A question as a line of a batch's file; its body is what the model would be sent alone."""
+        body = self._llm.body(messages, schema)
+        question = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
+        return json.dumps(question, ensure_ascii=False).encode() + b"\n"
+
+    def upload(self, questions: IO[bytes]) -> str:
+        """Uploads a file of questions from its beginning; gives its id."""
+
+        def call(litellm: ModuleType, seconds: float) -> Any:
+            questions.seek(0)
+            file = ("questions.jsonl", questions, "application/jsonl")
+            return litellm.create_file(file=file, purpose="batch", **self._options(seconds))
+
+        return self._llm.patiently(call, lambda found: _text(found.id), self._stop).text
+
+    def begin(self, file: str, mark: str) -> str:
+        """Begins a batch; gives its id. It is tried once: after an error it may have begun all the same (`find`)."""
+        begun = {"completion_window": "24h", "endpoint": ENDPOINT, "input_file_id": file, "metadata": {MARK: mark}}
+        return self._llm.patiently(
+            lambda litellm, seconds: litellm.create_batch(**begun, **self._options(seconds)),
+            lambda found: _text(found.id), self._stop, tries=1,
+        ).text  # fmt: skip
+
+    def find(self, mark: str) -> str:
+        """The id of the batch that carries a mark; empty where none of the newest does."""
+        found = ""
+
+        def read(page: Any) -> CallResult:
+            nonlocal found
+            for one in getattr(page, "data", None) or []:
+                if (getattr(one, "metadata", None) or {}).get(MARK) == mark:
+                    found = str(one.id)
+            return _text("looked")
+
+        call = lambda litellm, seconds: litellm.list_batches(limit=_LISTED, **self._options(seconds))  # noqa: E731
+        self._llm.patiently(call, read, self._stop)
+        return found
+
+    def state(self, batch: str) -> BatchState:
+        """How far a batch is now."""
+        state = BatchState(batch, "", False)
+
+        def read(found: Any) -> CallResult:
+            nonlocal state
+            state = _state(batch, found, self._llm.terms.key_env)
+            return _text("looked")
+
+        call = lambda litellm, seconds: litellm.retrieve_batch(batch_id=batch, **self._options(seconds))  # noqa: E731
+        self._llm.patiently(call, read, self._stop)
+        return state
+
+    def results(self, file: str) -> Iterator[BatchResult]:
+        """What a file of results says, a line at a time; lines that say nothing of a question are passed over."""
+        for line in self._lines(file):
+            try:
+                value, _ = read_json(line, "a batch's result")
+            except LabError:
+                continue
+            if isinstance(value, dict) and isinstance(value.get("custom_id"), str):
+                yield self._result(value)
+
+    def _result(self, value: dict[str, Any]) -> BatchResult:
+        reply = value.get("response")
+        body = reply.get("body") if isinstance(reply, dict) else None
+        status = reply.get("status_code") if isinstance(reply, dict) else None
+        if not isinstance(body, dict) or status not in (None, 200) or value.get("error"):
+            error = value.get("error") or (body.get("error") if isinstance(body, dict) else None)
+            words = error.get("message") if isinstance(error, dict) else error
+            why = plain(without_secrets(str(words or f"HTTP {status}"), self._llm.terms.key_env), lines=False)[:200]
+            return BatchResult(value["custom_id"], None, why)
+        read = self._llm.read_body(body)
+        if not read.text:
+            return BatchResult(value["custom_id"], None, read.why)
+        return BatchResult(value["custom_id"], ModelAnswer(read.text, read.usage))
+
+    def _lines(self, file: str) -> Iterator[bytes]:
+        """The lines of a provider's file, as they come; one that is too long is left out."""
+        rest = b""
+        for piece in self._pieces(file):
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from (line for line in lines if line.strip())
+            if len(rest) > limits.MODEL_REPLY_BYTES:
+                raise LabError("batch", f"file {plain(file)} has a line that is longer than any answer.")
+        if rest.strip():
+            yield rest
+
+    def _pieces(self, file: str) -> Iterator[bytes]:
+        pieces: list[Iterator[bytes]] = []
+
+        def read(found: Any) -> CallResult:
+            pieces.append(iter(found.stream_iterator))
+            return _text("open")
+
+        call = lambda litellm, seconds: litellm.file_content(file_id=file, stream=True, **self._options(seconds))  # noqa: E731
+        self._llm.patiently(call, read, self._stop)
+        return pieces[-1]
+
+    def _options(self, seconds: float) -> dict[str, Any]:
+        options = self._llm.options(seconds)
+        options.pop("num_retries", None)
+        return {"custom_llm_provider": self._llm.provider(), **options}
+
+
+def _text(text: str) -> CallResult:
+    return CallResult(text, Usage(tries=0))
+
+
+def _state(batch: str, found: Any, key_env: str) -> BatchState:
+    status = str(getattr(found, "status", ""))
+    counts = getattr(found, "request_counts", None)
+    files = [getattr(found, name, None) for name in ("output_file_id", "error_file_id")]
+    errors = getattr(getattr(found, "errors", None), "data", None) or []
+    why = "; ".join(str(getattr(one, "message", "")) for one in errors[:3])
+    return BatchState(
+        batch, status, status in _ENDED, getattr(counts, "completed", 0) or 0, getattr(counts, "total", 0) or 0,
+        tuple(file for file in files if file), plain(without_secrets(why, key_env), lines=False)[:200],
+    )  # fmt: skip

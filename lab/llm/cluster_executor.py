@@ -1,0 +1,232 @@
+"""Questions answered by the workers of a Dask cluster: they need the model's key and the network, and no file.
+
+A question travels to a worker as bytes, its pictures with it; only its answer travels back. The cluster holds a
+question until the answer has come, and nothing after that. A worker reads the key from its own environment, so that
+no key is in a task, in the scheduler, in its logs or on its dashboard.
+
+Where a worker dies, its questions are asked on another. Paid twice is then at most what its threads were asking at
+that moment, and an answer that had come to it and not yet to this process. Both are on the worker alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.seams import WaitCancelled
+from lab.core.step import Usage
+from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms, NoModelAnswer
+
+SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
+"""How an address begins, and what Dask calls that."""
+_CONNECTING = 10.0
+"""Seconds in which a scheduler is to answer."""
+_COUNTED = 5.0
+"""Seconds for which a count of the cluster's threads holds."""
+_AHEAD = 2
+"""Questions for each thread of the cluster: one that is asked, and one that waits beside it."""
+
+
+class PackedQuestion:
+    """A question as a worker gets it. Its bytes are in no log: what is printed of it is their number."""
+
+    def __init__(
+        self, model: str, terms: ModelTerms, messages: Sequence[Message], schema: Mapping[str, Any] | None
+    ) -> None:
+        self._data = pickle.dumps((model, terms, tuple(messages), schema))
+
+    def __repr__(self) -> str:
+        return f"question of {len(self._data):,} bytes"
+
+    def ask(self) -> ModelAnswer:
+        """The model's answer; raises as `Llm.ask`."""
+        model, terms, messages, schema = pickle.loads(self._data)  # noqa: S301 - whoever may submit a task runs code
+        return Llm(model, terms).ask(messages, threading.Event(), schema)
+
+
+class WorkerAnswer(NamedTuple):
+    """What a worker sends back: an answer, or the sentence of an error in its three parts, and what was spent."""
+
+    text: str
+    usage: Usage
+    error: tuple[str, str, str] | None = None
+
+
+def worker_answer(question: PackedQuestion) -> WorkerAnswer:
+    """Asks on a worker. It never raises: Dask would write a traceback and the arguments into the worker's log."""
+    try:
+        answer = question.ask()
+    except NoModelAnswer as error:
+        return WorkerAnswer("", error.usage, (error.title, error.message, error.hint))
+    except Exception as error:  # noqa: BLE001 - told where it is waited for
+        return WorkerAnswer("", Usage(tries=0), ("a worker", f"could not ask ({type(error).__name__}).", ""))
+    return WorkerAnswer(answer.text, answer.usage)
+
+
+def worker_trouble(model: str, terms: ModelTerms) -> str:
+    """Why a worker cannot ask a model, empty where it can; a key is looked for, and never told."""
+    try:
+        Llm(model, terms).check()
+    except LabError as error:
+        return error.said
+    return ""
+
+
+class ClusterExecutor:
+    """Asks models on the workers of the cluster whose scheduler is at `address` (`dask://HOST:PORT`).
+
+    `width` is how many questions are at the cluster at a time, by default two for each of its threads. Raises
+    `LabError` where there is no such cluster, it has no worker, or `hitlab[cluster]` is not installed.
+    """
+
+    def __init__(self, address: str, stop: threading.Event, width: int | None = None) -> None:
+        self._address, self._stop = address, stop
+        self._client = _connected(_distributed(), address)
+        self._wanted, self._counted, self._threads = width, -_COUNTED, 0
+        self._tasks: dict[str, tuple[Any, Future[ModelAnswer]]] = {}
+        self._guard = threading.Lock()
+        if not self._count():
+            self.close()
+            raise LabError(f"cluster {address}", "has no worker.", "`dask worker HOST:PORT` starts one.")
+
+    def check(self, llm: Llm) -> None:
+        """Raises `LabError` where a worker cannot ask this model: its key is not in the worker's own environment."""
+        try:
+            troubles = self._client.run(worker_trouble, llm.model, llm.terms, on_error="raise")
+        except Exception as error:
+            self.close()
+            hint = "hitlab[cluster] of this version is to be installed where scheduler and workers run."
+            raise LabError(
+                f"cluster {self._address}", f"has workers that do not know hitlab ({type(error).__name__}).", hint
+            ) from error
+        for worker, trouble in sorted(troubles.items()):
+            if trouble:
+                self.close()
+                raise LabError(f"worker {plain(worker)}", trouble, "A worker takes the key from its own environment.")
+
+    @property
+    def width(self) -> int:
+        """The questions that were asked for, or two for each thread that the cluster has now."""
+        return self._wanted or max(1, _AHEAD * self._count())
+
+    def _count(self) -> int:
+        if time.monotonic() - self._counted >= _COUNTED:
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except Exception as error:
+                raise self._lost(error) from error
+            self._counted = time.monotonic()
+        return self._threads
+
+    def submit(
+        self, llm: Llm, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
+    ) -> Future[ModelAnswer]:
+        """Has a question answered by the next free worker."""
+        answer: Future[ModelAnswer] = Future()
+        answer.set_running_or_notify_cancel()
+        question = PackedQuestion(llm.model, llm.terms, messages, schema)
+        try:
+            task = self._client.submit(worker_answer, question, key=f"question-{uuid4().hex}", pure=False)
+        except Exception as error:
+            raise self._lost(error) from error
+        with self._guard:
+            self._tasks[task.key] = task, answer
+        self._client.loop.add_callback(self._follow, task, answer)
+        return answer
+
+    async def _follow(self, task: Any, answer: Future[ModelAnswer]) -> None:
+        """Brings an answer here as soon as it is there, and lets the cluster forget it."""
+        try:
+            found: WorkerAnswer = await task
+        except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
+            self._end(task, answer, error=self._trouble(error))
+            return
+        if found.error is None:
+            self._end(task, answer, ModelAnswer(found.text, found.usage))
+            return
+        missing = NoModelAnswer(*found.error)
+        missing.usage = found.usage
+        self._end(task, answer, error=missing)
+
+    def _end(
+        self, task: Any, answer: Future[ModelAnswer], value: ModelAnswer | None = None, error: Exception | None = None
+    ) -> None:
+        with self._guard:
+            self._tasks.pop(task.key, None)
+        task.release()
+        if answer.done():
+            return
+        if error is not None:
+            answer.set_exception(error)
+        elif value is not None:
+            answer.set_result(value)
+
+    def _trouble(self, error: BaseException) -> Exception:
+        """What the end of a task without an answer means."""
+        if self._stop.is_set():
+            return WaitCancelled()
+        if type(error).__name__ == "KilledWorker":
+            return NoModelAnswer(f"cluster {self._address}", "lost each worker that was given this question.")
+        return self._lost(error)
+
+    def _lost(self, error: BaseException) -> LabError:
+        hint = "What was answered before is in the file; the same line goes on once the scheduler is back."
+        return LabError(f"cluster {self._address}", f"was lost ({type(error).__name__}).", hint)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._stop.set()
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the cluster, which forgets what it was asked; what is still waited for raises `WaitCancelled`."""
+        with self._guard:
+            left = list(self._tasks.values())
+            self._tasks.clear()
+        for _, answer in left:
+            if not answer.done():
+                answer.set_exception(WaitCancelled())
+        self._client.close(timeout=_CONNECTING)
+
+
+def cluster_address(text: str) -> str:
+    """Dask's name of what a person typed as `dask://HOST:PORT`; raises `LabError` where it is none."""
+    scheme, mark, place = text.partition("://")
+    host, colon, port = place.rpartition(":")
+    if scheme not in SCHEMES or not mark or not host or not colon or not port.isdigit() or not 0 < int(port) < 65536:
+        raise LabError("judge", f"--on {plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or threads.", code=2)
+    return f"{SCHEMES[scheme]}://{place}"
+
+
+def _distributed() -> ModuleType:
+    try:
+        import distributed
+    except ImportError as error:
+        hint = "Install it: pip install 'hitlab[cluster]'"
+        raise LabError("cluster", "needs the extra hitlab[cluster], which is not installed.", hint) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    module: ModuleType = distributed
+    return module
+
+
+def _connected(distributed: ModuleType, address: str) -> Any:
+    place = cluster_address(address)
+    try:
+        return distributed.Client(place, timeout=_CONNECTING, set_as_default=False, name="hitlab")
+    except Exception as error:
+        hint = "Is its scheduler up? `dask scheduler` starts one and prints its address."
+        raise LabError(f"cluster {address}", f"does not answer ({type(error).__name__}).", hint) from error

@@ -1,0 +1,271 @@
+"""A judge's questions sent in a provider's batches, at half the price: in rounds, each durable before it is sent.
+
+A round goes through all sheets, takes what was answered, and writes the next question of each sheet into a file that is
+uploaded. That a batch is to be begun, with what is asked in it, is in the study's file before the provider hears of it;
+so is its id, once it is known. Whoever comes back later takes its results. No sheet is held between rounds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from typing import IO, Any, NamedTuple
+
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.llm.batch import BatchApi, BatchState
+from lab.llm.client import Llm
+from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
+from lab.studies.judging import JudgeProgress, JudgingDone, JudgingJob, SheetWork
+from lab.studies.paid_answers import KeptAnswer, PaidAnswer
+
+BATCHED: ActKind = "batched"
+"""The acts that say what was sent in a batch, which id that has, and that its results were taken."""
+_MOST = 5_000
+"""Questions in one batch."""
+_BYTES = 90 * 1024 * 1024
+"""Bytes of one batch's file, of the 100 to 200 MB that providers take."""
+_KEPT = 200
+"""Results that are committed together."""
+_ALONE = 2
+"""Batches without an answer to a question after which it is asked alone, at the full price."""
+_PAUSE = 20.0
+"""Seconds between two looks at a batch."""
+_LOOK = 0.2
+
+
+class BatchedQuestion(NamedTuple):
+    """A question in a batch: what its answer is kept by. `expected` is what it costs in US dollars, about."""
+
+    custom_id: str
+    unit: str
+    run: int
+    sha: str
+    stage: str
+    once: bool
+    expected: float
+
+
+class OpenBatch(NamedTuple):
+    """A batch whose results were not taken yet; `id` is empty where nobody heard that it was begun."""
+
+    mark: str
+    id: str
+    expected: float
+    """US dollars that it will cost, about."""
+
+
+class BatchJudging:
+    """Does a job in batches. `pause` is the seconds between two looks at a batch."""
+
+    def __init__(self, job: JudgingJob, llm: Llm, api: BatchApi, pause: float = _PAUSE) -> None:
+        self.job, self._llm, self._api, self._pause = job, llm, api, pause
+        self._missed: Counter[str] = Counter()
+        """How many batches gave no answer to a question, by its custom id."""
+        self._expected = 0.0
+        """US dollars that open batches will cost, about."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether this judge has sent anything in a batch here."""
+        job = self.job
+        return job.store.labels.count_acts(job.study, job.judge.id, BATCHED) > 0
+
+    def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
+        """Takes what earlier batches answered, and sends further ones until nothing is left to ask in one.
+
+        It ends early where the budget is spent or `closing` is set; a batch then goes on at its provider.
+        """
+        job = self.job
+        total = sum(1 for _ in job.sheets())
+        batches = self._opened()
+        found: int | None = None
+        while True:
+            self._expected = sum(batch.expected for batch in batches)
+            left = [batch for batch in batches if not self._taken(batch, lambda: tell(job.progress(total)))]
+            if left:
+                ids = ", ".join(batch.id for batch in left)
+                job.ended = f"it was interrupted; at its provider {ids} goes on, and the same line takes its answers"
+                break
+            batches = self._round(lambda: tell(job.progress(total)))
+            found = job.found if found is None else found
+            job.found = found  # what this job paid for itself is not found again
+            if not batches:
+                break
+        if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
+            return self._rest(tell, total)
+        return JudgingDone(job.progress(total), job.unusable, tuple(job.failed), job.ended)
+
+    def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
+        """What no batch gave an answer to is asked alone."""
+        done = self.job.go(self._llm, tell)
+        return done._replace(progress=done.progress._replace(total=total))
+
+    # -- taking results ------------------------------------------------------------------------------------------
+
+    def _taken(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
+        """Waits for a batch and keeps its answers; False where the job is to end before it has ended."""
+        looked = -self._pause
+        while not self.job.closing:
+            if time.monotonic() - looked >= self._pause or looked < 0:
+                looked = time.monotonic()
+                state = self._api.state(batch.id)
+                if state.ended:
+                    self._keep(batch, state)
+                    return True
+                tell()
+            if self.job.stop.wait(min(_LOOK, self._pause)):
+                return False
+        return False
+
+    def _keep(self, batch: OpenBatch, state: BatchState) -> None:
+        """Keeps what a batch answered, and then that its results were taken; each answer is kept once."""
+        questions = self._questions(batch.mark)
+        answered: set[str] = set()
+        kept: list[KeptAnswer] = []
+        for file in state.files:
+            for result in self._api.results(file):
+                asked = questions.get(result.custom_id)
+                if asked is None or result.answer is None or asked.custom_id in answered:
+                    continue
+                answered.add(asked.custom_id)
+                kept.append(_kept(asked, PaidAnswer(*result.answer, self._llm.model)))
+                if len(kept) >= _KEPT:
+                    self._commit(kept)
+                    kept = []
+        self._commit(kept)
+        self._note({"mark": batch.mark, "batch": batch.id, "ended": state.status})
+        self._expected -= batch.expected
+        self._missed.update(questions.keys() - answered)
+        if not answered and state.status in ("failed", "cancelled"):
+            raise LabError(
+                f"batch {batch.id}", f"{state.status} at its provider ({state.why or 'no reason given'}).",
+                "Nothing of it was answered. Without --batch the same line asks at once.",
+            )  # fmt: skip
+
+    def _commit(self, kept: list[KeptAnswer]) -> None:
+        """Keeps answers that are not in the file yet: who was killed in between takes the same results again."""
+        paid = self.job.paid
+        new = [one for one in kept if not paid.holds(one)]
+        paid.keep(new)
+        self.job.spent += sum(one.answer.usage.cost or 0.0 for one in new)
+
+    # -- sending -------------------------------------------------------------------------------------------------
+
+    def _round(self, tell: Callable[[], None]) -> list[OpenBatch]:
+        """Goes through all sheets, hands in what is filled in, and sends what is asked next, in one batch or more."""
+        job, prices = self.job, self._llm.batch_prices()
+        begun: list[OpenBatch] = []
+        asked: set[str] = set()
+        with tempfile.TemporaryFile() as file:
+            questions: list[BatchedQuestion] = []
+            for unit, run in job.sheets():
+                if job.closing:
+                    break
+                work = SheetWork(unit, run)
+                if job.begin(work) and not job.ended:
+                    one = self._question(work, prices)
+                    again = one.custom_id not in self._missed or self._missed[one.custom_id] < _ALONE
+                    if one.custom_id not in asked and again and self._affords(one):
+                        asked |= {one.custom_id} if one.once else set()
+                        questions.append(one)
+                        file.write(self._line(work, one))
+                if len(questions) >= _MOST or file.tell() >= _BYTES:
+                    begun.append(self._begin(questions, file))
+                    questions = []
+                job.hand_in(most=True)
+                tell()
+            job.hand_in()
+            if questions:
+                begun.append(self._begin(questions, file))
+        if job.closing and not job.ended:
+            job.ended = "it was interrupted"
+        return begun
+
+    def _question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
+        question = work.asking
+        assert question is not None
+        sheet = ("", 0) if question.once else (work.unit.id, work.run)
+        custom_id = hashlib.sha256(encode([question.sha, self.job.config_sha, *sheet])).hexdigest()[:48]
+        expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
+        return BatchedQuestion(custom_id, work.unit.id, work.run, question.sha, question.stage, question.once, expected)
+
+    def _line(self, work: SheetWork, one: BatchedQuestion) -> bytes:
+        assert work.asking is not None
+        return self._api.line(one.custom_id, work.asking.messages, work.asking.schema)
+
+    def _affords(self, one: BatchedQuestion) -> bool:
+        """Whether the budget reaches for a question beside all that is sent; counts it where it does."""
+        budget = self.job.terms.budget
+        if budget is not None and self.job.spent + self._expected + one.expected > budget:
+            self.job.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
+            return False
+        self._expected += one.expected
+        return True
+
+    def _begin(self, questions: list[BatchedQuestion], file: IO[bytes]) -> OpenBatch:
+        """Begins a batch of these questions: first in the study's file, then at the provider; empties `file`."""
+        mark = uuid7()
+        uploaded = self._api.upload(file)
+        self._note({"mark": mark, "questions": [list(one) for one in questions]})
+        batch = self._api.begin(uploaded, mark)
+        self._note({"mark": mark, "batch": batch})
+        file.seek(0)
+        file.truncate()
+        self.job.asked += len(questions)
+        return OpenBatch(mark, batch, sum(one.expected for one in questions))
+
+    # -- what was sent before ------------------------------------------------------------------------------------
+
+    def _opened(self) -> list[OpenBatch]:
+        """Batches that were sent before and whose results nobody took; one that was lost is looked for."""
+        found = []
+        for batch in self._read():
+            if batch.id:
+                found.append(batch)
+            elif id := self._api.find(batch.mark):
+                self._note({"mark": batch.mark, "batch": id})
+                found.append(batch._replace(id=id))
+            else:
+                self._note({"mark": batch.mark, "ended": "never begun"})
+        return found
+
+    def _read(self) -> Collection[OpenBatch]:
+        batches: dict[str, OpenBatch] = {}
+        for detail in self._notes():
+            mark = detail["mark"]
+            if "ended" in detail:
+                batches.pop(mark, None)
+            elif "questions" in detail:
+                batches[mark] = OpenBatch(mark, "", sum(BatchedQuestion(*one).expected for one in detail["questions"]))
+            elif mark in batches:
+                batches[mark] = batches[mark]._replace(id=detail["batch"])
+        return batches.values()
+
+    def _questions(self, mark: str) -> dict[str, BatchedQuestion]:
+        """What is asked in a batch, by custom id."""
+        notes = (detail for detail in self._notes() if detail["mark"] == mark and "questions" in detail)
+        return {one[0]: BatchedQuestion(*one) for detail in notes for one in detail["questions"]}
+
+    def _notes(self) -> Iterator[dict[str, Any]]:
+        job = self.job
+        for act in job.store.labels.each_act(job.study, job.judge.id, BATCHED):
+            if act.detail.get("config_sha") == job.config_sha:
+                yield act.detail
+
+    def _note(self, detail: dict[str, Any]) -> None:
+        """Keeps what became of a batch, durable on return."""
+        job = self.job
+        told = {**detail, "config_sha": job.config_sha}
+        job.store.labels.record_act(
+            Act(uuid7(), job.study.id, job.study.version, job.judge, BATCHED, now(), detail=told)
+        )
+
+
+def _kept(asked: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
+    return KeptAnswer(asked.sha, asked.stage, asked.once, asked.unit, asked.run, answer)

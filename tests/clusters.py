@@ -1,0 +1,91 @@
+"""A Dask cluster of real processes on this machine, for tests, soak and bench."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+
+class LocalWorkers:
+    """A scheduler, and workers that are processes of their own; one that is killed is started anew."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
+
+    @property
+    def address(self) -> str:
+        """What `--on` is given."""
+        address: str = self._cluster.scheduler_address
+        return "dask://" + address.partition("://")[2]
+
+    @property
+    def pids(self) -> list[int]:
+        """The workers' processes, as far as they are up."""
+        return [one.pid for one in self._cluster.workers.values() if one.pid is not None]
+
+    def kill(self, number: int) -> None:
+        """Kills a worker with SIGKILL."""
+        os.kill(self.pids[number], signal.SIGKILL)
+
+
+@contextmanager
+def local_workers(count: int, threads: int = 1, env: Mapping[str, str] | None = None) -> Iterator[LocalWorkers]:
+    """A cluster for the length of a test."""
+    from distributed import LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=count, threads_per_worker=threads, processes=True, dashboard_address=":0", host="127.0.0.1",
+        silence_logs=logging.CRITICAL, env=dict(env or {}),
+    ) as cluster:  # fmt: skip
+        yield LocalWorkers(cluster)
+
+
+class RemoteWorkers:
+    """The same in a process of its own, as a cluster elsewhere is; `kill` kills a worker there."""
+
+    def __init__(self, count: int, threads: int, env: Mapping[str, str]) -> None:
+        command = [sys.executable, "-m", "tests.clusters", str(count), str(threads)]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().strip()
+        self.pid = self._process.pid
+
+    def kill(self, number: int) -> None:
+        """Kills a worker with SIGKILL; another is started in its place."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{number}\n")
+        self._process.stdin.flush()
+        self._process.stdout.readline()
+
+    def close(self) -> None:
+        """Ends the cluster."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+
+
+def _main() -> None:
+    """Starts a cluster, prints its address, and kills the worker of each number that is read."""
+    count, threads = map(int, sys.argv[1:3])
+    with local_workers(count, threads) as workers:
+        print(workers.address, flush=True)
+        for line in sys.stdin:
+            workers.kill(int(line))
+            print("killed", flush=True)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,229 @@
+"""A judge's questions go in a provider's batches, over a real socket: in rounds, durable, at half the price."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.core.label import Label
+from lab.core.study import Study
+from lab.llm.batch import BatchApi
+from lab.llm.client import Llm, ModelTerms, NoModelAnswer
+from lab.studies.batch_judging import BatchJudging
+from lab.studies.judge_questions import estimated
+from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from store.store import Store
+from tests.batch_endpoint import BatchServer, batching
+from tests.endpoint import Cut, Refused, Reply, Request, Said, serving
+from tests.judges import sheet_brain
+from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
+from tests.lab.studies.test_memgui_judge import staged, study_of
+from tests.screens.annotate.host import AGENT, lunch
+from tests.screens.runs import WHOLE
+from tests.studies import frozen, unit
+
+KEY = "sk-canary-0123456789abcdef"
+ONE = (1000 + 4 * 20) / 1e6
+"""US dollars of a question alone."""
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "lab.db") as opened:
+        opened.runs.add(lunch(WHOLE, AGENT))
+        yield opened
+
+
+@pytest.fixture
+def study(store: Store) -> Study:
+    return frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
+
+
+def begun(store: Store, study: Study, base: str, **terms: Any) -> tuple[JudgingJob, BatchJudging, Llm]:
+    on = ModelTerms(base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0)
+    llm = Llm(MODEL, on)
+    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False)
+    return job, BatchJudging(job, llm, BatchApi(llm, job.stop), 0.01), llm
+
+
+def judged(store: Store, study: Study, server: BatchServer, **terms: Any) -> JudgingDone:
+    job, batches, _ = begun(store, study, server.base, **terms)
+    job.sign()
+    return batches.go()
+
+
+def test_all_sheets_go_in_one_batch_at_half_the_price(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        done = judged(store, study, server, runs=2)
+        assert (done.progress.done, done.progress.total, done.progress.asked) == (8, 8, 8)
+        assert (done.progress.found, done.failed, done.unusable, done.ended) == (0, (), 0, "")
+        assert done.progress.spent == pytest.approx(8 * ONE / 2)
+        assert (len(server.batches), len(server.asked), server.alone) == (1, 8, [])
+        assert judged(store, study, server, runs=2).progress.total == 0
+        assert len(server.batches) == 1
+        assert KEY.encode() not in b"".join(server.files.values())
+    assert [one.cost for one in labels(store, study) if one.cost] == [pytest.approx(ONE / 2)] * 8
+
+
+def test_a_line_of_a_batch_is_what_is_sent_alone(store: Store, study: Study) -> None:
+    good = sheet_brain(says)
+    with serving(good) as other:
+        job, _, llm = begun(store, study, other.base)
+        question = job.first_question(next(iter(store.studies.units(study))), 1)
+        llm.ask(question.messages, threading.Event(), question.schema)
+        (alone,) = other.requests
+    with batching(good) as server:
+        judged(store, study, server)
+    assert server.asked[0].json == alone.json
+    assert len(server.asked[0].pictures) > 3
+
+
+def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: Store) -> None:
+    study = study_of(store)
+    brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(brain) as server:
+        done = judged(store, study, server, runs=3)
+        assert (done.progress.done, done.progress.found) == (3, 0)
+        # three triages, six descriptions one after the other, three semantic questions
+        assert len(server.asked) == 3 + 6 + 3
+        assert len(server.batches) == 8
+
+
+def test_what_is_unusable_is_repaired_in_the_next_round(store: Store, study: Study) -> None:
+    good = sheet_brain(says)
+
+    def brain(request: Request) -> Reply:
+        return Said("no idea") if request.number == 1 else good(request)
+
+    with batching(brain) as server:
+        done = judged(store, study, server)
+        assert (done.progress.done, done.unusable, len(server.batches)) == (4, 0, 2)
+        assert "no JSON object" in server.asked[-1].texts[-1]
+
+
+def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(store: Store, study: Study) -> None:
+    good = sheet_brain(says)
+    with batching(lambda request: Cut() if request.number in (0, 4) else good(request)) as server:
+        server.brain = lambda request: (  # its first two batches lose a line, and refuse another
+            Cut() if len(server.batches) < 2 and request.number in (0, 4)
+            else Refused(400, f"bad {KEY}") if len(server.batches) < 1 and request.number == 1
+            else good(request)
+        )  # fmt: skip
+        done = judged(store, study, server)
+        assert (done.progress.done, done.progress.total, done.failed) == (4, 4, ())
+        assert (len(server.batches), len(server.asked), len(server.alone)) == (2, 6, 1)
+        assert done.progress.spent == pytest.approx(3 * ONE / 2 + ONE)
+
+
+def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        server.go.clear()
+        job, batches, _ = begun(store, study, server.base)
+        job.sign()
+
+        def left(*_: object) -> None:
+            job.closing = bool(server.batches)
+
+        done = batches.go(left)
+        assert "batch_0 goes on" in done.ended
+        assert (done.progress.done, labels(store, study)) == (0, [])
+        server.go.set()
+        done = judged(store, study, server)
+        assert (done.progress.done, done.progress.asked, len(server.batches)) == (4, 0, 1)
+        assert done.progress.spent == pytest.approx(4 * ONE / 2)
+
+
+def test_a_batch_that_began_unheard_is_found_again(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        server.begins_unheard = True
+        with pytest.raises(NoModelAnswer, match="it took too long"):
+            judged(store, study, server)
+        assert len(server.batches) == 1
+        server.begins_unheard = False
+        assert judged(store, study, server).progress.done == 4
+        assert len(server.batches) == 1
+
+
+def test_results_that_were_half_taken_are_kept_once(
+    store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with batching(sheet_brain(says)) as server:
+        monkeypatch.setattr("lab.studies.batch_judging._KEPT", 3)
+        with monkeypatch.context() as broken:
+            broken.setattr(BatchJudging, "_note", _first_notes(BatchJudging._note))
+            with pytest.raises(KeyboardInterrupt):
+                judged(store, study, server)
+        assert store.labels.count_acts(study, MODEL, "judged") == 4
+        done = judged(store, study, server)
+        assert (done.progress.done, done.progress.spent, len(server.batches)) == (4, 0.0, 1)
+    assert store.labels.count_acts(study, MODEL, "judged") == 4
+
+
+def _first_notes(note: Any) -> Any:
+    def noting(self: BatchJudging, detail: dict[str, Any]) -> None:
+        if "ended" in detail:
+            raise KeyboardInterrupt
+        note(self, detail)
+
+    return noting
+
+
+def test_a_batch_that_failed_as_a_whole_is_a_sentence(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        server.ends = "failed"
+        with pytest.raises(LabError, match="the file is no good"):
+            judged(store, study, server)
+        server.ends = "completed"
+        assert judged(store, study, server).progress.done == 4
+
+
+def test_the_budget_holds_before_anything_is_uploaded(store: Store, study: Study) -> None:
+    with batching(sheet_brain(says)) as server:
+        job, _, llm = begun(store, study, server.base)
+        whole, alone = estimated(job, llm, batch=True).cost, estimated(job, llm).cost
+        assert whole is not None
+        assert alone == pytest.approx(2 * whole)
+        done = judged(store, study, server, budget=whole * 0.6)
+        assert (len(server.asked), done.progress.done) == (2, 2)
+        assert "does not reach" in done.ended
+
+
+def test_the_command_sends_batches_and_resumes(
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
+    with batching(sheet_brain(says)) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json", "--batch"]
+        assert main([*command, "--resume"]) == 2
+        assert "has judged nothing" in capfd.readouterr().err
+        assert main(command) == 0
+        assert json.loads(capfd.readouterr().out)["done"] == 4
+        assert main([*command, "--resume"]) == 0
+        assert len(server.batches) == 1
+    assert main([*command, "--on", "dask://127.0.0.1:9"]) == 2
+    assert "--on and --batch" in capfd.readouterr().err
+
+
+def test_a_provider_without_batches_is_a_sentence(store: Store, study: Study) -> None:
+    with pytest.raises(LabError, match="has no batches here"):
+        BatchApi(Llm("anthropic/claude-3-5-haiku-latest"), threading.Event()).check()
+
+
+def test_no_key_is_in_the_file_that_is_kept(store: Store, study: Study) -> None:
+    with batching(lambda request: Refused(400, f"bad {KEY}")) as server:
+        judged(store, study, server)
+    assert KEY.encode() not in store.database.path.read_bytes()
+    assert not any(isinstance(one, Label) for one in labels(store, study))
