@@ -95,7 +95,6 @@ def add_fork(parser: Parser) -> None:
     parser.examples(
         """\
   hitlab fork 019a@4 --say "Without onions, please."
-  hitlab fork 019a@4 --reject --user script --headless
   hitlab fork 019a@1 --agent model:openai/gpt-5
   hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
   hitlab fork 019a --each-ask --from pilot --user script
