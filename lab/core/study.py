@@ -124,9 +124,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
     agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the protocol
     shows. `introduction` is what comes before a rater's first item, `practice` the unit of its own on which the sheet
-    is tried in place of the protocol's practice. `width` is how wide a judge's corrected interval is to be at most (0 to
-    1), after which nobody needs to label more. `prelabel` is the judge whose answers are shown first on a half of the
-    sheets. `extends` is the version that this one has all units of, and more; what was answered there counts here.
+    is tried in place of the protocol's practice. `width` is how wide a judge's corrected interval is to be at most (0
+    to 1), after which nobody needs to label more. `prelabel` is the judge whose answers are shown first on a half of
+    the sheets. `extends` is the version that this one has all units of, and more; what was answered there counts here.
     """
 
     id: str
