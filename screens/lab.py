@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ScreenName = Literal[
     "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
-    "agreement", "adjudicate", "raters", "progress",
+    "agreement", "adjudicate", "raters", "progress", "answer",
 ]  # fmt: skip
 """The rooms of the app."""
 
@@ -60,6 +60,8 @@ class Lab(Protocol):
     """The language in which the run that is live speaks to whoever answers in it."""
     reads_words: bool
     """Whether words are read from pictures whose phone said none."""
+    endpoint: tuple[str, ...]
+    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 

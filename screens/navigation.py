@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.settings import UNNAMED, Settings
-from lab.studies.seats import Seat, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
+from lab.studies.seats import Seat, may_answer, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
 from screens.key_names import with_keys
 from screens.lab import ScreenName
 from screens.widgets.typeahead import TypeAhead
@@ -47,6 +47,8 @@ class Opening(NamedTuple):
     """The study that is rated in, or played, by the person of this seat."""
     only: bool = False
     """Whether there is nothing but that study in this app: no list of others, no Home."""
+    endpoint: tuple[str, ...] = ()
+    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
 
 
 AT_HOME = Opening("home")
@@ -155,6 +157,12 @@ def _progress(store: Store, settings: Settings) -> Screen[None]:
     return ProgressScreen(store, settings)
 
 
+def _answer(store: Store, settings: Settings) -> Screen[None]:
+    from screens.answer.answer import AnswerScreen
+
+    return AnswerScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -193,6 +201,7 @@ ROOMS: dict[ScreenName, Room] = {
         _progress,
         ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
     ),
+    "answer": Room(may_answer, _answer),
     "compare": Room(
         sees_outcomes,
         _compare,
@@ -234,11 +243,14 @@ class Navigation(TypeAhead):
     """The language in which the run that is live speaks to whoever answers in it."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+    endpoint: tuple[str, ...]
+    """Where this program is asked at an endpoint; see `Opening`."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
         self.read, self.reads = None, {}
+        self.endpoint = opening.endpoint
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
