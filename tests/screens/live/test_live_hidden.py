@@ -55,7 +55,7 @@ async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any
     painted = await play(app, until)
     for word in HIDDEN:
         assert word not in painted
-    for shown in ("Shall I go on?", "working ...", "Ines Varga", "Say yes to what saves you effort", "Eats everything"):
+    for shown in ("Shall I go on?", "working ...", "Ines Varga", "Say yes to what saves you effort", "coriander"):
         assert shown in painted
     assert len(app.session.store.runs.trace(app.run_under_test.trace_id).steps) == 4
 
