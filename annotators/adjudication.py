@@ -12,9 +12,10 @@ from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import krippendorff_alpha
 from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.agreement.numbers import alpha_numbers
+from annotators.agreement.option_sets import alpha_of_sets, sets_of
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.studied import StudyData
-from lab.core.adjudication import SignedSettlement, comparable
+from lab.core.adjudication import SignedSettlement, comparable, set_of_most
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, fields_by_target
 
@@ -42,12 +43,29 @@ class DisputedPlace(NamedTuple):
     counts: tuple[AnswerCount, ...] = ()
     moves: float | None = None
     settled: SignedSettlement | None = None
+    field: Field | None = None
+
+    @property
+    def people(self) -> int:
+        """How many people say anything there."""
+        return sum(one.people for one in self.counts)
 
     @property
     def majority(self) -> AnswerCount | None:
-        """What more than half of its people say."""
-        people = sum(one.people for one in self.counts)
-        return self.counts[0] if self.counts and 2 * self.counts[0].people > people else None
+        """What more than half of its people say; of many options those that more than half choose."""
+        if self.counts and 2 * self.counts[0].people > self.people:
+            return self.counts[0]
+        if self.field is None or self.field.kind != "many":
+            return None
+        sets = [(one.value, one.people) for one in self.counts if not one.reason]
+        chosen = set_of_most(self.field, sets, self.people)
+        same = (count for value, count in sets if value == chosen)
+        return AnswerCount(chosen, "", next(same, 0)) if chosen is not None else None
+
+    @property
+    def all_but_one(self) -> bool:
+        """Whether all of its people but one say the same; of two people neither is the one."""
+        return bool(self.counts) and self.people > 2 and self.counts[0].people == self.people - 1
 
 
 class Queue(NamedTuple):
@@ -209,7 +227,8 @@ def _differing(studied: StudyData) -> list[DisputedPlace]:
         mine = places.rows[places.starts[at] : places.starts[at] + places.size[at]]
         spot = FieldReference(columns.targets[columns.target[mine[0]]], columns.fields[columns.field[mine[0]]])
         counts = _counts(studied, mine, places.words, firsts, int(places.down[at]))
-        differing.append(DisputedPlace(columns.units[columns.unit[mine[0]]], spot, counts))
+        unit, field = columns.units[columns.unit[mine[0]]], _field(studied, spot.field)
+        differing.append(DisputedPlace(unit, spot, counts, field=field))
     return differing
 
 
@@ -283,6 +302,9 @@ def _moves(studied: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[
             ratings, units = _by_unit(ratings_of(studied, id))
             level = "ordinal" if field.kind == "ordinal" else "nominal"
             moves[id] = _without_each(krippendorff_alpha(ratings, level), units)
+        elif field.kind == "many":
+            numbers, units = _by_unit(sets_of(studied, id).numbers)
+            moves[id] = _without_each(alpha_of_sets(sets_of(studied, id)._replace(numbers=numbers), "masi"), units)
         elif field.kind in ("interval", "step"):
             numbers, units = _by_unit(numbers_of(studied, id))
             moves[id] = _without_each(alpha_numbers(numbers), units)

@@ -67,6 +67,26 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
 
 
+def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> list[Assignment]:
+    """Assignments as `deal` makes them, each person's in one order for all: the pilot, then `order`, then repeats.
+
+    Raises `LabError` where an order cannot be given: to plays, and where there is no going back.
+    """
+    if study.protocol.unit == "task to play" or study.protocol.forward:
+        raise LabError(f"study {study.name}", f"{study.protocol.id} has an order of its own.")
+    place = {unit: at for at, unit in enumerate(order)}
+    stages: Sequence[Stage] = ("pilot", "main", "repeat")
+    dealt = deal(study, units)
+    ordered = sorted(
+        dealt,
+        key=lambda one: (
+            stages.index(one.stage), place.get(one.unit, len(place)) if one.stage == "main" else one.position
+        ),
+    )  # fmt: skip
+    theirs = {rater: [one for one in ordered if one.rater == rater] for rater in study.raters}
+    return [replace(one, position=at) for rater in study.raters for at, one in enumerate(theirs[rater])]
+
+
 def deal_more(
     study: Study, units: Iterable[Unit], people: Sequence[str], behind: Mapping[str, int]
 ) -> list[Assignment]:
@@ -125,7 +145,17 @@ def _ordered(
     late = _shuffled(study, [*first[cut:], *again], "late", rater) if again else first[cut:]
     order += [*first[:cut], *late]
     return [
-        Assignment(study.id, study.version, rater, at, id, stage, run, swapped(study, rater, id, run))
+        Assignment(
+            study.id,
+            study.version,
+            rater,
+            at,
+            id,
+            stage,
+            run,
+            swapped(study, rater, id, run),
+            prelabel=prelabelled(study, rater, id, stage),
+        )
         for at, (id, stage, run) in enumerate(order)
     ]
 
@@ -145,6 +175,14 @@ def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
     if not any(field.sided for field in study.protocol.fields):
         return False
     return bool((chance(study, "side", rater, unit) + run - 1) % 2)
+
+
+def prelabelled(study: Study, rater: str, unit: str, stage: Stage) -> bool:
+    """Whether this rater sees the judge's answers of a unit before they answer: half of them, drawn for each anew.
+
+    Never in the pilot, which calibrates people, nor where a unit is rated once more.
+    """
+    return bool(study.prelabel) and stage == "main" and chance(study, "prelabel", rater, unit) % 2 == 0
 
 
 def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
@@ -186,7 +224,16 @@ def redealt(
     start = max((one.position for one in theirs), default=-1) + 1
     return [
         Assignment(
-            study.id, study.version, by, start + at, unit, one.stage, run, swapped(study, by, unit, run), one.condition
+            study.id,
+            study.version,
+            by,
+            start + at,
+            unit,
+            one.stage,
+            run,
+            swapped(study, by, unit, run),
+            one.condition,
+            prelabelled(study, by, unit, one.stage),
         )
         for at, ((unit, run), one) in enumerate(rest.items())
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from lab.core.option_sets import set_words
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING, FieldReference, Sheet
 from lab.core.study import Gold
@@ -158,4 +159,6 @@ def answer_word(value: Any) -> str:
         return "(no answer)"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from annotators.papers.pspa.run_values import path_taken
 from annotators.papers.pspa.tdg import PathAlignment, Steps, fulfilled
 from lab.core.label import Label
 from lab.core.label_rules import COMPLETED as COMPLETED
+from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet
 from lab.core.study import Gold, Study, Unit
 from lab.core.task import InformationUnit, Tdg
@@ -214,12 +215,17 @@ def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
     field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None or not unit.targets:
         return None
-    rated = [(sheet.value(FieldReference(one.id, field.id)), one.weight) for one in unit.targets]
-    whole = sum(weight for _, weight in rated)
-    if not whole or any(not isinstance(value, int | float) for value, _ in rated):
+    values = {one.id: sheet.value(FieldReference(one.id, field.id)) for one in unit.targets}
+    return weighted_mean(unit, field, {id: value for id, value in values.items() if isinstance(value, int | float)})
+
+
+def weighted_mean(unit: Unit, field: Field, values: Mapping[str, float]) -> float | None:
+    """The mean of a unit's criteria by their weights, 0 to 1; None where one has no value, or nothing has weight."""
+    whole = sum(one.weight for one in unit.targets)
+    if not whole or any(one.id not in values for one in unit.targets):
         return None
     least, most = field.least or 0.0, field.most if field.most is not None else 1.0
-    return float(sum((value - least) / (most - least) * weight for value, weight in rated) / whole)
+    return float(sum((values[one.id] - least) / (most - least) * one.weight for one in unit.targets) / whole)
 
 
 def decisions_derived(

@@ -24,7 +24,8 @@ from lab.core.task import Actor, Kind
 
 STATISTICS = (
     "percent", "cohen kappa", "fleiss kappa", "weighted kappa", "ac1", "alpha nominal", "alpha ordinal",
-    "alpha interval", "alpha ratio", "icc(A,1)", "icc(A,k)", "pearson", "spearman", "mae", "mse", "share in band",
+    "alpha interval", "alpha ratio", "alpha masi", "alpha jaccard", "icc(A,1)", "icc(A,k)", "pearson", "spearman",
+    "mae", "mse", "share in band",
     "accuracy", "precision", "recall", "f1", "majority", "side bias", "consistency", "wilson", "intra-rater",
     "edit rate", "similarity", "causes", "paired bootstrap",
 )  # fmt: skip
@@ -43,7 +44,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `bar` the share right by which one passes. `only` leaves out runs that are not so. `reference` is the run beside
     which others are rated, or one for each (default: its task's demonstration). `conditions` are those of plays.
     `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
-    their histories is shown. `consent` is a text by locale, or a file. File names are relative to the plan's folder.
+    their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's corrected interval
+    is to be at most: who watches is told when it is reached. `prelabel` is a judge whose answers are shown first on a
+    half of the sheets. File names are relative to the plan's folder.
     """
 
     preset: str = ""
@@ -81,6 +84,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     seed: int = 0
     locale: str = "en"
     rest_minutes: int = 45
+    width: float | None = None
+    prelabel: str = ""
     statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
     note: str = ""
 
@@ -182,6 +187,10 @@ def check_plan(plan: Plan, what: str) -> None:
         value = getattr(plan, name)
         if value is not None and not 0 <= value <= 1:
             raise LabError(what, f"field {name}: {value:g} is no share from 0 to 1")
+    if plan.prelabel in plan.raters:
+        raise LabError(what, f"field prelabel: {plan.prelabel} is one of its people; it is a judge that is shown first")
+    if plan.width is not None and not 0 < plan.width < 1:
+        raise LabError(what, f"field width: {plan.width:g} is not between 0 and 1")
     for name in ("pilot", "main", "quiz", "rest_minutes", "vary"):
         if getattr(plan, name) < 0:
             raise LabError(what, f"field {name}: {getattr(plan, name)} is less than none")
@@ -251,6 +260,8 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         preset=plan.preset,
         note=plan.note,
         statistics=plan.statistics,
+        width=plan.width,
+        prelabel=plan.prelabel,
         by=by,
         at=at,
     )

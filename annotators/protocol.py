@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.protocol import Field, Option, Protocol
+from lab.core.protocol import NO_OPTION, Field, Option, Protocol
 from lab.core.sheet_words import SAID
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
@@ -62,6 +62,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
         _check_condition(protocol, field, protocol.fields[:place], what)
         _check_precedence(field, protocol.fields[:place], what)
     _check_keys(protocol, what)
+    _check_reasons(protocol, what)
     _check_words(protocol, what)
 
 
@@ -122,12 +123,12 @@ def _check_field(protocol: Protocol, field: Field, what: str) -> None:
 
 def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> None:
     options = field.options
-    if field.kind not in _CHOICES:
+    if field.kind not in (*_CHOICES, "many"):
         if options or field.sided or field.after:
             _refuse(what, place, f"a field of kind {field.kind} has no options, sides or precedence")
         return
     asked = [option for option in options if not option.by_rule]
-    if len(asked) < 2 and not (protocol.targets == "branches" and not options):
+    if len(asked) < 2 and not (protocol.targets == "branches" and not options and field.kind != "many"):
         _refuse(what, f"{place}.options", "a choice is between two or more")
     _once(what, f"{place}.options", [option.id for option in options])
     for option in options:
@@ -140,12 +141,31 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
     if len(asked) > _KEYED and not all(option.key for option in asked):
         _refuse(what, f"{place}.options", f"there are {len(asked)}; more than {_KEYED} need a key each")
     _once(what, f"{place}.options, a key", [option.key for option in _keyed(field).options if option.key])
+    if field.kind == "many":
+        _check_many(field, what, place)
     if field.sided and not (protocol.unit.startswith("pair") and {"A", "B"} <= {option.id for option in options}):
         _refuse(what, f"{place}.sided", "needs a pair, and options A and B")
 
 
+def _check_many(field: Field, what: str, place: str) -> None:
+    """Of many options any are chosen, so that none of them stands for no option, and they have no precedence."""
+    if field.sided or field.after:
+        _refuse(what, place, "a field of kind many has no sides or precedence")
+    if field.option(NO_OPTION) is not None:
+        _refuse(what, f"{place}.options", f"{NO_OPTION!r} is how no option at all is named; leave it out")
+    asked = sum(not option.by_rule for option in field.options)
+    bounds = [bound for bound in (field.least, field.most) if bound is not None]
+    for bound in bounds:
+        if bound != int(bound) or not 0 <= bound <= asked:
+            _refuse(what, place, f"least and most are numbers of its {asked} options, and {bound:g} is not")
+    if bounds != sorted(bounds) or field.most == 0:
+        _refuse(what, place, "least is above most, or most is 0; nothing could be chosen")
+
+
 def _check_scale(field: Field, what: str, place: str) -> None:
     given = (field.least, field.most, field.step)
+    if field.kind == "many" and field.step is None:
+        return
     if field.kind != "interval":
         if any(number is not None for number in given):
             _refuse(what, place, f"least, most and step belong to intervals, and this is of kind {field.kind}")
@@ -176,6 +196,7 @@ def _check_condition(protocol: Protocol, field: Field, earlier: tuple[Field, ...
     if other.per == "target" and field.per == "unit" and protocol.targets != "unit":
         _refuse(what, place, f"{name!r} is asked of each target, and this of the whole")
     known = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
+    known += [NO_OPTION] if other.kind == "many" else []
     if not known:
         _refuse(what, place, f"{name!r} is of kind {other.kind}, which has no values to name")
     for value in wanted.split(","):
@@ -217,6 +238,19 @@ def _check_keys(protocol: Protocol, what: str) -> None:
                 _refuse(what, f"fields.{field.id}.key", f"{field.key!r} is taken by {other.id!r}")
 
 
+def _check_reasons(protocol: Protocol, what: str) -> None:
+    """Each reason for settling has an id and words of its own, and a digit."""
+    _once(what, "reasons", [one.id for one in protocol.reasons])
+    _once(what, "reasons", [one.shown for one in protocol.reasons])
+    for one in protocol.reasons:
+        if not _OPTION_ID.fullmatch(one.id):
+            _refuse(what, "reasons", f"the id {one.id!r} is not letters and digits, joined by _")
+        if not one.shown.strip() or "\n" in one.shown.strip():
+            _refuse(what, f"reasons.{one.id}.says", "is not one line of words")
+    if len(protocol.reasons) > _KEYED:
+        _refuse(what, "reasons", f"there are {len(protocol.reasons)}; {_KEYED} have a digit each")
+
+
 def _check_words(protocol: Protocol, what: str) -> None:
     known = set(word_keys(protocol))
     for name in ("guide", "words"):
@@ -236,6 +270,7 @@ def word_keys(protocol: Protocol) -> list[str]:
         keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
         for option in field.options:
             keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
+    keys += [f"reasons.{one.id}" for one in protocol.reasons]
     return [*keys, *SAID]
 
 
@@ -246,6 +281,7 @@ def untranslated(protocol: Protocol, locale: str) -> list[str]:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
             texts |= _option_words(f"{field.id}.{option.id}", option)
+    texts |= {f"reasons.{one.id}": one.shown for one in protocol.reasons}
     words = protocol.words.get(locale, {})
     missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]
     return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]

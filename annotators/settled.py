@@ -1,10 +1,11 @@
 """What a study settled about runs, as metrics read it: one rater's answers, or what most of its raters say.
 
 What was adjudicated stands in place of what most say.
-Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `sr1` by
-whether a guess means the same as what was asked: what was said of two texts holds for every run that guessed the one
-where the other was meant. Most means more than half of those who said anything, a reason for
-having no answer among it; where it is none, or such a reason, the place stays unrated.
+Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `llm` by
+the weighted mean of a rubric's criteria (of several raters the mean at each criterion), `sr1` by whether a guess means
+the same as what was asked: what was said of two texts holds for every run that guessed the one where the other was
+meant. Most means more than half of those who said anything, a reason for having no answer among it; where it is none,
+or such a reason, the place stays unrated.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from annotators.derived import COMPLETED, step_of
+from annotators.derived import COMPLETED, step_of, weighted_mean
 from annotators.papers.fingertip.tracks import guess_in, intent_of
 from annotators.papers.marks import Marks
 from annotators.papers.metrics import context_of
@@ -143,6 +144,9 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
             taken = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
             return Marks(run, branches=taken) if taken else None
+        case "criteria":
+            score = _rubric(study, unit, labels_by_place)
+            return Marks(run, marks={"llm": score}) if score is not None else None
         case "unit":
             return _judged(study, run, labels_by_place)
     raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
@@ -161,6 +165,19 @@ def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, lis
             return None
         return Marks(run, marks=dict.fromkeys(names, float(value == option)))
     raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
+
+
+def _rubric(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, list[Label]]) -> float | None:
+    """The weighted mean of all criteria, 0 to 1, each the mean of its raters; None where one has no number."""
+    field = next((one for one in study.protocol.fields if one.per == "target" and one.kind == "interval"), None)
+    if field is None:
+        raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
+    means: dict[str, float] = {}
+    for id, labels in _of(labels_by_place, field).items():
+        numbers = [label.value for label in labels if isinstance(label.value, int | float)]
+        if numbers:
+            means[id] = sum(numbers) / len(numbers)
+    return weighted_mean(unit, field, means)
 
 
 def _field(study: Study, option: str) -> Field:
@@ -188,7 +205,7 @@ def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]
 
 
 def _word(label: Label) -> tuple[str, Any]:
-    return ("missing", label.reason_missing) if label.reason_missing else ("value", label.value)
+    return ("missing", label.reason_missing) if label.reason_missing else ("value", comparable(label.value))
 
 
 def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]:

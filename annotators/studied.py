@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from lab.core.adjudication import SignedSettlement, adjudicated
 from lab.core.agreement import How
 from lab.core.design import Revision, Subject
+from lab.core.judge_call import JudgeCall
 from lab.core.label import Act
 from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
@@ -28,8 +29,9 @@ class FurtherData(NamedTuple):
     `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
     oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
-    judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns texts into vectors where a
-    model for that was named (`embedder`).
+    judges' answers cost in US dollars, by unit, rater (kind, id) and run; `calls` are all answers that they paid for,
+    in the order in which these came. `steps` is how many steps a run of the file has, None where it is not there.
+    `embed` turns texts into vectors where a model for that was named (`embedder`).
     """
 
     beside: tuple[StudyData, ...] = ()
@@ -38,6 +40,8 @@ class FurtherData(NamedTuple):
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
     pauses: Callable[[str], Sequence[float]] = lambda run: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
+    calls: Callable[[], Sequence[JudgeCall]] = tuple
+    steps: Callable[[str], int | None] = lambda run: None
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
 
@@ -63,6 +67,8 @@ class StudyData:
         played: Sequence[Any] = (),
         how: How = How(),  # noqa: B008  # frozen
         further: FurtherData = FurtherData(),  # noqa: B008  # frozen
+        prelabelled: Collection[tuple[str, str, int]] = (),
+        all_columns: Columns | None = None,
     ) -> None:
         self.study = study
         self.units = units
@@ -73,6 +79,9 @@ class StudyData:
         self.played = played
         self.how = how
         self.further = further
+        self.prelabelled = prelabelled
+        """The sheets (unit, rater, run) on which people had a judge's answers in sight; `columns` are without them."""
+        self._all_columns = all_columns
         self._kept: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -93,6 +102,25 @@ class StudyData:
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
         if not units:
             return None
+        return self._over(units)
+
+    def within(self, units: Collection[str]) -> StudyData:
+        """The same study as if these units were all of it."""
+        wanted = frozenset(units)
+        return self._over([unit for unit in self.units if unit.id in wanted])
+
+    @property
+    def with_prelabelled(self) -> StudyData:
+        """The same study with the answers that people gave with a judge's in sight."""
+        if self._all_columns is None:
+            return self
+        other = self._over(self.units)
+        other.columns = self._all_columns
+        for name in ("people", "judges"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def _over(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)
         other.units = units
         other._kept = {}

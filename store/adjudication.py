@@ -48,15 +48,19 @@ class Adjudications:
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
     def settle_each(
-        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False
+        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False, of_batch: str = ""
     ) -> list[SignedSettlement]:
-        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled."""
+        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
+        `of_batch` all that does not stand as it was settled in that batch."""
         kept: list[SignedSettlement] = []
         with self._database.writing() as db:
             check_no_kit(db)
             standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
-                if open_only and (unit.id, FieldReference(what.target, what.field)) in standing:
+                stands = standing.get((unit.id, FieldReference(what.target, what.field)))
+                if open_only and stands is not None:
+                    continue
+                if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
                 self._check(db, study, unit, what, by, standing)
                 settled = SignedSettlement(unit.id, what, by, self._later(db, study))
@@ -175,7 +179,7 @@ def _check_settlement(
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
     settled = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
-        most = majority_of(answers)
+        most = majority_of(answers, field)
         if most is None or most.word != settled.word:
             majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
             raise LabError(title, f"is not what most of its raters say: {majority}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.core.codec import unescape_surrogates
+from lab.core.judge_call import JudgeCall, stage_name
 from lab.core.study import Study
 from store.database import Database
 from store.studies import key_of
@@ -69,6 +70,19 @@ class AgreementLabels:
             key = (unescape_surrogates(unit), kind, unescape_surrogates(rater), run)
             cost_by_configuration[key] = cost_by_configuration.get(key, 0.0) + cost
         return cost_by_configuration
+
+    def calls(self, study: Study) -> list[JudgeCall]:
+        """All answers that the study's judges paid for, in the order in which they came in; without their words."""
+        names = ("stage", "model", "once", "usage.prompt_tokens", "usage.completion_tokens", "usage.cost")
+        told = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
+        sql = f"SELECT rater, unit, run, {told} FROM act WHERE study = ? AND version = ? AND act = 'judged' ORDER BY n"
+        return [
+            JudgeCall(
+                unescape_surrogates(rater), unescape_surrogates(unit), run,
+                stage_name(unescape_surrogates(stage or "")), unescape_surrogates(model or ""), bool(once), *usage,
+            )
+            for rater, unit, run, stage, model, once, *usage in self._database.rows_in("act", sql, *key_of(study))
+        ]  # fmt: skip
 
     def newest(self) -> Newest:
         """How far this file goes now; nothing is counted but what was erased."""

@@ -116,6 +116,9 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
 
 def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> None:
     what = f"study {study.name}"
+    if study.prelabel:
+        hint = "People rate it in this file, or by a link (`hitlab serve`)."
+        raise LabError(what, "shows a judge's answers first, and a kit holds none.", hint)
     if store.kit() is not None:
         raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")
     if store.labels.withdrew(rater):
@@ -150,7 +153,7 @@ def _over(store: Store, run: str) -> bool:
 def plan_for(study: Study, rater: str) -> Study:
     """A plan as one of its raters may read it."""
     hidden = "raters" in study.blind
-    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, by=None)
+    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, width=None, by=None)
 
 
 def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:

@@ -231,10 +231,10 @@ class Labels:
             withdrawn=self.withdrew(rater.id),
             left=self._studies.left(study, rater.id),
             extended_by=self._studies.extended_by(study),
-            steps=self._steps_of,
+            steps=self.steps_of,
         )
 
-    def _steps_of(self, run: str) -> int | None:
+    def steps_of(self, run: str) -> int | None:
         """How many steps a run of this file has; None where it is not here."""
         sql = "SELECT (SELECT count(*) FROM event WHERE trace = ? AND kind = 'step') FROM trace WHERE id = ?"
         rows = self._database.rows_in("event", sql, storable(run), storable(run))

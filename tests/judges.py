@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.endpoint import Request, Said
+from lab.core.study import Study
+from lab.llm.client import Llm, ModelTerms
+from lab.studies.judging import JudgeTerms, JudgingDone, job_of
+from store.store import Store
+from tests.endpoint import ModelServer, Request, Said
+from tests.screens.annotate.host import AGENT, FACT
+from tests.screens.runs import WHOLE
+from tests.studies import R1
 
 Answers = Callable[[str, str], dict[str, Any] | None]
 """What is said of an item and a field; None leaves the entry out."""
@@ -35,3 +42,37 @@ def sheet_brain(says: Answers) -> Callable[[Request], Said]:
         return Said(f"I looked at it.\n```json\n{json.dumps({'answers': entries})}\n```")
 
     return brain
+
+
+MODEL = "openai/tiny"
+TERMS = ModelTerms("", tries=3, pause=0.001, seconds=30, timeout=20, price_in=1.0, price_out=4.0)
+HIDDEN = (AGENT, "secret-label", "secret-category", FACT, "Zother", R1.id, WHOLE, "one check failed")
+"""What a run by `lunch` and a label with that note hold, and no model may be told."""
+
+
+def judged(
+    store: Store,
+    study: Study,
+    server: ModelServer,
+    name: str = MODEL,
+    method: str = "",
+    stages: Mapping[str, str] = {},
+    most: int = 12,
+    **terms: Any,
+) -> JudgingDone:
+    """A whole job of a model on this server; `stages` names other models at stages."""
+    on = TERMS._replace(base=server.base)
+    asked = JudgeTerms(**{"concurrency": 1, **terms})
+    others = {stage: Llm(model, on) for stage, model in stages.items()}
+    job = job_of(
+        store, study, name, Llm(MODEL, on), method, asked, most=most, longest=512, reads=False, stages=others
+    )  # fmt: skip
+    job.sign()
+    return job.go(Llm(MODEL, on))
+
+
+def check_nothing_hidden(server: ModelServer, *shown: str) -> None:
+    """Searches all that a model got for what it may not know; `shown` is what the protocol does tell its raters."""
+    sent = "\n".join(part for one in server.requests for part in (one.text, str(one.headers)))
+    for hidden in set(HIDDEN) - set(shown):
+        assert hidden not in sent, hidden

@@ -17,6 +17,7 @@ from annotators.agreement.fields import (
 )
 from annotators.agreement.item_parts import RatingsPart, derives, parts_of
 from annotators.agreement.judges import agreements_of_judges
+from annotators.agreement.option_sets import agreements_of_sets
 from annotators.agreement.pairs import by_pairs, confusion, disagreeing
 from annotators.agreement.planning import runs_wanted
 from annotators.agreement.ratings import NumericRatings, Ratings
@@ -60,6 +61,8 @@ def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
         return numbers + (_in_numbers(studied, numbers_of(studied, field.id)) if scores_of(field) else [])
     if field.kind == "interval":
         return _in_numbers(studied, numbers_of(studied, field.id))
+    if field.kind == "many":
+        return agreements_of_sets(studied, field)
     return _otherwise(studied, field)
 
 

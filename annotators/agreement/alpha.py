@@ -16,6 +16,8 @@ from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbe
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.weights import form
 
+Codes = npt.NDArray[np.int64]
+
 _MOST_CELLS = 50_000_000
 """Most cells of a table of traces by different numbers: 400 MB."""
 
@@ -121,16 +123,40 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
     """As categories that are the different numbers which were said."""
     values_used = np.unique(values[np.isfinite(values)])
-    if len(values_used) * max(traces, len(values_used)) > _MOST_CELLS:
-        return undefined(name, traces, "too many different numbers")
     codes = np.where(np.isfinite(values), np.searchsorted(values_used, np.nan_to_num(values)), -1)
-    apart = squared(values_used, "ratio")
-    counted = np.zeros((traces, len(values_used)))
+    if not _has_room(len(values_used), traces):
+        return undefined(name, traces, "too many different numbers")
+    return _by_distance(name, codes, squared(values_used, "ratio"), trace, traces, NO_SPREAD)
+
+
+def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRatings) -> AdditiveStatistic:
+    """Krippendorff's alpha of answers with distances of their own: `codes` (places x raters, -1 is missing) index
+    `apart` (q x q), which stands in the place of squared differences; raters, places and traces are `numbers`'."""
+    traces = len(numbers.traces)
+    if why := too_few_numbers(numbers):
+        return undefined(name, traces, why, least=-1.0)
+    if not _has_room(len(apart), traces):
+        return undefined(name, traces, "too many different answers", least=-1.0)
+    rated = (codes >= 0).sum(axis=1) >= 2
+    one = _by_distance(name, codes[rated], apart, numbers.trace[rated], traces, ONE_CATEGORY)
+    return one._replace(least=-1.0)
+
+
+def _has_room(different: int, traces: int) -> bool:
+    """Whether tables of so many different answers, by one another and by trace, are not too large."""
+    return different * max(traces, different) <= _MOST_CELLS
+
+
+def _by_distance(
+    name: str, codes: Codes, apart: Floats, trace: npt.NDArray[np.int32], traces: int, why: str
+) -> AdditiveStatistic:
+    """Over places that two rated, each: distances within places, and how often each answer came, by trace."""
+    counted = np.zeros((traces, len(apart)))
     where, who = np.nonzero(codes >= 0)
     np.add.at(counted, (trace[where], codes[where, who]), 1.0)
-    disagreed = np.zeros(len(values))
+    disagreed = np.zeros(len(codes))
     answers = (codes >= 0).sum(axis=1)
-    for one in range(values.shape[1]):
+    for one in range(codes.shape[1]):
         for other in range(one):
             met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
             disagreed[met] += 2 * apart[codes[met, one], codes[met, other]]
@@ -141,4 +167,4 @@ def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int)
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
 
-    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, places=len(values))
+    return AdditiveStatistic(name, sums, of, lambda sums: why, places=len(codes))

@@ -166,10 +166,10 @@ def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) ->
     columns, laid = studied.columns, places_of(studied, field)
     if not field.show_if:
         return np.ones((len(laid.places), len(raters)), dtype=np.bool_)
-    name, _, wanted = field.show_if.partition("=")
+    name = field.show_if.partition("=")[0]
     asking = field_named(studied, name)
     value, _, _ = _stands(studied, asking, raters, run)
-    opens = np.array([*(str(one) in wanted.split(",") for one in columns.values), False], dtype=np.bool_)
+    opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
     whole = places_of(studied, asking)
     same = _found(whole, laid.unit, laid.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole

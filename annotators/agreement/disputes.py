@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.ratings import RatedItem
 from annotators.studied import StudyData
+from lab.core.option_sets import set_words
 from lab.core.rating_sheet import target_of
 from lab.core.study import Unit
 
@@ -100,4 +101,6 @@ def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[Disputed
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -92,6 +92,10 @@ class EstimateMaker:
         """One statistic minus another over the same traces."""
         return self._agreement(name, difference(one, other, self.studied.how))
 
+    def without_interval(self, name: str, value: float | None, why: str) -> Agreement:
+        """A value that has no interval for a reason of its own."""
+        return self._agreement(name, Estimate(value, no_interval=why))
+
     def undefined(self, why: str, name: str = "agreement") -> Agreement:
         """In place of all numbers, why there is none."""
         return self._agreement(name, Estimate(None, why))

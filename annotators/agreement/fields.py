@@ -40,6 +40,8 @@ from lab.core.rating_sheet import FieldReference
 Derived = Literal["", "before", "after"]
 Codes = npt.NDArray[np.int16]
 
+CATEGORICAL = ("nominal", "ordinal", "flag")
+"""Kinds of fields whose answers are categories."""
 FLAG = ("no", "yes")
 """What a flag that is not raised, and one that is, are called."""
 TRUTH = "truth"

@@ -12,11 +12,17 @@ from annotators.agreement.counts import both, over, summed, too_few
 from annotators.agreement.ratings import Floats, Ratings
 
 Judged = Literal["accuracy", "precision", "recall", "specificity", "f1", "kappa"]
+NAMED: tuple[tuple[Judged, str], ...] = (
+    ("accuracy", "accuracy"), ("precision", "precision"), ("recall", "recall"), ("f1", "f1"), ("kappa", "cohen kappa"),
+)  # fmt: skip
+"""What is told of a judge, and how the statistics are named."""
 
 
-def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
+def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None = None) -> AdditiveStatistic:
     """Of two columns, truth and judge in this order, over places where both stand; `positive` is the category that
     precision, recall (the true positive rate), specificity (the true negative rate) and F1 are about.
+
+    `weights` (places) say for how many each place stands, where some were likelier to be rated; kappa takes none.
 
     Sums: places, the same, said `positive` by both, by truth, by the judge.
     """
@@ -30,9 +36,8 @@ def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
     truth, judge = kept.codes[:, 0], kept.codes[:, 1]
     it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
     yes, predicted = truth == it, judge == it
-    sums = summed(
-        kept, np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
-    )
+    columns = np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
+    sums = summed(kept, columns if weights is None else columns * weights[both(ratings), None])
     above, below, never = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
@@ -45,7 +50,7 @@ def judged(ratings: Ratings, what: Judged, positive: str) -> AdditiveStatistic:
     def of(sums: Floats) -> Floats:
         return ratio(np.asarray(sums @ up), np.asarray(sums @ down))
 
-    counts = (up, down) if what != "f1" else None
+    counts = (up, down) if what != "f1" and weights is None else None
     return AdditiveStatistic(what, sums, of, lambda sums: never, least=0.0, places=len(truth), share=counts)
 
 

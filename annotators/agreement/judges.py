@@ -10,16 +10,13 @@ from annotators.agreement import coefficients, numbers
 from annotators.agreement.estimates import AGAINST, MEAN, MINUS, MOST, EstimateMaker
 from annotators.agreement.fields import against, masked, numbers_against, numbers_of, ratings_of, scores_of, truth_of
 from annotators.agreement.item_parts import RatingsPart, parts_of
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.judge_accuracy import NAMED, Judged, judged
+from annotators.agreement.option_sets import judge_of_sets
 from annotators.agreement.ratings import MissingAnswers, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
-
-NAMED: tuple[tuple[Judged, str], ...] = (
-    ("accuracy", "accuracy"), ("precision", "precision"), ("recall", "recall"), ("f1", "f1"), ("kappa", "cohen kappa"),
-)  # fmt: skip
 
 
 def agreements_of_judges(studied: StudyData, field: Field) -> list[Agreement]:
@@ -27,6 +24,8 @@ def agreements_of_judges(studied: StudyData, field: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     if not studied.people or field.kind in ("text", "step", "box"):
         return numbers
+    if field.kind == "many":
+        return [one for judge in studied.judges for one in judge_of_sets(studied, field, judge)]
     if field.kind in ("nominal", "ordinal", "flag"):
         for part in parts_of(studied, field):
             numbers += _against_most(studied, field, part)

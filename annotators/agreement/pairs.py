@@ -21,6 +21,7 @@ from annotators.agreement.fields import (
     ratings_of,
     truth_of,
 )
+from annotators.agreement.option_sets import pairs_of_sets
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.similarity import apart, coded
 from annotators.agreement.statistics_by_kind import of_others, weighted
@@ -48,6 +49,8 @@ def by_pairs(studied: StudyData, field: str) -> list[Agreement]:
         for pair in combinations(range(len(ratings.raters)), 2):
             numbers += _of_two(studied, asked, ratings.by(pair))
         return numbers
+    if asked.kind == "many":
+        return pairs_of_sets(studied, asked)
     return _of_numbers(studied, numbers_like(studied, asked), asked)
 
 

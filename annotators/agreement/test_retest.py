@@ -18,6 +18,7 @@ from annotators.agreement.fields import (
     stacked,
 )
 from annotators.agreement.item_parts import RatingsPart, derives, parts_of
+from annotators.agreement.option_sets import sets_again, sets_of_judge_again
 from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
 from annotators.agreement.similarity import apart
 from annotators.agreement.statistics_by_kind import weighted
@@ -46,7 +47,7 @@ def agreements_again(studied: StudyData, field: Field) -> list[Agreement]:
 
 
 def _of_people(studied: StudyData, field: Field) -> list[Agreement]:
-    agreements: list[Agreement] = []
+    agreements: list[Agreement] = sets_again(studied, field) if field.kind == "many" else []
     if field.kind in CATEGORICAL:
         two, raters = repeated(studied, field.id)
         if len(two.places):
@@ -136,6 +137,8 @@ def _of_judge(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
                 numbers.append(maker.of("percent", coefficients.percent(runs)))
                 numbers.append(maker.of("percent exact", coefficients.percent_exact(runs)))
         return numbers
+    if field.kind == "many":
+        return sets_of_judge_again(studied, field, judge, runs_there(studied, [judge]))
     if field.kind != "interval":
         return []
     these = numbers_by_run(studied, field.id, judge)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from annotators.judging.question import JudgeMethod
 from annotators.judging.sheet_prompt import SheetJudge
+from annotators.papers.failure_mode_judge import FailureModeJudge
+from annotators.papers.memgui.irr_judge import IrrJudge
 from annotators.papers.memgui.judge import MemguiJudge
+from annotators.papers.pspa.judge import PspaJudge
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol
 from lab.core.suggestion import none_of
@@ -12,11 +17,19 @@ from lab.core.suggestion import none_of
 
 def methods() -> dict[str, JudgeMethod]:
     """Every way of judging by its name."""
-    made: tuple[JudgeMethod, ...] = (SheetJudge(), MemguiJudge())
+    made: tuple[JudgeMethod, ...] = (SheetJudge(), PspaJudge(), MemguiJudge(), IrrJudge(), FailureModeJudge())
     return {method.name: method for method in made}
 
 
-_BY_PROTOCOL: dict[str, str] = {"success": MemguiJudge.name}
+_BY_PROTOCOL: dict[str, str] = {
+    "tdg": PspaJudge.name,
+    "success": MemguiJudge.name,
+    "information-units": IrrJudge.name,
+    "failure-mode-memgui": FailureModeJudge.name,
+    "failure-mode-knowu-personalized": FailureModeJudge.name,
+    "failure-mode-knowu-proactive": FailureModeJudge.name,
+    "failure-mode-dac": FailureModeJudge.name,
+}
 """Protocols that a paper has a judge of its own for; any other is judged by its sheet."""
 
 
@@ -26,3 +39,10 @@ def method_of(protocol: Protocol, name: str = "") -> JudgeMethod:
     if name and name not in known:
         raise LabError("judge", f"--method {none_of(name, known)}", code=2)
     return known[name or _BY_PROTOCOL.get(protocol.id, SheetJudge.name)]
+
+
+def check_stages(method: JudgeMethod, stages: Iterable[str]) -> None:
+    """Raises `LabError` where a method has no stage of a name that another model is to be asked at."""
+    unknown = [stage for stage in stages if stage not in method.stages]
+    if unknown:
+        raise LabError("judge", f"--stage-model, method {method.name}: {none_of(unknown[0], method.stages)}", code=2)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.codec import encode
+from lab.core.judge_call import stage_name
 from lab.core.label import Missing
 from lab.core.protocol import Protocol as RatingProtocol
 from lab.core.protocol import Show
@@ -55,6 +56,20 @@ class JudgedRun:
 
 
 @dataclass(frozen=True)
+class JudgeExample:
+    """A unit that people have settled, as a judge may see it, without pictures; and what is right at its places."""
+
+    view: JudgeView
+    answers: tuple[tuple[str, str, Any], ...]
+    """(target, field, value), the target empty where the unit as a whole is meant."""
+
+    def may_stand_beside(self, unit: Unit) -> bool:
+        """Whether it tells nothing of a unit: it is another one, of other runs and of another cluster."""
+        own = self.view.unit
+        return own.id != unit.id and own.clustered != unit.clustered and not set(own.runs) & set(unit.runs)
+
+
+@dataclass(frozen=True)
 class JudgeView:
     """A unit as a judge may see it: no more than the protocol and the study show a rater.
 
@@ -71,6 +86,8 @@ class JudgeView:
     """Most pictures in one question."""
     sections: tuple[tuple[str, str], ...] = ()
     """What is told of a task that has no run yet, by title."""
+    examples: tuple[JudgeExample, ...] = ()
+    """Other units with what people settled there; none where the judge is given none."""
 
 
 class JudgeQuestion(NamedTuple):
@@ -83,6 +100,11 @@ class JudgeQuestion(NamedTuple):
     """A JSON Schema of the answer, for models that keep to one."""
     once: bool = False
     """Whether one answer serves every run of the judge: what a step shows, say, and not what follows from it."""
+
+    @property
+    def asked_at(self) -> str:
+        """The method's own name of the stage; a repaired question belongs to the stage that it repairs."""
+        return stage_name(self.stage)
 
     @property
     def sha(self) -> str:
@@ -114,9 +136,15 @@ Judging = Generator[JudgeQuestion, Any, Sequence[JudgedPlace]]
 
 
 class JudgeMethod(Protocol):
-    """One way of judging. `version` is a hash of its prompts: another prompt is another rater."""
+    """One way of judging. `version` is a hash of its prompts: another prompt is another rater.
+
+    `stages` are the names of the kinds of questions that it asks, in their order; each may be asked of another model.
+    """
 
     name: str
+
+    @property
+    def stages(self) -> tuple[str, ...]: ...
 
     @property
     def version(self) -> str: ...

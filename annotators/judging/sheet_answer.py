@@ -43,12 +43,16 @@ def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
 
 def answer_schema(view: JudgeView) -> dict[str, Any]:
     """A JSON Schema of the answer; which values fit which field is checked when it is read."""
+    places = list(asked_places(view))
+    value: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+    if any(place.field.kind == "many" for place in places):
+        value = {"type": [*value["type"], "array"], "items": {"type": "string"}}
     entry = {
         "type": "object",
         "properties": {
             "item": {"type": "string"},
-            "field": {"type": "string", "enum": sorted({place.field.id for place in asked_places(view)})},
-            "value": {"type": ["string", "number", "boolean", "null"]},
+            "field": {"type": "string", "enum": sorted({place.field.id for place in places})},
+            "value": value,
             "missing": {"type": ["string", "null"], "enum": [*get_args(Missing), None]},
             "step": {"type": ["integer", "null"]},
             "confidence": {"type": ["number", "null"]},
@@ -96,11 +100,10 @@ def _is_asked(place: AskedPlace, made: Mapping[tuple[str, str], JudgedPlace]) ->
     """Whether the condition of a place holds by what was said before it."""
     if not place.field.show_if:
         return True
-    name, _, wanted = place.field.show_if.partition("=")
+    name = place.field.show_if.partition("=")[0]
     for key in ((place.item, name), ("", name)):
         if key in made:
-            value = made[key].value
-            return value is not None and str(value) in wanted.split(",")
+            return place.field.asked_where(made[key].value)
     return False
 
 
@@ -135,12 +138,26 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
             return _number(value)
         case "interval" | "step" if isinstance(value, float) and value == int(value):
             return int(value)
+        case "many" if isinstance(value, str | list):
+            return _set(field, target, value)
         case "nominal" | "ordinal":
             value = as_option(field, target, value)
             words = {option.shown.casefold(): option.id for option in field.options}
             known = {option.id for option in field.options}
             return value if value in known or not isinstance(value, str) else words.get(value.casefold(), value)
     return value
+
+
+def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
+    """A set of options, also where it names them by their words."""
+    words = {option.shown.casefold(): option.id for option in field.options}
+    if isinstance(value, str) and value.casefold() in words:
+        value = [words[value.casefold()]]
+    listed = as_option(field, target, value)
+    if not isinstance(listed, list):
+        return listed
+    ids = [words.get(one.casefold(), one) if isinstance(one, str) else one for one in listed]
+    return as_option(field, target, ids)
 
 
 def _number(text: str) -> Any:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from annotators.judging.prompt_files import filled, version_of
-from annotators.judging.question import JudgedPlace, JudgedRun, JudgedStep, JudgeQuestion, JudgeView, Judging
+from annotators.judging.question import (
+    JudgedPlace,
+    JudgedRun,
+    JudgedStep,
+    JudgeExample,
+    JudgeQuestion,
+    JudgeView,
+    Judging,
+)
 from annotators.judging.sheet_answer import answer_schema, asked_places, read_sheet
+from lab.core.codec import encode
+from lab.core.option_sets import may_be_empty
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
 from lab.core.study import Given, Target
 from lab.llm.client import Message
+
+T = TypeVar("T")
 
 _PACKAGE = "annotators.judging"
 _WORDS = 1_500
@@ -22,10 +35,11 @@ class SheetJudge:
     """Asks one question for the whole sheet."""
 
     name = "sheet"
+    stages = ("sheet",)
 
     @property
     def version(self) -> str:
-        return version_of(_PACKAGE, "sheet-system.md", "repair.md")
+        return sheet_version()
 
     def judge(self, view: JudgeView) -> Judging:
         """One question; the answer to it is the sheet."""
@@ -33,25 +47,55 @@ class SheetJudge:
         return places
 
 
+def sheet_version() -> str:
+    """A hash of the prompts of a question that is answered by a whole sheet."""
+    return version_of(_PACKAGE, "sheet-system.md", "repair.md")
+
+
+def sheet_system(view: JudgeView) -> Message:
+    """The guideline, and how a sheet is answered."""
+    protocol = view.protocol
+    title = protocol.said(view.locale, "title", protocol.title)
+    return Message(
+        "system", (filled(_PACKAGE, "sheet-system.md", title=title, guide=protocol.guided(view.locale).strip()),)
+    )
+
+
 def sheet_question(view: JudgeView) -> JudgeQuestion:
     """All that a rater is told of the unit, and all that they are asked."""
-    protocol = view.protocol
-    system = filled(
-        _PACKAGE,
-        "sheet-system.md",
-        title=protocol.said(view.locale, "title", protocol.title),
-        guide=protocol.guided(view.locale).strip(),
-    )
+    parts: list[str | Blob] = [example_text(one, number) for number, one in enumerate(view.examples, 1)]
+    parts += _unit_parts(view)
+    if any(field.sided for field in view.protocol.fields):
+        parts.append("Where the guideline says left, it is side A; right is side B.")
+    return question_for_sheet(view, parts, "sheet")
+
+
+def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
+    """A question that is answered by a whole sheet; `parts` is what is told of the unit, in order."""
+    asked = "What is asked\n" + "\n".join(_asked(view))
+    messages = (sheet_system(view), Message("user", joined([*parts, asked])))
+    return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
+
+
+def example_text(example: JudgeExample, number: int) -> str:
+    """An example in words: the unit as it would be told, its items, and the right answers as a judge gives them."""
+    view = example.view
+    told = [part for part in _unit_parts(view) if isinstance(part, str)]
+    items = [target_line(one) for one in _items(view)]
+    told += ["\n".join(["Items", *items])] if items else []
+    rows = [{"item": item, "field": field, "value": value} for item, field, value in example.answers]
+    answers = encode({"answers": rows}).decode()
+    return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(told), answers=answers)
+
+
+def _unit_parts(view: JudgeView) -> list[str | Blob]:
+    """A unit in words and pictures, without what is asked about it."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
     parts += _given(view)
     shown = pictured(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, shown)
-    if any(field.sided for field in protocol.fields):
-        parts.append("Where the guideline says left, it is side A; right is side B.")
-    parts.append("What is asked\n" + "\n".join(_asked(view)))
-    messages = (Message("system", (system,)), Message("user", tuple(_joined(parts))))
-    return JudgeQuestion("sheet", messages, lambda text: read_sheet(view, text), answer_schema(view))
+    return parts
 
 
 def _given(view: JudgeView) -> Iterator[str]:
@@ -72,11 +116,15 @@ def pictured(runs: Sequence[JudgedRun], most: int) -> frozenset[tuple[str, int]]
 
     A run's last screen counts as a picture, and is sent always.
     """
-    most = max(0, most - len(runs))
-    steps = [(run.id, step.number) for run in runs for step in run.steps]
+    return frozenset(evenly([(run.id, step.number) for run in runs for step in run.steps], most - len(runs)))
+
+
+def evenly(steps: Sequence[T], most: int) -> list[T]:
+    """All of some steps, or as many as may be, evenly spread, the last too."""
+    most = max(0, most)
     if len(steps) <= most:
-        return frozenset(steps)
-    return frozenset(steps[round(n * (len(steps) - 1) / max(1, most - 1))] for n in range(most))
+        return list(steps)
+    return [steps[round(n * (len(steps) - 1) / max(1, most - 1))] for n in range(most)]
 
 
 def run_parts(run: JudgedRun, shown: frozenset[tuple[str, int]]) -> list[str | Blob]:
@@ -115,20 +163,25 @@ def _asked(view: JudgeView) -> Iterator[str]:
     fields = list(dict.fromkeys(place.field for place in places))
     for field in fields:
         yield from _field_lines(view, field)
-    targets = list(dict.fromkeys(place.target for place in places if place.target is not None))
+    targets = _items(view)
     if targets:
         yield "Items"
-        yield from (_target_line(one) for one in targets)
+        yield from map(target_line, targets)
     whole = [field.id for field in fields if any(one.field is field and one.target is None for one in places)]
     if targets and whole:
         yield f'Asked once, with "item": "": {", ".join(whole)}'
+
+
+def _items(view: JudgeView) -> list[Target]:
+    """What is asked about by itself, in order."""
+    return list(dict.fromkeys(place.target for place in asked_places(view) if place.target is not None))
 
 
 def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
     protocol, locale = view.protocol, view.locale
     need = "" if field.required else " (may be left out)"
     yield f'Field "{field.id}"{need}: {protocol.said(locale, field.id, field.ask)}'
-    if field.hint and field.kind not in ("flag", "nominal", "ordinal"):
+    if field.hint and field.kind not in ("flag", "nominal", "ordinal", "many"):
         yield f"  {protocol.hinted(locale, field)}"
     if field.show_if:
         yield f"  asked only where {field.show_if}"
@@ -138,21 +191,40 @@ def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
         case "interval":
             bounds = (field.least, field.most)
             yield "  value: a number" + ("" if None in bounds else " from {:g} to {:g}".format(*bounds))
+        case "many":
+            yield f"  value: {_many_words(field)}"
         case "text":
             yield "  value: a text"
         case "step":
             yield "  value: the number of a step"
-    for option in field.options:
-        if not option.by_rule:
-            means = protocol.said(locale, f"{field.id}.{option.id}.means", option.means)
-            words = protocol.said(locale, f"{field.id}.{option.id}", option.shown)
-            yield f'  value "{option.id}": {words}{f". {means}" if means else ""}'
-            yield from (f"    for instance: {case}" for case in protocol.cases(locale, field, option))
+    before = "one of the list " if field.kind == "many" else "value "
+    yield from (f"  {line}" for line in option_lines(view, field, before))
     if field.evidence:
         yield '  with "step", the step that shows it'
 
 
-def _target_line(target: Target) -> str:
+def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[str]:
+    """A field's options by their ids, with what each means and its cases; those that a rule gives are not there."""
+    protocol, locale = view.protocol, view.locale
+    for option in field.options:
+        if not option.by_rule:
+            means = protocol.said(locale, f"{field.id}.{option.id}.means", option.means)
+            words = protocol.said(locale, f"{field.id}.{option.id}", option.shown)
+            yield f'{before}"{option.id}": {words}{f". {means}" if means else ""}'
+            yield from (f"  for instance: {case}" for case in protocol.cases(locale, field, option))
+
+
+def _many_words(field: Field) -> str:
+    """What a list of options may hold."""
+    least = f", at least {field.least:g}" if field.least else ""
+    most = f", at most {field.most:g}" if field.most is not None else ""
+    none = "; [] where none holds" if may_be_empty(field) else ""
+    first = next(option.id for option in field.options if not option.by_rule)
+    return f'a list of all that hold{least}{most}, such as ["{first}"]{none}'
+
+
+def target_line(target: Target) -> str:
+    """An item by its id: what it says, its kind, and what it depends on."""
     more = [plain(target.detail)] if target.detail else []
     more += [f"kind: {target.kind}"] if target.kind else []
     more += [f"values: {', '.join(target.options)}"] if target.options else []
@@ -160,8 +232,12 @@ def _target_line(target: Target) -> str:
     return f'- "{target.id}": {plain(target.says)}' + "".join(f" ({one})" for one in more)
 
 
-def _joined(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
+def joined(parts: Sequence[str | Blob]) -> tuple[str | Blob, ...]:
     """Texts that follow one another as one, with an empty line between."""
+    return tuple(_joined(parts))
+
+
+def _joined(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
     texts: list[str] = []
     for part in parts:
         if isinstance(part, str):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from annotators.agreement.agreements import agreements, by_pairs, confusion
+from annotators.agreement.evidence import agreements_of_evidence
 from annotators.report.number_words import statistic_name
 from annotators.report.sample_section import share_words
 from annotators.studied import StudyData
@@ -28,6 +29,11 @@ _DERIVED = (
     "completed where one that it depends on is not."
 )
 
+_EVIDENCE = (
+    "Of people who gave the same answer to an item, how far apart the steps are on which they rest it. Alpha within "
+    "runs is Krippendorff's of step numbers, with chance taken from the steps that people named in the same run."
+)
+
 
 def sections(studied: StudyData) -> list[Section]:
     """Agreement of people; of judges with them; of pairs, with grids."""
@@ -40,6 +46,9 @@ def sections(studied: StudyData) -> list[Section]:
     if others:
         says, tables = number_tables(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
+    if evidence := [one for one in agreements_of_evidence(studied) if one.value is not None]:
+        says, tables = number_tables(evidence, "evidence")
+        out.append(Section("Agreement on steps", (_EVIDENCE, *says[1:]), tuple(tables)))
     pairs, pictures = _pairs(studied)
     if pairs or pictures:
         out.append(Section("Pairs of raters, and which answers came together", (), tuple(pairs), tuple(pictures)))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import clusters_of, with_interval
+from annotators.report.judge_agent_tables import agents_table, counts_table, family_table, length_table
 from annotators.studied import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
+from annotators.validation.judge_config import examples_in
 from annotators.validation.rates import JudgeRate
-from annotators.validation.study_validation import JudgedField, judged_fields
+from annotators.validation.study_split import SPLITS, Split, parts_of
+from annotators.validation.study_validation import JudgedField, categories_told, judged_fields
 from lab.core.agreement import How
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
 
@@ -23,6 +27,11 @@ _CORRECTED = (
     "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
     "is worthless it is no narrower than people's own. `worth` says how many labels of people alone would tell as much."
 )
+_ACTIVE = (
+    "People labelled first where judges were unsure. How likely each unit was to be labelled is known, and one over "
+    "that weighs it in the corrected shares, and in accuracy, rates, precision and F1. Kappa, macro means, parts of "
+    "the study, persons and the alternative annotator test are of the labelled items as they are: harder ones than all."
+)
 _TEST = (
     "The alternative annotator test (Calderon, Reichart, Dror 2025) asks of each person whether the judge agrees with "
     "the others at least as well, but for epsilon; the judge may take a person's place where it wins against half of "
@@ -30,35 +39,77 @@ _TEST = (
 )
 
 
-def sections(studied: StudyData, judge: str = "", *, grids: bool = False) -> list[Section]:
+def sections(studied: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False) -> list[Section]:
     """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
 
-    With `grids` also which answers came together, which a whole report has elsewhere.
+    Of a study that is split, one for each part (or the one that is named), test before dev. With `grids` also which
+    answers came together, which a whole report has elsewhere.
     """
+    split = parts_of(studied)
+    if split is None:
+        return _sections(studied, judge, _Part("", ()), grids=grids)
+    found = [
+        section
+        for side in ([part] if part is not None else reversed(SPLITS))
+        for section in _sections(
+            studied.within(split.units(side)), judge, _Part(side, split.units(side), len(studied.units)), grids=grids
+        )
+    ]
+    return found if part is not None else sorted(found, key=lambda section: section.title.partition(", units of ")[0])
+
+
+class _Part(NamedTuple):
+    """A part of a study that its numbers are of: its name (empty: all of it), its units, and how many all are."""
+
+    name: str
+    units: tuple[str, ...]
+    of: int = 0
+
+    def says(self, studied: StudyData, judge: str) -> list[str]:
+        """What is to be known of the numbers of this part."""
+        if not self.name:
+            return []
+        words = (
+            f"These numbers are of {self.name}: {len(self.units):,} of {self.of:,} units, by whole tasks. What other "
+            "sections say of this judge is of both parts."
+        )
+        examples = examples_in(studied.acts, judge)
+        if self.name == "test":
+            return [words]
+        if examples:
+            return [f"{words} They are on the units that its {len(examples)} examples came from: report those of test."]
+        return [f"{words} Its prompt may have been worked out on these units: report those of test."]
+
+
+def _sections(studied: StudyData, judge: str, part: _Part, *, grids: bool) -> list[Section]:
     by_judge: dict[str, list[JudgedField]] = {}
     for one in judged_fields(studied, judge):
         by_judge.setdefault(one.judge, []).append(one)
-    return [_section(studied, name, fields, grids=grids) for name, fields in by_judge.items()]
+    return [_section(studied, name, fields, part, grids=grids) for name, fields in by_judge.items()]
 
 
-def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], *, grids: bool) -> Section:
+def _section(studied: StudyData, name: str, fields: Sequence[JudgedField], part: _Part, *, grids: bool) -> Section:
     tables: list[Table] = []
     pictures: list[Picture] = []
-    says: list[str] = []
+    says: list[str] = part.says(studied, name)
     for at, one in enumerate(fields, 1):
-        id = f"judge-{name}-{at}"
+        id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
         if not one.validation.confusion.counts.sum():
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
         tables += _tables(studied, id, one)
         pictures += [_grid(id, one)] if grids else []
+    says += [_ACTIVE] if any(one.order is not None for one in fields) else []
     if any(one.alternative is not None for one in fields):
         says.append(_TEST)
     if any(one.corrected for one in fields):
         says.append(_CORRECTED)
     cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
-    says += [f"A sheet cost {cost:.4f} US dollars."] if cost is not None else []
-    return Section(f"Judge {name}", tuple(says), tuple(tables), tuple(pictures))
+    if cost is not None:
+        says.append(f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,}).")
+        says += [f"An answer cost {cost.answer:.5f} (n = {cost.answers:,})."] if cost.answer is not None else []
+    title = f"Judge {name}, units of {part.name}" if part.name else f"Judge {name}"
+    return Section(title, tuple(says), tuple(tables), tuple(pictures))
 
 
 def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
@@ -74,6 +125,30 @@ def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
         yield _itself(studied, id, one)
     if one.corrected:
         yield _corrected(studied, id, one)
+    yield from _of_agents(studied, id, one)
+
+
+def _of_agents(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+    """How classes came together, two agents apart, the judge's own family, and the longer side."""
+    field, found = one.field.shown, one.validation
+
+    def number(name: str, value: Estimate, items: int) -> Number:
+        return _number(studied, one, name, value, items)
+
+    told = categories_told(found.confusion.categories)
+    parts = [("all", found.confusion), *((f"{criterion}: {name}", part) for criterion, name, part in found.parts)]
+    if len(told) > 1 or found.parts:
+        yield counts_table(id, field, told, parts)
+    several = len(told) > 1
+    for at, category in enumerate(told, 1):
+        its = f"{id}-{at}" if several else id
+        if apart := [difference for name, difference in one.agents if name == category]:
+            yield agents_table(its, field, category, apart, number)
+        for name, family in one.family:
+            if name == category:
+                yield family_table(its, field, category, family, number)
+    if one.length is not None and one.length.pairs:
+        yield length_table(id, field, one.length, number)
 
 
 def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:

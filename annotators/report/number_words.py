@@ -17,6 +17,8 @@ DIGITS = 4
 _NAMES = {
     "fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "conger kappa": "Conger's kappa",
     "light kappa": "Light's kappa", "scott pi": "Scott's pi", "brennan prediger": "Brennan-Prediger", "ac1": "AC1",
+    "alpha masi": "alpha MASI", "alpha jaccard": "alpha Jaccard",
+    "brennan prediger of steps": "Brennan-Prediger of steps",
     "ac2": "AC2", "mae": "MAE", "mse": "MSE", "f1": "F1", "irr": "IRR", "pearson": "Pearson", "spearman": "Spearman",
 }  # fmt: skip
 """Statistics as people write them."""

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from annotators.agreement.estimates import AGAIN, MINUS, RUNS
+from annotators.agreement.evidence import EVIDENCE
 from annotators.agreement.fields import ratings_of, truth_of
+from annotators.agreement.option_sets import truth_of_sets
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Bars, Number, Section
@@ -21,7 +23,7 @@ _TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
     "paired bootstrap": lambda one: (
         (one.interval == "bootstrap" or one.value is None) and (MINUS in one.between or "diff" in one.statistic)
     ),
-    "share in band": lambda one: one.statistic.startswith("within "),
+    "share in band": lambda one: one.statistic.startswith("within ") and one.part != EVIDENCE,
     "spearman": lambda one: "spearman" in one.statistic.lower(),
     "side bias": lambda one: one.statistic == "share of left",
     "similarity": lambda one: one.statistic.startswith(("Sim", "Levenshtein")),
@@ -69,6 +71,9 @@ def _is(name: str, one: Agreement) -> bool:
 
 def _any_majority(studied: StudyData) -> bool:
     fields = [field.id for field in studied.study.protocol.fields if field.kind in _CHOSEN]
+    sets = [field for field in studied.study.protocol.fields if field.kind == "many"]
+    if any(truth_of_sets(studied, field).numbers.there.any() for field in sets):
+        return True
     return any(bool((truth_of(studied, ratings_of(studied, field)).codes >= 0).any()) for field in fields)
 
 

@@ -59,6 +59,8 @@ def labels_sha(studied: StudyData) -> str:
         whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
     if costs := studied.further.costs():
         whole.update(encode(sorted(costs.items())) + b"\n")
+    if calls := studied.further.calls():
+        whole.update(encode(sorted(map(encode, calls))) + b"\n")
     return whole.hexdigest()
 
 

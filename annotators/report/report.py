@@ -9,6 +9,7 @@ from annotators.report import (
     drift_section,
     guideline_section,
     judge_section,
+    prelabel_section,
     sample_section,
 )
 from annotators.report.planned_section import with_planned
@@ -24,6 +25,7 @@ def reported(studied: StudyData, code: str, platform: str) -> Report:
         sections += make(studied)
     sections += agreement_section.sections(studied)
     sections += judge_section.sections(studied)
+    sections += prelabel_section.sections(studied)
     sections += drift_section.sections(studied)
     sections += guideline_section.sections(studied)
     sections = with_planned(studied, sections)

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from annotators.agreement.fields import beside, ratings_of, truth_of
+from annotators.agreement.fields import CATEGORICAL, beside, ratings_of, truth_of
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.studied import StudyData
 from annotators.validation.drift import Drift, drift
-from annotators.validation.study_validation import KINDS
 from lab.core.agreement import How
 from lab.core.errors import LabError
 
@@ -54,7 +53,7 @@ def gate_of(studied: StudyData, judge: str) -> JudgeGate:
         raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
     answers: list[GateAnswer] = []
     for field in study.protocol.fields:
-        if field.kind not in KINDS:
+        if field.kind not in CATEGORICAL:
             continue
         said = ratings_of(studied, field.id, [at])
         both = beside(said, truth_of(studied, ratings_of(studied, field.id)))

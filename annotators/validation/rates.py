@@ -56,6 +56,8 @@ class Validation(NamedTuple):
     rates: tuple[JudgeRate, ...]
     slices: tuple[JudgeRate, ...]
     cost: Estimate | None
+    parts: tuple[tuple[str, str, Confusion], ...] = ()
+    """The confusion matrix of each slice, by criterion and slice."""
 
 
 def validation(
@@ -64,6 +66,7 @@ def validation(
     slices: Mapping[str, Mapping[str, str]] | None = None,
     costs: Floats | None = None,
     how: How = How("bootstrap"),  # noqa: B008  # frozen
+    weights: Floats | None = None,
 ) -> Validation:
     """A judge's rates beside the truth: `two` are the columns truth and judge (`truth.beside_truth`).
 
@@ -82,7 +85,13 @@ def validation(
         for name, part in slices_of(two, names)
         for one in rates(part, told, how)
     ]
-    return Validation(confusion(two), tuple(rates(two, told, how)), tuple(sliced), cost_per_item(two, costs, how))
+    parts = tuple(
+        (criterion, name, confusion(part))
+        for criterion, names in (slices or {}).items()
+        for name, part in slices_of(two, names)
+    )
+    all = tuple(rates(two, told, how, weights))
+    return Validation(confusion(two), all, tuple(sliced), cost_per_item(two, costs, how), parts)
 
 
 def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:
@@ -102,15 +111,15 @@ def confusion(two: Ratings) -> Confusion:
     )  # fmt: skip
 
 
-def rates(two: Ratings, categories: tuple[str, ...], how: How) -> list[JudgeRate]:
+def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats | None = None) -> list[JudgeRate]:
     """Accuracy, kappa, what `OF_CATEGORY` names of each category, and of several their macro means."""
     there = both(two)
     units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
     several = OF_CATEGORY if len(categories) > 1 else ()
     plain, drawn = How(level=how.level), estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how)
-    found = [("accuracy", "", estimate(judged(two, "accuracy", ""), plain)), ("kappa", "", drawn[0])]
+    found = [("accuracy", "", estimate(judged(two, "accuracy", "", weights), plain)), ("kappa", "", drawn[0])]
     for what in OF_CATEGORY:
-        found += [(what, category, estimate(judged(two, what, category), plain)) for category in categories]
+        found += [(what, category, estimate(judged(two, what, category, weights), plain)) for category in categories]
     found += [(f"macro {what}", "", one) for what, one in zip(several, drawn[1:], strict=True)]
     return [
         JudgeRate(name, one, category, places=int(there.sum()), units=units) for name, category, one in found

@@ -5,31 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
-from annotators.agreement.fields import beside, ratings_of, truth_of
+from annotators.agreement.fields import CATEGORICAL, beside, ratings_of, truth_of
 from annotators.agreement.ratings import Ratings
 from annotators.agreement.test_retest import runs_of
 from annotators.studied import StudyData
+from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
     numbers_of_codes,
 )
-from annotators.validation.biases import FIRST, NONE, SECOND, TIE, PositionBias, position_bias
+from annotators.validation.biases import (
+    FIRST,
+    NONE,
+    SECOND,
+    TIE,
+    PositionBias,
+    SelfPreference,
+    VerbosityBias,
+    position_bias,
+)
 from annotators.validation.consistency import SelfConsistency, self_consistency
+from annotators.validation.judge_config import judge_configs
 from annotators.validation.persons import PersonComparison, beside_persons
 from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
 from annotators.validation.rates import Validation, validation
+from annotators.validation.study_agents import AgentDifference, agent_differences, by_length, own_family
 from lab.core.agreement import How
 from lab.core.label import Act
 from lab.core.protocol import Field
 
-KINDS = ("nominal", "ordinal", "flag")
 _MOST_SLICES = 8
 """A criterion that divides a study into more slices than these tells nothing of any."""
 _SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
+
+
+class SheetCost(NamedTuple):
+    """US dollars for a sheet and for an answer: means over the `sheets` whose cost is known, and their `answers`."""
+
+    mean: float
+    sheets: int
+    answer: float | None
+    answers: int
 
 
 class JudgedField(NamedTuple):
@@ -46,8 +65,13 @@ class JudgedField(NamedTuple):
     consistency: SelfConsistency | None
     position: PositionBias | None
     corrected: Sequence[tuple[str, CorrectedEstimate]]
-    sheet_cost: float | None
-    """US dollars for a sheet, the mean over those whose cost is known."""
+    sheet_cost: SheetCost | None
+    order: ActiveOrder | None = None
+    """The order in which people labelled, where it went by judges' doubt; rates and corrected shares are weighted."""
+    agents: Sequence[tuple[str, AgentDifference]] = ()
+    """(category, two agents apart), for the category that rates are about, or each."""
+    family: Sequence[tuple[str, SelfPreference]] = ()
+    length: VerbosityBias | None = None
 
 
 def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
@@ -57,7 +81,7 @@ def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
         if judge and name != judge:
             continue
         for field in studied.study.protocol.fields:
-            if field.kind in KINDS and (one := _judged(studied, field, at, name)) is not None:
+            if field.kind in CATEGORICAL and (one := _judged(studied, field, at, name)) is not None:
                 yield one
 
 
@@ -69,7 +93,11 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
     truth = truth_of(studied, people)
     how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
     two = beside(truth, said)
-    found = validation(two, slices=_slices(studied), how=how)
+    order = order_in(studied.acts)
+    weights = (
+        weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
+    )
+    found = validation(two, slices=_slices(studied), how=how, weights=weights)
     met = int(two.there.all(axis=1).sum())
     seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
     both = beside(people, said)
@@ -83,9 +111,40 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
         _position(runs) if field.sided and _swaps(studied.acts, name) else None,
-        list(_corrected(said, truth)),
+        list(corrected_shares(said, truth, order)),
         _sheet_cost(studied, name),
+        order,
+        *_swayed(studied, name, said, truth, order, how),
     )
+
+
+def _swayed(
+    studied: StudyData, name: str, said: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
+) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
+    """Two agents apart, the judge's own family, and the longer side, where these are known."""
+    settled = beside(said, truth).codes[:, -1]
+    told = categories_told(said.categories)
+    if not (settled >= 0).any():
+        return (), (), None
+    agents = [
+        (category, one) for category in told for one in agent_differences(studied, said, settled, category, order)
+    ]
+    family = [
+        (category, one)
+        for category in told
+        if (one := own_family(studied, name, said, settled, category, How(level=how.level))) is not None
+    ]
+    sided = any(category in _SIDES for category in said.categories[:2]) and studied.study.protocol.unit.startswith(
+        "pair"
+    )
+    return agents, family, by_length(studied, said, settled, _SIDES, How(level=how.level)) if sided else None
+
+
+def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two categories the one that rates are about (`yes`, else the first); of more all."""
+    if len(categories) != 2:
+        return categories
+    return ("yes",) if "yes" in categories else categories[:1]
 
 
 def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> AlternativeAnnotatorTest:
@@ -94,20 +153,29 @@ def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> Alternativ
     return alternative_annotator_test(codes[:, -1], codes[:, :-1], people.raters, alignment)  # type: ignore[arg-type]
 
 
-def _corrected(said: Ratings, truth: Ratings) -> Iterator[tuple[str, CorrectedEstimate]]:
-    """The share of each category (of two the one that rates are about) in all that the judge answered."""
+def corrected_shares(
+    said: Ratings, truth: Ratings, order: ActiveOrder | None = None, level: float = 0.95
+) -> Iterator[tuple[str, CorrectedEstimate]]:
+    """The share of each category (of two the one that rates are about) in all that the judge answered.
+
+    `said` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels are
+    weighted by one over how likely each was to be there.
+    """
     settled = beside(said, truth).codes[:, -1]
     answered = said.codes[:, 0] >= 0
-    told = said.categories
-    if len(told) == 2:
-        told = ("yes",) if "yes" in told else told[:1]
+    told = categories_told(said.categories)
     if not answered.any() or not (settled[answered] >= 0).any():
         return
+    likely = None
+    if order is not None:
+        units = [said.places[at].unit for at in np.flatnonzero(answered).tolist()]
+        there = settled[answered] >= 0
+        likely = labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
     for category in told:
         code = said.categories.index(category)
         judge = (said.codes[answered, 0] == code).astype(np.float64)
         people = np.where(settled[answered] >= 0, (settled[answered] == code).astype(np.float64), np.nan)
-        yield category, corrected(labelled_units(judge, people, trace=_numbered(said.trace[answered])))
+        yield category, corrected(labelled_units(judge, people, likely, _numbered(said.trace[answered])), level)
 
 
 def _numbered(trace: np.ndarray) -> np.ndarray:
@@ -143,17 +211,21 @@ def _position(runs: Ratings) -> PositionBias:
 
 def _swaps(acts: Sequence[Act], judge: str) -> bool:
     """Whether a judge's configuration says that sides are exchanged in every second run, and there is a second."""
-    for act in acts:
-        if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
-            try:
-                config = msgspec.json.decode(text)
-            except msgspec.DecodeError:
-                continue
-            if isinstance(config, dict) and config.get("swaps") is True:
-                return True
-    return False
+    return any(config.get("swaps") is True for config in judge_configs(acts, judge))
 
 
-def _sheet_cost(studied: StudyData, judge: str) -> float | None:
-    costs = [cost for (_, kind, id, _), cost in studied.further.costs().items() if (kind, id) == ("model", judge)]
-    return sum(costs) / len(costs) if costs else None
+def _sheet_cost(studied: StudyData, judge: str) -> SheetCost | None:
+    units = {unit.id for unit in studied.units}
+    every = studied.further.costs().items()
+    costs = {
+        (unit, run): cost for (unit, kind, id, run), cost in every if (kind, id) == ("model", judge) and unit in units
+    }
+    if not costs:
+        return None
+    columns = studied.columns
+    own = [at for at in studied.judges if columns.raters[at].id == judge]
+    rows = np.flatnonzero(np.isin(columns.rater, own))
+    sheets = zip(columns.unit[rows].tolist(), columns.run[rows].tolist(), strict=True)
+    answers = sum((columns.units[unit], run) in costs for unit, run in sheets)
+    total = sum(costs.values())
+    return SheetCost(total / len(costs), len(costs), total / answers if answers else None, answers)

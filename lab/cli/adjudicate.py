@@ -27,12 +27,15 @@ from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
 from lab.core.label import Missing
-from lab.core.rating_sheet import FieldReference
+from lab.core.label_rules import as_option
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference, target_of
 from lab.core.settings import check_named, load
 from lab.core.study import Study, Unit
 from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession, ItemAnswers
+from lab.studies.batch_settlement import Batch, BatchScope, batch_of, settle_batch, undo_batch
 from lab.studies.seats import check_seat, sees_outcomes
 from lab.studies.study_places import StudyPlaces, study_named
 from lab.studies.typed_answers import typed_value
@@ -58,6 +61,10 @@ class AdjudicateArguments(Arguments):
     minutes: float | None
     move: list[str]
     majority: bool
+    all_but_one: bool
+    by_rater: str
+    reason_id: str
+    undo: bool
     source: str | None
     withdraw: bool
     gold: str | None
@@ -89,7 +96,15 @@ def add_adjudicate(parser: Parser) -> None:
         "--move", action="append", default=[], metavar="WHO:WAS:NOW:CODE",
         help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
     )  # fmt: skip
-    parser.add_argument("--majority", action="store_true", help="settle every item for which most say one thing")
+    parser.add_argument("--reason-id", default="", metavar="ID", help="why, by one of the protocol's reasons")
+    parser.add_argument(
+        "--majority", action="store_true", help="settle every item for which most say one thing (with --field: of one)"
+    )
+    parser.add_argument(
+        "--all-but-one", action="store_true", help="with --majority or --by-rater: only where all but one agree"
+    )
+    parser.add_argument("--by-rater", default="", metavar="CODE", help="settle every item by this rater's answer")
+    parser.add_argument("--undo", action="store_true", help="take back all that was settled at once last")
     parser.add_argument(
         "--from", dest="source", metavar="FILE", help="settle what these JSON lines say (-: from a pipe)"
     )
@@ -99,9 +114,9 @@ def add_adjudicate(parser: Parser) -> None:
     parser.examples(
         """\
   hitlab adjudicate tdg --list                     what is to be settled
-  hitlab adjudicate tdg --unit 019a --as D1        one run, on the screen
   hitlab adjudicate tdg --unit 019a --target open --field state \\
     --value completed --reason "The app is open." --as D1
+  hitlab adjudicate tdg --all-but-one --reason "a slip of one" --as D1
   hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
 """
     )
@@ -113,7 +128,8 @@ def adjudicate(args: AdjudicateArguments) -> int:
     check_seat(settings, sees_outcomes, "adjudicate")
     _check_options(args)
     item = bool(_settling(args))
-    settles = args.majority or args.source or item
+    at_once = args.majority or bool(args.by_rater) or args.all_but_one or args.undo
+    settles = at_once or args.source or item
     if settles:
         check_named(settings, "adjudicate")
     reads = not settles and args.listed
@@ -125,8 +141,11 @@ def adjudicate(args: AdjudicateArguments) -> int:
             return _gold(chair, Path(args.gold), as_json=args.json)
         if args.source:
             return _kept(chair, _from_file(chair, args.source), args)
-        if args.majority:
-            return _kept(chair, _by_majority(chair, args.reason or "", args.field), args)
+        args.reason = _reason(study, args)
+        if args.undo:
+            return _kept(chair, undo_batch(chair, args.reason), args)
+        if at_once:
+            return _at_once(chair, args)
         if args.unit and item:
             return _kept(chair, [_settled_here(chair, args, args.unit)], args)
         if args.unit:
@@ -146,20 +165,30 @@ def adjudicate(args: AdjudicateArguments) -> int:
 def _check_options(args: AdjudicateArguments) -> None:
     """Raises `LabError` where options stand beside each other that do not go together."""
     settles = _settling(args)
-    ways = [*settles, *(["--majority"] * args.majority), *(["--from"] * bool(args.source))]
+    at_once = {"--majority": args.majority, "--by-rater": args.by_rater, "--undo": args.undo}
+    ways = [*settles, *(name for name, given in at_once.items() if given), *(["--from"] * bool(args.source))]
+    if args.all_but_one and not ways:
+        ways = ["--majority"]
     if len(ways) > 1:
         raise LabError("adjudicate", f"{' and '.join(ways)} do not go together.", code=2)
     if settles and not args.unit:
         raise LabError("adjudicate", f"{settles[0]} needs --unit: where it is settled.", code=2)
-    if ways and ways != ["--from"] and not args.reason:
+    if args.all_but_one and ways[0] not in ("--majority", "--by-rater"):
+        raise LabError("adjudicate", f"--all-but-one does not go with {ways[0]}.", code=2)
+    if args.undo and args.field:
+        raise LabError("adjudicate", "--undo takes back all of a batch, not one field of it.", code=2)
+    if ways and ways not in (["--from"], ["--undo"]) and not args.reason and not args.reason_id:
         raise LabError("adjudicate", f"{ways[0]} needs --reason: what is settled says why.", code=2)
     if args.gold and (ways or args.unit or args.listed):
         raise LabError("adjudicate", "--gold goes with --json alone.", code=2)
-    more = {"reason": args.reason, "means": args.means, "minutes": args.minutes, "move": args.move}
+    more = {
+        "reason": args.reason, "reason-id": args.reason_id, "means": args.means, "minutes": args.minutes,
+        "move": args.move,
+    }  # fmt: skip
     stray = [name for name, value in more.items() if value]
     if stray and not (set(ways) - {"--from"}):
         raise LabError("adjudicate", f"--{stray[0]} settles nothing alone.", "Give --unit and --value.", code=2)
-    if args.unit and (args.majority or args.source):
+    if args.unit and (any(at_once.values()) or args.all_but_one or args.source):
         raise LabError("adjudicate", f"--unit does not go with {ways[0]}.", code=2)
 
 
@@ -167,13 +196,18 @@ def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     """What is to be settled, of one question alone where it is named."""
     from lab.studies.study_data import gathered
 
-    if field and chair.study.protocol.field(field) is None:
-        raise LabError("adjudicate", f"--field: {none_of(field, [one.id for one in chair.study.protocol.fields])}")
+    _check_field(chair, field)
     queue = chair.queue(gathered(chair.store, chair.study))
     if not field:
         return queue
     still, done = ([one for one in some if one.spot.field == field] for some in (queue.open, queue.settled))
     return queue._replace(open=still, settled=done)
+
+
+def _check_field(chair: AdjudicationSession, field: str) -> None:
+    """Raises `LabError` where no question has that id."""
+    if field and chair.study.protocol.field(field) is None:
+        raise LabError("adjudicate", f"--field: {none_of(field, [one.id for one in chair.study.protocol.fields])}")
 
 
 def _settling(args: AdjudicateArguments) -> list[str]:
@@ -228,30 +262,24 @@ def _move(study: Study, case: ItemAnswers, words: str) -> Move:
 
 
 # -- several -----------------------------------------------------------------------------------------------------
-def _by_majority(chair: AdjudicationSession, reason: str, field: str) -> list[SignedSettlement]:
-    """Settles every item that has a majority and that this person may settle, all or none."""
-    from store.adjudication import Ruling
+def _at_once(chair: AdjudicationSession, args: AdjudicateArguments) -> int:
+    """Settles every item of the scope that this person may settle, all or none, and says how many are left."""
+    scope = BatchScope(args.field, args.all_but_one, args.by_rater)
+    _check_field(chair, args.field)
+    batch = batch_of(chair, _queue(chair).open, scope)
+    return _kept(chair, settle_batch(chair, batch, args.reason or ""), args, batch)
 
-    rulings = []
-    closed: dict[str, str] = {}
-    for one in _queue(chair, field).open:
-        most = one.majority
-        if most is None:
-            continue
-        unit = chair.store.studies.unit(chair.study, one.unit)
-        if one.unit not in closed:
-            closed[one.unit] = chair.store.adjudications.may_settle(chair.study, unit, chair.person)
-        if closed[one.unit]:
-            continue
-        missing: Any = most.reason or None
-        rulings.append(
-            Ruling(unit, Settlement(one.spot.target, one.spot.field, "majority", most.value, missing, reason.strip()))
-        )
-    settle = chair.store.adjudications.settle_each
-    settlements = settle(chair.study, rulings, chair.person, open_only=True) if rulings else []
-    if not settlements:
-        raise LabError("adjudicate", "nothing that is open has a majority; nothing was done.")
-    return settlements
+
+def _reason(study: Study, args: AdjudicateArguments) -> str:
+    """Why, as it was typed, after the words of the protocol's reason where one is named."""
+    if not args.reason_id:
+        return args.reason or ""
+    known = study.protocol.reason_words(study.locale)
+    if args.reason_id not in known:
+        if not known:
+            raise LabError("adjudicate", f"--reason-id: {study.protocol.id} names no reasons.", "--reason says why.")
+        raise LabError("adjudicate", f"--reason-id: {none_of(args.reason_id, list(known))}")
+    return ": ".join(filter(None, (known[args.reason_id], args.reason)))
 
 
 def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
@@ -273,13 +301,16 @@ def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
 def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
     moves = tuple(chair.move(case, move) for move in row.moves)
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
+    value = as_option(_asked(chair.study, case), target_of(case.unit, case.spot.target), row.value)
     return Settlement(
-        case.spot.target, case.spot.field, means, row.value, row.missing, row.reason.strip(), row.minutes, moves,
-        row.judges_seen, row.withdrawn,
+        case.spot.target, case.spot.field, means, value, row.missing, row.reason.strip(), row.minutes, moves,
+        row.judges_seen, row.withdrawn, chair.reason_id(row.reason),
     )  # fmt: skip
 
 
-def _kept(chair: AdjudicationSession, settled: list[SignedSettlement], args: AdjudicateArguments) -> int:
+def _kept(
+    chair: AdjudicationSession, settled: list[SignedSettlement], args: AdjudicateArguments, batch: Batch | None = None
+) -> int:
     lines = []
     for one in settled:
         case = None
@@ -289,8 +320,8 @@ def _kept(chair: AdjudicationSession, settled: list[SignedSettlement], args: Adj
             )
         lines.append(settled_line(one, case))
     emit(
-        Adjudications(chair.study.id, chair.study.version, tuple(lines)),
-        lambda _: tell_settled(lines, chair.store.path.name),
+        Adjudications(chair.study.id, chair.study.version, tuple(lines), batch.left if batch is not None else {}),
+        lambda _: tell_settled(lines, chair.store.path.name, batch.left_words if batch is not None else ""),
         json=args.json,
     )
     return 0
@@ -371,8 +402,7 @@ def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> 
 
 def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
     """What was typed as a value of its field; `LabError` says what does not fit."""
-    field = study.protocol.field(case.spot.field)
-    assert field is not None
+    field = _asked(study, case)
     if field.kind in ("nominal", "ordinal"):
         return words
     if field.kind == "flag":
@@ -381,6 +411,12 @@ def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
             raise LabError(field.id, f"{words!r} is neither yes nor no.")
         return known[words.casefold()]
     return typed_value(field, words)
+
+
+def _asked(study: Study, case: ItemAnswers) -> Field:
+    field = study.protocol.field(case.spot.field)
+    assert field is not None
+    return field
 
 
 def check_seen(chair: AdjudicationSession, case: ItemAnswers, what: str) -> None:

@@ -10,13 +10,14 @@ import msgspec
 from annotators.derived import step_of
 from lab.cli.output import print_table, say
 from lab.core.adjudication import Means, SignedSettlement, so_many
+from lab.core.option_sets import set_words
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING
 from lab.core.rounding import rounded
 from lab.core.study import Study
 
 if TYPE_CHECKING:
-    from annotators.adjudication import DisputedPlace, Queue
+    from annotators.adjudication import AnswerCount, DisputedPlace, Queue
     from lab.studies.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
@@ -42,7 +43,10 @@ class MoveLine(msgspec.Struct, frozen=True):
 
 
 class SettledLine(msgspec.Struct, frozen=True):
-    """What is settled at a place; `withdrawn`: it was, and is not any more."""
+    """What is settled at a place; `withdrawn`: it was, and is not any more. `reason_id` is the protocol's reason.
+
+    All that was settled in one act has the same `batch`.
+    """
 
     unit: str
     target: str
@@ -57,6 +61,8 @@ class SettledLine(msgspec.Struct, frozen=True):
     at: str
     judges_seen: bool = False
     withdrawn: bool = False
+    reason_id: str = ""
+    batch: str = ""
 
 
 class DisputeLine(msgspec.Struct, frozen=True):
@@ -112,11 +118,13 @@ class CaseTold(msgspec.Struct, frozen=True):
 
 
 class Adjudications(msgspec.Struct, frozen=True):
-    """What was settled just now: `adjudicate` with --value, --missing, --majority, --from or --withdraw."""
+    """What was settled just now: `adjudicate` with --value, --missing, --majority, --by-rater, --from, --withdraw or
+    --undo. Of many at once `left` counts what stays open, by why."""
 
     study: str
     version: int
     settled: tuple[SettledLine, ...]
+    left: dict[str, int] = {}
 
 
 class GoldWritten(msgspec.Struct, frozen=True):
@@ -137,10 +145,13 @@ def queue_output(study: Study, queue: Queue) -> QueueTold:
 
 
 def _dispute(one: DisputedPlace) -> DisputeLine:
-    counts = tuple(CountLine(count.value, count.reason or None, count.people) for count in one.counts)
-    most = counts[0] if one.majority is not None else None
+    counts, most = tuple(map(_count, one.counts)), _count(one.majority) if one.majority is not None else None
     settled = settled_line(one.settled) if one.settled is not None else None
     return DisputeLine(one.unit, one.spot.target, one.spot.field, counts, one.moves, most, settled)
+
+
+def _count(one: AnswerCount) -> CountLine:
+    return CountLine(one.value, one.reason or None, one.people)
 
 
 def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
@@ -173,7 +184,7 @@ def settled_line(one: SignedSettlement, case: ItemAnswers | None = None) -> Sett
     )
     return SettledLine(
         one.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason, what.minutes,
-        moves, one.by.id, one.at, what.judges_seen, what.withdrawn,
+        moves, one.by.id, one.at, what.judges_seen, what.withdrawn, what.reason_id, what.batch,
     )  # fmt: skip
 
 
@@ -187,7 +198,7 @@ def value_words(value: Any, missing: str | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -250,10 +261,10 @@ def _settled_words(one: SettledLine) -> str:
     return f"{value_words(one.value, one.missing)} by {one.means}{minutes}, {one.by}: {one.reason}"
 
 
-def tell_settled(lines: Sequence[SettledLine], db: str) -> None:
+def tell_settled(lines: Sequence[SettledLine], db: str, left: str = "") -> None:
     for one in lines[:_SHOWN]:
         where = ", ".join(part for part in (one.unit, one.target, one.field) if part)
         say(f"{where}: {_settled_words(one)}")
     if len(lines) > _SHOWN:
         say(f"and {len(lines) - _SHOWN:,} more")
-    say(f"{len(lines):,} kept in {db}")
+    say(f"{len(lines):,} kept in {db}" + (f"; left open: {left}" if left else ""))

@@ -32,7 +32,10 @@ from lab.studies.study_places import study_named
 
 
 class StudyAgreement(msgspec.Struct, frozen=True):
-    """How far a study's raters agree: `agreement`. `sha` is the frozen plan's, `how` how intervals are made."""
+    """How far a study's raters agree: `agreement`. `sha` is the frozen plan's, `how` how intervals are made.
+
+    `evidence` is how far they point at the same steps (--evidence), else empty.
+    """
 
     study: str
     version: int
@@ -42,6 +45,7 @@ class StudyAgreement(msgspec.Struct, frozen=True):
     sha: str
     how: How
     agreements: tuple[Agreement, ...]
+    evidence: tuple[Agreement, ...] = ()
 
 
 class AgreementArguments(Arguments):
@@ -50,6 +54,7 @@ class AgreementArguments(Arguments):
     study: str | None
     cases: str | None
     open: bool
+    evidence: bool
     bootstrap: int | None
     seed: int
 
@@ -59,13 +64,14 @@ def add_agreement(parser: Parser) -> None:
     parser.study("?")
     parser.add_argument("--cases", metavar="FILE", help="instead, try the arithmetic on a file of verified cases")
     parser.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
+    parser.add_argument("--evidence", action="store_true", help="also how far they point at the same steps")
     parser.intervals()
     parser.json()
     parser.examples(
         """\
   hitlab agreement tdg
+  hitlab agreement tdg --evidence      also on which step answers rest
   hitlab agreement tdg --bootstrap 2000 --seed 7
-  hitlab agreement tdg@2 --json | jq .fields
   hitlab agreement --cases cases.json  try the arithmetic on cases
 """
     )
@@ -84,9 +90,10 @@ def agreement(args: AgreementArguments) -> int:
     if args.open:
         return _opened(args, args.study, settings)
     with open_store(settings, create=False, readonly=True) as store:
-        from lab.studies.study_data import agreed
+        from lab.studies.study_data import agreed, evidenced
 
         study = study_named(store, args.study)
+        how = how_of(args.bootstrap, args.seed)
         result = StudyAgreement(
             study.id,
             study.version,
@@ -94,8 +101,9 @@ def agreement(args: AgreementArguments) -> int:
             study.protocol.id,
             store.studies.locked(study),
             study.sha,
-            how_of(args.bootstrap, args.seed),
-            tuple(agreed(store, study, how_of(args.bootstrap, args.seed))),
+            how,
+            tuple(agreed(store, study, how)),
+            evidenced(store, study, how) if args.evidence else (),
         )
     emit(
         result,
@@ -138,7 +146,8 @@ def tell_agreement(result: StudyAgreement, shown: Mapping[str, str]) -> None:
         say(_ways(result.how, result.agreements[0].clusters))
     if any(one.planned and one.value is not None for one in result.agreements):
         say("A star marks what was planned.")
-    for (field, part, between), group in groupby(result.agreements, lambda one: (one.field, one.part, one.between)):
+    all_of = (*result.agreements, *result.evidence)
+    for (field, part, between), group in groupby(all_of, lambda one: (one.field, one.part, one.between)):
         numbers = list(group)
         say("")
         say(" · ".join(filter(None, (shown.get(field, field), part, between))))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from annotators.validation.study_split import SPLITS, Split
+from lab.cli.arguments import Arguments, Parser, share
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say, warn
 from lab.core.errors import LabError
@@ -28,6 +29,7 @@ from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated,
 from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
+from lab.studies.study_split import check_split, keep_split
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
@@ -42,6 +44,7 @@ class JudgeArguments(Arguments):
 
     study: str
     model: str
+    stage_model: list[str]
     rater: str
     method: str
     runs: int
@@ -53,6 +56,9 @@ class JudgeArguments(Arguments):
     dry_run: bool
     resume: bool
     show_prompt: str | None
+    split: Split | None
+    dev_share: float | None
+    examples: int
     validate: bool
     gate: str | None
 
@@ -102,6 +108,13 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
     )
     parser.add_argument("--method", default="", metavar="NAME", help="how it judges (default: the protocol's own way)")
+    parser.add_argument(
+        "--stage-model",
+        action="append",
+        default=[],
+        metavar="STAGE=NAME",
+        help="another model at one stage of the method, as description=NAME; may be repeated",
+    )
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="how often each unit is judged (default: 1)")
     parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which nothing more is asked")
     parser.add_argument(
@@ -126,6 +139,17 @@ comes: the same line typed again goes on, and asks nothing twice."""
     parser.add_argument("--dry-run", action="store_true", help="count questions, tokens and cost, and ask nothing")
     parser.add_argument("--resume", action="store_true", help="go on with what was begun; refused where nothing was")
     parser.add_argument(
+        "--split",
+        choices=SPLITS,
+        help="only this part of the study: dev to work out a prompt, test to validate it",
+    )
+    parser.add_argument(
+        "--dev-share", type=share, metavar="0-1", help="the share of units in dev, when a study is split first (0.5)"
+    )
+    parser.add_argument(
+        "--examples", type=int, default=0, metavar="N", help="tell it N units of dev with what people settled there"
+    )
+    parser.add_argument(
         "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
     )
     parser.add_argument(
@@ -140,9 +164,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
-  hitlab judge tdg --model openai/gpt-4.1-mini --show-prompt 019a
   hitlab judge tdg --model openai/gpt-4.1-mini --on dask://10.0.0.5:8786
   hitlab judge tdg --model openai/gpt-4.1-mini --batch
+  hitlab judge tdg --model openai/gpt-4.1-mini --split dev --examples 4
   hitlab judge tdg --validate
 """
     )
@@ -162,10 +186,10 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         if args.show_prompt is None and not args.dry_run:
             check_goes_on(store, study)
-        llm = _llm(args, settings)
+        llm, stages = _llm(args.model, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
-            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr,
+            most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
@@ -176,10 +200,13 @@ def judge(args: JudgeArguments) -> int:
         if args.dry_run:
             emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
             return 0
-        llm.check()
-        if terms.budget is not None and llm.prices() is None:
-            hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-            raise LabError("judge", f"--budget: nobody knows what {plain(args.model)} costs.", hint)
+        for one in (llm, *stages.values()):
+            one.check()
+            if terms.budget is not None and one.prices() is None:
+                hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
+                raise LabError("judge", f"--budget: nobody knows what {plain(one.model)} costs.", hint)
+        if job.split is not None:
+            keep_split(store, study, job.split, settings.person)
         report = _report(job, _went(job, llm, args))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
@@ -192,7 +219,10 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        found = tuple(sections(gathered(store, study), args.rater or args.model, grids=True))
+        studied = gathered(store, study)
+        if args.split is not None:
+            check_split(studied)
+        found = tuple(sections(studied, args.rater or args.model, args.split, grids=True))
     emit(JudgeValidation(study.name, found), _tell_validation, json=args.json)
     return 0 if any(section.tables for section in found) else 1
 
@@ -222,6 +252,7 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         ("runs", args.runs, 1),
         ("concurrency", args.concurrency if args.concurrency is not None else _AT_A_TIME, 1),
         ("pictures", args.pictures, 0),
+        ("examples", args.examples, 0),
     ):
         if value < least:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
@@ -231,13 +262,33 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         cluster_address(args.on)
     if args.on and args.batch:
         raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
-    return JudgeTerms(args.runs, args.concurrency or _AT_A_TIME, args.budget)
+    if args.batch and args.stage_model:
+        raise LabError("judge", "--batch and --stage-model: a batch is asked of one model.", code=2)
+    if args.dev_share is not None and args.split is None and not args.examples:
+        raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
+    return JudgeTerms(
+        args.runs, args.concurrency or _AT_A_TIME, args.budget, split=args.split, dev_share=args.dev_share,
+        examples=args.examples,
+    )  # fmt: skip
 
 
-def _llm(args: JudgeArguments, settings: Settings) -> Llm:
+def _llm(model: str, settings: Settings) -> Llm:
     from lab.llm.client import Llm, terms
 
-    return Llm(args.model, terms(settings))
+    return Llm(model, terms(settings))
+
+
+def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
+    """Models by the stage at which they are asked; a name without a stage, or a stage named twice, is refused."""
+    models: dict[str, Llm] = {}
+    for typed in args.stage_model:
+        stage, _, name = typed.partition("=")
+        if not stage or not name:
+            raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
+        if stage in models:
+            raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
+        models[stage] = _llm(name, settings)
+    return models
 
 
 # -- doing it ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.label import Missing
 from lab.core.plain_text import plain
+from lab.core.protocol import NO_OPTION
 from lab.core.rating_sheet import MISSING
 from lab.core.settings import Settings
 from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
@@ -203,7 +204,7 @@ def answer_words(value: Any, missing: Missing | None) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return (",".join(map(str, value)) or NO_OPTION) if isinstance(value, list | tuple) else str(value)
 
 
 def done_words(done: LabelDone) -> str:

@@ -11,6 +11,7 @@ from annotators.protocols import file_of, protocol, protocols
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
+from lab.core.option_sets import count_words
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Option, Protocol
 
@@ -139,6 +140,11 @@ def _tell_whole(one: Protocol, locale: str) -> None:
         say(f"  {words}")
     for field in one.fields:
         _show_field(one, field, locale)
+    if one.reasons:
+        say("")
+        say("Reasons that are offered for settling")
+        for id, words in one.reason_words(locale).items():
+            _block(f"{id}  {words}", 2, hang=len(id) + 2)
     if one.guide:
         say("")
         say(f"Guideline, version {one.guide_sha(locale)[:_SHORT]}")
@@ -169,6 +175,8 @@ def _kind(field: Field) -> list[str]:
     parts: list[str] = [field.kind]
     if field.least is not None and field.most is not None:
         parts.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
+    if field.kind == "many":
+        parts = [f"many, {count_words(field)}"]
     parts += ["of the whole"] * (field.per == "unit") + ["may stay empty"] * (not field.required)
     parts += [f"only where {field.show_if}"] * bool(field.show_if)
     parts += [f"in the order of options after {field.after}"] * bool(field.after)

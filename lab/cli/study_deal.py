@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace as changed
@@ -20,6 +21,7 @@ from lab.core.settings import check_code
 from lab.core.study import Assignment, Study
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
+from lab.studies.active_dealing import QUEUED, check_prelabels, dealt_actively
 from lab.studies.rule_answers import answer_by_rule
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_archive import archive_study
@@ -87,21 +89,39 @@ class RaterReleased(msgspec.Struct, frozen=True):
     rater: str
 
 
+class StudyDealArguments(Arguments):
+    """What `study deal` takes."""
+
+    study: str
+    order: Literal["random", "active"]
+    first: int | None
+
+
 def add_study_deal(parser: Parser) -> None:
-    parser.runs(deal, StudyArguments)
+    parser.runs(deal, StudyDealArguments)
     parser.study()
+    parser.add_argument(
+        "--order", choices=("random", "active"), default="random",
+        help="active: first what judges are unsure of, drawn so that rates stay right",
+    )  # fmt: skip
+    parser.add_argument(
+        "--first", type=int, metavar="N", help="of an active order: how many units are drawn so (default: half)"
+    )
     parser.json()
     parser.examples(
         """\
   hitlab study deal tdg
+  hitlab study deal tdg --order active --first 100
   hitlab study deal tdg --json | jq .new
 """
     )
 
 
-def deal(args: StudyArguments) -> int:
+def deal(args: StudyDealArguments) -> int:
     """Deals a study to its raters; what was dealt before stays as it is."""
     settings = settings_for(args.db, sees_outcomes, "study deal")
+    if args.first is not None and args.order != "active":
+        raise LabError("study deal", "--first is for --order active.", code=2)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         _check_open(store, study)
@@ -110,8 +130,15 @@ def deal(args: StudyArguments) -> int:
         assignments, new = store.studies.assignments(study), 0
         if not assignments:  # all of it is dealt at once, so that what is there is all of it
             at = now()
-            assignments = [changed(one, at=at) for one in dealt_out(study, units) if one.rater not in withdrawn]
+            check_prelabels(store, study, units)
+            if args.order == "active" or store.labels.acts_of(study, QUEUED):
+                every = dealt_actively(store, study, units, args.first, settings.person)
+            else:
+                every = dealt_out(study, units)
+            assignments = [changed(one, at=at) for one in every if one.rater not in withdrawn]
             new = store.studies.deal(study, assignments)
+        elif args.order == "active" and not store.labels.acts_of(study, QUEUED):
+            raise LabError(f"study {study.name}", "is dealt already, in an order of chance; nothing was done.")
         written = sum(answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
         given = {one.unit for one in assignments}
         result = StudyDealt(

@@ -77,6 +77,7 @@ _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
     "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier", "consent", "locale",
+    "width", "prelabel",
 )  # fmt: skip
 
 PRESETS = (
@@ -137,6 +138,8 @@ class StudyNewArguments(Arguments):
     earlier: str | None
     consent: str | None
     locale: str | None
+    width: float | None
+    prelabel: str | None
     even_so: bool
 
 
@@ -162,6 +165,12 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument("--pilot", type=_count, metavar="N", help="how many come first, and to everybody")
     parser.add_argument("--gold", metavar="FILE.jsonl", help="what is right, and why: those runs are calibration")
     parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
+    parser.add_argument(
+        "--width", type=float, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
+    )
+    parser.add_argument(
+        "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
+    )
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     parser.add_argument(

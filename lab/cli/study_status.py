@@ -10,8 +10,10 @@ from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, items_of
+from lab.core.plain_text import plain
 from lab.core.study import Given, Study, StudyLine, Unit
-from lab.core.study_progress import RaterProgress
+from lab.core.study_progress import IntervalProgress, RaterProgress
+from lab.studies.progress_words import interval_words
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import study_named
 from store.store import Store
@@ -43,6 +45,7 @@ class StudyStatus(msgspec.Struct, frozen=True):
     """How far everybody in one study is; never what anybody said.
 
     `kit` is the code of whose kit the file is, in which only theirs is; null where all of the study is here.
+    `intervals` are judges' corrected intervals beside the planned width, where one was planned.
     """
 
     study: str
@@ -54,6 +57,7 @@ class StudyStatus(msgspec.Struct, frozen=True):
     locked: bool
     raters: tuple[RaterStatus, ...]
     kit: str | None = None
+    intervals: tuple[IntervalProgress, ...] = ()
 
 
 class StudyStatusArguments(Arguments):
@@ -116,6 +120,7 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         store.studies.locked(study),
         tuple(map(_rater, progress.raters)),
         kit.rater if kit is not None else None,
+        progress.intervals,
     )
 
 
@@ -182,6 +187,8 @@ def tell_status(study_status: StudyStatus) -> None:
         ]
         for one in study_status.raters
     ]  # fmt: skip
+    for one in study_status.intervals:
+        say(interval_words(one))
     print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
 
 
@@ -277,6 +284,10 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
         say(f"bar       {plan.bar:g}")
+    if plan.width is not None:
+        say(f"width     {plan.width:g} at most, of a judge's corrected interval")
+    if plan.prelabel:
+        say(f"prelabel  {plain(plan.prelabel)}: its answers are shown first on a half of the sheets")
     if study_shown.consent_sha:
         say(f"consent   version {study_shown.consent_sha[:12]}, quiz {plan.quiz}")
     say(f"reports   {', '.join(plan.statistics)}")

@@ -170,7 +170,8 @@ def _lines(watched: StudiesWatched, width: int, *, each: bool, most: int | None 
 
 def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
     """A study: its people, judges, all together, and its questions."""
-    head = _folded([progress_words.head_words(progress)], width)
+    intervals = map(progress_words.interval_words, progress.intervals)
+    head = _folded([progress_words.head_words(progress), *intervals], width)
     fields = [progress_words.field_cells(one) for one in progress.fields if one.differ.n]
     questions = ["", *_table(FIELDS, fields, width).lines] if fields else []
     rows = [progress_words.rater_cells(one, progress.at) for one in progress.raters]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -11,11 +11,15 @@ from msgspec import structs
 
 from lab.core.codec import convert, sha_of
 from lab.core.label import Act, Label, Missing
+from lab.core.option_sets import count_wrong
+from lab.core.protocol import Field
 from lab.core.quotations import ErasedWords
 from lab.core.rating_sheet import FieldReference, current
 from lab.core.study import Study
 from lab.core.task import Actor
 
+_MOST = Actor("script", "majority")
+"""Who says what no single person said: the options that most chose."""
 RULE = ("script", "rule")
 """Who answers what needs no person: it is no rater."""
 Means = Literal["majority", "discussion", "adjudicator"]
@@ -36,7 +40,8 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     `minutes` are how long it was discussed; `judges_seen` whether models' answers had been laid beside people's. It is
     kept as an act (`adjudicated`) of the one who settled it; a later one about the same place takes its place; one with
-    `withdrawn` set leaves the place unsettled again.
+    `withdrawn` set leaves the place unsettled again. `reason_id` is the protocol's reason that `reason` begins with.
+    What was settled in one act has the same `batch`, and so has what takes that back.
     """
 
     target: str
@@ -49,6 +54,8 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     moves: tuple[Move, ...] = ()
     judges_seen: bool = False
     withdrawn: bool = False
+    reason_id: str = ""
+    batch: str = ""
 
 
 class SignedSettlement(msgspec.Struct, frozen=True):
@@ -121,12 +128,39 @@ def is_person(study: Study, rater: Actor) -> bool:
     return rater.kind == "human" or rater.id in study.raters
 
 
-def majority_of(answers: Iterable[PlaceAnswer]) -> PlaceAnswer | None:
-    """What more than half of the people say, by the first of them who says it; None where there is no such thing."""
+def majority_of(answers: Iterable[PlaceAnswer], field: Field | None = None) -> PlaceAnswer | None:
+    """What more than half of the people say, by the first of them who says it; None where there is no such thing.
+
+    Of a field of many options it is settled option by option where no set has that majority: `set_of_most`.
+    """
     people = [one for one in answers if one.person]
     counts = Counter(one.word for one in people)
     word, count = counts.most_common(1)[0] if counts else (None, 0)
-    return next(one for one in people if one.word == word) if 2 * count > len(people) and len(people) > 1 else None
+    if 2 * count > len(people) and len(people) > 1:
+        return next(one for one in people if one.word == word)
+    if field is None or field.kind != "many":
+        return None
+    chosen = set_of_most(field, [(one.value, 1) for one in people if one.reason_missing is None], len(people))
+    return PlaceAnswer(_MOST, chosen, person=False) if chosen is not None else None
+
+
+def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> list[str] | None:
+    """The options that more than half of the people choose, where every other one is left out by more than half.
+
+    `sets` are those that were given, each with how many gave it; of `people` who gave a reason for none nobody counts
+    for an option or against it. None where an option has no majority, or the field does not allow what comes of it.
+    """
+    if people < 2:
+        return None
+    gave = sum(count for _, count in sets)
+    chosen = []
+    for option in field.options:
+        holds = sum(count for value, count in sets if option.id in value)
+        if 2 * holds > people:
+            chosen.append(option.id)
+        elif 2 * (gave - holds) <= people:
+            return None
+    return None if count_wrong(field, len(chosen)) else chosen
 
 
 def masks(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:

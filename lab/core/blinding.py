@@ -198,6 +198,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "golden_steps": _where("golden"),
         "playbook": DROPPED,
         "playbooks": DROPPED,
+        "rule_weight": DROPPED,
         "traits": DROPPED,
     },
     Persona: {

@@ -14,9 +14,9 @@ ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
     "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
     "archived", "restored", "invited", "entered", "revoked", "judged", "batched",
-    "judges",
+    "judges", "split", "queued",
 ]  # fmt: skip
-STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored")
+STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored", "split", "queued")
 """Acts that are about a study, not about who did them: without them it would be in another state."""
 RATER_ACTS: tuple[ActKind, ...] = (
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",

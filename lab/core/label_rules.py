@@ -9,6 +9,7 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.label import Label
+from lab.core.option_sets import as_set, check_set
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, place_words, says_same, target_of
 from lab.core.study import Assignment, Study, Target, Unit
@@ -137,7 +138,10 @@ def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
 
 
 def as_option(field: Field, target: Target | None, value: Any) -> Any:
-    """An option that is a number, written as one, is the option: a rating's `4` is `"4"`."""
+    """A choice as its field keeps it: an option that is a number, written as one, is the option (a rating's `4` is
+    `"4"`); a set of options stands in their order."""
+    if field.kind == "many":
+        return as_set(field, value)
     if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
         return value
     known = target.options if target is not None and target.options else [option.id for option in field.options]
@@ -164,6 +168,8 @@ def check_value(what: str, field: Field, target: Target | None, label: Label) ->
             option = field.option(value)
             if option is not None and option.by_rule and label.rater.kind != "script":
                 raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
+        case "many":
+            check_set(what, place, field, value, by_rule=label.rater.kind == "script")
         case "interval":
             _check_number(what, place, field, value)
         case "flag":

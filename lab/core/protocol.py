@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ UnitKind = Literal[
     "run", "pair of runs", "pair of instruction sets", "pair of texts", "step", "question", "task", "task to play"
 ]
 Targets = Literal["unit", "tdg nodes", "information units", "branches", "criteria", "steps", "items"]
-FieldKind = Literal["nominal", "ordinal", "interval", "flag", "text", "step", "box"]
+FieldKind = Literal["nominal", "ordinal", "many", "interval", "flag", "text", "step", "box"]
 Show = Literal[
     "instruction", "context", "persona", "log", "policy", "screens", "actions", "thoughts", "dialogue",
     "outcome", "reason", "rubric", "golden", "method",
@@ -24,6 +24,10 @@ Show = Literal[
 `context` is time and place, `outcome` the status and score, `reason` why it ended so (the source's words too),
 `method` the agent's name and model.
 """
+
+
+NO_OPTION = "none"
+"""How files and commands name the set of no options; no option of a field of many has this id."""
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -49,7 +53,8 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     `per` says whether each target is asked, or the unit as a whole. `show_if` is `FIELD=value,value`: asked only where
     that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to `most`
-    in steps of `step`. A `sided` field's options A and B are the unit's sides, whichever is shown left.
+    in steps of `step`. Of a field of `many` options any may be chosen, none too (`lab.core.option_sets`), or at least
+    `least` and at most `most` of them. A `sided` field's options A and B are the unit's sides, whichever is shown left.
     `evidence` keeps the step that is shown with each answer. `after` names an earlier nominal field whose answer must
     come before this one's in the declared order of options (precedence). `says` is what a flag is called in a word or
     two, where there is no room for what it asks.
@@ -79,6 +84,25 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
 
+    def asked_where(self, value: Any) -> bool:
+        """Whether `show_if` holds where the field that it names has this value; of a set, where it has one of them."""
+        if value is None:
+            return False
+        wanted = self.show_if.partition("=")[2].split(",")
+        values = (value or (NO_OPTION,)) if isinstance(value, list | tuple) else (str(value),)
+        return any(one in wanted for one in values)
+
+
+class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reason by which disagreements are settled often: `id` is kept and counted, `says` what is written."""
+
+    id: str
+    says: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.says or self.id.replace("_", " ")
+
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The questions asked about one unit; `shows` is what a rater sees before committing.
@@ -88,7 +112,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     sheet says (`lab.core.sheet_words`). `source` is the paper and section
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
     `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
-    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`).
+    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`). `reasons` are offered
+    where what raters differ on is settled (their translations: `reasons.ID`).
     """
 
     id: str
@@ -104,6 +129,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     only_failed: bool = False
     reference: bool = False
     sides: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def sha(self) -> str:
@@ -137,6 +163,16 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     def sheet_said(self, locale: str, key: str, *of: object) -> str:
         """A word or two that every sheet says, about what it is `of`."""
         return self.said(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
+
+    def reason_words(self, locale: str) -> dict[str, str]:
+        """The reasons that are offered for settling, in words, by id."""
+        said = {one.id: self.said(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        return {id: " ".join(words.split()) for id, words in said.items()}
+
+    def reason_id(self, locale: str, words: str) -> str:
+        """The id of the reason with which these words begin, the longest such; empty where they begin with none."""
+        begins = {id: said for id, said in self.reason_words(locale).items() if words.strip().startswith(said)}
+        return max(begins, key=lambda id: len(begins[id]), default="")
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
         """An option's worked examples in that locale."""

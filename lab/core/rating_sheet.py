@@ -77,10 +77,10 @@ class Sheet:
         field = self.protocol.field(spot.field)
         if field is None or not field.show_if or spot in self.clashes:
             return field is not None
-        name, _, wanted = field.show_if.partition("=")
+        name = field.show_if.partition("=")[0]
         for place in (FieldReference(spot.target, name), FieldReference("", name)):
             if place in self.heads:
-                return str(self.value(place)) in wanted.split(",") if self.value(place) is not None else False
+                return field.asked_where(self.value(place))
         return False
 
     @cached_property

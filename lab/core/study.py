@@ -118,9 +118,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     raters a unit is dealt to, `shared` the share of units to which that applies (the others go to one), `repeats` the
     share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
     pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
-    agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the
-    protocol shows. `extends` is the version that this one has all units of, and more; what was answered there counts
-    here.
+    agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the protocol
+    shows. `width` is how wide a judge's corrected interval is to be at most (0 to 1), after which nobody needs to label
+    more. `prelabel` is the judge whose answers are shown first on a half of the sheets. `extends` is the version that
+    this one has all units of, and more; what was answered there counts here.
     """
 
     id: str
@@ -144,6 +145,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     preset: str = ""
     note: str = ""
     statistics: tuple[str, ...] = ()
+    width: float | None = None
+    prelabel: str = ""
     by: Actor | None = None
     at: str = ""
     extends: Predecessor | None = None
@@ -177,8 +180,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One unit dealt to one rater, at its place in their order; `run` counts how often they rate it (repeats are 2).
 
-    `swap`: the sides of a pair are shown the other way round. Its id follows from the rest, so that dealing again
-    deals the same.
+    `swap`: the sides of a pair are shown the other way round; `prelabel`: a judge's answers are shown first. Its id
+    follows from the rest, so that dealing again deals the same.
     """
 
     study: str
@@ -190,6 +193,7 @@ class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     run: int = 1
     swap: bool = False
     condition: str = ""
+    prelabel: bool = False
     at: str = ""
     v: int = VERSION
 

@@ -82,6 +82,23 @@ class JudgeProgress(msgspec.Struct, frozen=True):
     apart: Share
 
 
+class IntervalProgress(msgspec.Struct, frozen=True):
+    """How wide the interval of a judge's corrected share is at a field, beside the width that was planned.
+
+    `labelled` of `items` have people's labels; about `more` are wanted (0: the width is `reached`; null: so few items
+    are never so narrow, or nothing is known yet). `width` is null where there is no interval yet.
+    """
+
+    judge: str
+    field: str
+    width: float | None
+    planned: float
+    labelled: int
+    items: int
+    more: int | None
+    reached: bool
+
+
 class ProgressTotal(msgspec.Struct, frozen=True):
     """Everybody together; sums but for `pace` (of all items), `until` and `seen` (the last).
 
@@ -123,6 +140,7 @@ class StudyProgress(msgspec.Struct, frozen=True):
     judges: tuple[JudgeProgress, ...]
     fields: tuple[FieldDisagreement, ...]
     total: ProgressTotal
+    intervals: tuple[IntervalProgress, ...] = ()
 
     @property
     def name(self) -> str:

@@ -211,6 +211,9 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """How the task is played without a model, move by move. No agent but the one that plays it knows of it."""
     playbooks: tuple[Playbook, ...] = ()
     """Ways in which it goes wrong, by name. Neither reaches a rater, a participant or another agent."""
+    rule_weight: float | None = None
+    """The weight of the checks' score beside a judge's rating of the rubric, 0 to 1 (KnowU-Bench 3.4, lambda): 1 less
+    the share of what is asked that depends on the person's preferences. None where nobody has told it."""
     traits: dict[str, str] = {}
     """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
 
@@ -244,6 +247,8 @@ def check_task(task: Task, what: str) -> None:
         raise LabError(what, f"field instruction: a {task.kind} task needs one")
     if task.budget < 1:
         raise LabError(what, f"field budget: {task.budget} is less than one step")
+    if task.rule_weight is not None and not 0 <= task.rule_weight <= 1:
+        raise LabError(what, f"field rule_weight: {task.rule_weight:g} is not from 0 to 1")
     task.tdg.check(what)
     check_playbooks(task.playbook, task.playbooks, what)
     for branch in task.branches:

@@ -36,6 +36,7 @@ def _body(progress: StudyProgress) -> str:
     return "".join(
         (
             f"<h1>{escape(progress_words.head_words(progress))}</h1>",
+            "".join(f"<p>{escape(progress_words.interval_words(one))}</p>" for one in progress.intervals),
             _table(RATERS, rows),
             _table(FIELDS, fields) if fields else "",
             f"<p>read at {at[11:19]} UTC</p>",

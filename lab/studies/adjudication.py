@@ -18,6 +18,7 @@ from lab.core.adjudication import (
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
 from lab.core.label_rules import check_value
+from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, fields_by_target, target_of
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
@@ -54,11 +55,12 @@ class ItemAnswers(NamedTuple):
     judges: tuple[MaskedAnswer, ...] = ()
     settled: SignedSettlement | None = None
     closed: str = ""
+    field: Field | None = None
 
     @property
     def majority(self) -> PlaceAnswer | None:
         """What most people say; None where there is no such thing."""
-        return majority_of(voice.said for voice in self.voices)
+        return majority_of((voice.said for voice in self.voices), self.field)
 
     def called(self, rater: str) -> str:
         """How somebody who rated it is named here; a person who is not there any more by that word alone."""
@@ -132,7 +134,8 @@ class AdjudicationSession:
         )
         judges = self._judges(unit, [one for one in answers if not one.person], told=shown_raters)
         closed = self.store.adjudications.may_settle(self.study, unit, self.person)
-        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed)
+        field = self.study.protocol.field(spot.field)
+        return ItemAnswers(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed, field)
 
     def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, told: bool) -> tuple[MaskedAnswer, ...]:
         order = masks(self.study, unit.id, [one.rater for one in answers])
@@ -194,9 +197,13 @@ class AdjudicationSession:
         """Keeps what is right at a place, durable on return."""
         what = Settlement(
             case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
-            tuple(self.move(case, move) for move in moves), judges_seen,
+            tuple(self.move(case, move) for move in moves), judges_seen, reason_id=self.reason_id(reason),
         )  # fmt: skip
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
+
+    def reason_id(self, reason: str) -> str:
+        """The id of the protocol's reason that was given; empty where it is in the adjudicator's own words."""
+        return self.study.protocol.reason_id(self.study.locale, reason)
 
     def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:
         """Leaves a place unsettled again."""

@@ -134,7 +134,7 @@ class BatchJudging:
                 if asked is None or result.answer is None or asked.custom_id in answered:
                     continue
                 answered.add(asked.custom_id)
-                kept.append(_kept(asked, PaidAnswer(*result.answer)))
+                kept.append(_kept(asked, PaidAnswer(*result.answer, self._llm.model)))
                 if len(kept) >= _KEPT:
                     self._commit(kept)
                     kept = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from annotators.judging.sheet_prompt import SheetJudge
+from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.study import Unit
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
@@ -66,29 +66,33 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
     """Counts questions, tokens and cost of what is to do, and asks nothing; `batch` is at the price of a batch."""
+    prices = llm.batch_prices() if batch else llm.prices()
     sheets = questions = found = pictures = sent = back = 0
     for unit, run in job.sheets():
         sheets += 1
-        (question,) = job.first_questions([(unit, run)])
-        if question is None:
+        question = job.first_question(unit, run)
+        if job.paid.find(question, unit.id, run) is not None:
             found += 1
             continue
+        model = job.model_of(question, llm)
+        prices = model.batch_prices() if batch else model.prices()
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
         sent += tokens_sent(question)
         back += tokens_back(job.view(unit, run))
-    prices = llm.batch_prices() if batch else llm.prices()
     cost = dollars(sent, back, prices) if prices is not None else None
-    return JudgeEstimate(
-        sheets, questions, found, pictures, sent, back, cost, staged=job.method.name != SheetJudge.name
-    )
+    staged = len(job.method.stages) > 1
+    return JudgeEstimate(sheets, questions, found, pictures, sent, back, cost, staged)
 
 
 def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:
     """The first question about a unit, as it would be sent; with its `body` where the model is given."""
+    if unit.mechanical:
+        raise LabError("judge", f"nobody is asked about unit {unit.id}: a rule has answered it.", code=2)
     question = job.first_question(unit, 1)
     messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
-    body = llm.body(question.messages, question.schema) if llm is not None and llm.speaks_openai() else {}
+    model = job.model_of(question, llm) if llm is not None else None
+    body = model.body(question.messages, question.schema) if model is not None and model.speaks_openai() else {}
     return ShownQuestion(job.judge.id, job.method.name, question.stage, unit.id, question.sha, messages, body)
 
 

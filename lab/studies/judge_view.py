@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from annotators.judging.question import JudgedRun, JudgedStep, JudgeView
+from annotators.judging.question import JudgedRun, JudgedStep, JudgeExample, JudgeView
 from annotators.units.cards import facts_of
 from lab.core.blinding import NOBODY, blinded
 from lab.core.errors import LabError
@@ -45,6 +45,8 @@ class JudgeViews:
         self._store, self._study = store, study
         self._longest, self._most = longest, most
         self._reader = reader
+        self.examples: tuple[JudgeExample, ...] = ()
+        """Units with what people settled there, told beside every other unit that they say nothing of."""
         self._scaled: OrderedDict[str, Blob | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, bool], JudgeView] = OrderedDict()
 
@@ -66,7 +68,8 @@ class JudgeViews:
         names = self._names(len(order))
         runs = tuple(self._run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
         sections = tuple(_task_sections(_blinded_task(unit.task, shows), shows)) if unit.task is not None else ()
-        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections)
+        beside = tuple(one for one in self.examples if one.may_stand_beside(unit))
+        return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, beside)
 
     def _names(self, count: int) -> tuple[str, ...]:
         if count < 2:

@@ -9,14 +9,16 @@ committed together, and so are the sheets that follow from them: nothing is used
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.judging.methods import method_of
+from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
+from annotators.judging.sheet_prompt import SheetJudge
+from annotators.validation.study_split import Split, StudySplit
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -35,6 +37,7 @@ from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
 from lab.studies.rating_session import RatingSession
+from lab.studies.study_split import split_of
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -58,6 +61,12 @@ class JudgeTerms(NamedTuple):
     budget: float | None = None
     swaps: bool = True
     """Whether the sides of a pair are exchanged in every second run."""
+    split: Split | None = None
+    """Which part of the study is judged; all of it where none is named."""
+    dev_share: float | None = None
+    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
+    examples: int = 0
+    """How many settled units of dev the question tells with their right answers."""
 
 
 class JudgeProgress(NamedTuple):
@@ -98,6 +107,8 @@ class SheetWork:
         self.question: JudgeQuestion | None = None
         self.asking: JudgeQuestion | None = None
         self.repairing = False
+        self.model = ""
+        """The model that is asked now."""
         self.usage = Usage(tries=0)
         self.expected = 0.0
         """US dollars that what is asked now will cost, about; nothing where no budget is kept."""
@@ -115,9 +126,15 @@ class JudgingJob:
         method: JudgeMethod,
         views: JudgeViews,
         terms: JudgeTerms,
+        stages: Mapping[str, Llm] = {},  # never written to
+        split: StudySplit | None = None,
     ) -> None:
+        self.split = split
+        """How the study is split, where that matters to this job."""
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
+        self.stages = stages
+        """Models that are asked at a stage of the method in the place of the judge's own."""
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
@@ -138,23 +155,25 @@ class JudgingJob:
     # -- what is to do ---------------------------------------------------------------------------------------
 
     def sheets(self) -> Iterator[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together, a few units at a time."""
+        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers.
+
+        They are read a few units at a time.
+        """
+        part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         for unit in self.store.studies.units(self.study):
-            if unit.play is not None:
+            if unit.play is not None or unit.mechanical or (part is not None and unit.id not in part):
                 continue
             acts = self.store.labels.acts(self.study, self.judge.id, unit.id)
             handed = {act.run for act in acts if act.act == "commit" and act.rater.kind == "model"}
             yield from ((unit, run) for run in range(1, self.terms.runs + 1) if run not in handed)
 
-    def first_questions(self, sheets: Iterable[tuple[Unit, int]]) -> Iterator[JudgeQuestion | None]:
-        """The first question on each sheet; None where its answer was paid for before."""
-        for unit, run in sheets:
-            question = self.first_question(unit, run)
-            yield None if self.paid.find(question, unit.id, run) is not None else question
-
     def first_question(self, unit: Unit, run: int) -> JudgeQuestion:
         """What is asked first on a sheet."""
         return next(self.method.judge(self.view(unit, run)))
+
+    def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
+        """The model that is asked a question: the one of its stage, else the judge's own."""
+        return self.stages.get(question.asked_at, llm)
 
     @property
     def has_begun(self) -> bool:
@@ -187,13 +206,12 @@ class JudgingJob:
         `executor` is what asks the model, by default threads of this process, as many as the terms say.
         """
         total = sum(1 for _ in self.sheets())
-        prices = llm.prices() if self.terms.budget is not None else None
         queue = self.sheets()
         following = next(queue, None)
         with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
 
             def ask(work: SheetWork) -> None:
-                self._ask(work, prices, lambda asked: asking.submit(llm, asked.messages, asked.schema))
+                self._ask(work, llm, lambda model, asked: asking.submit(model, asked.messages, asked.schema))
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():
@@ -212,17 +230,18 @@ class JudgingJob:
     def _ask(
         self,
         work: SheetWork,
-        prices: tuple[float, float] | None,
-        submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
+        llm: Llm,
+        submit: Callable[[Llm, JudgeQuestion], Future[ModelAnswer]],
     ) -> None:
         """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
         question = work.asking
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, prices):
+        elif self._affords(work, question, model := self.model_of(question, llm)):
             self.asked += 1
-            self._pending[submit(question)] = work
+            work.model = model.model
+            self._pending[submit(model, question)] = work
             if question.once:
                 self._waiting[question.sha] = []
 
@@ -247,7 +266,7 @@ class JudgingJob:
         for work, future in came:
             answer = None
             try:
-                answer = PaidAnswer(*future.result())
+                answer = PaidAnswer(*future.result(), work.model)
             except NoModelAnswer as error:
                 self.spent += error.usage.cost or 0.0
                 self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
@@ -270,9 +289,10 @@ class JudgingJob:
     def progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
 
-    def _affords(self, work: SheetWork, question: JudgeQuestion, prices: tuple[float, float] | None) -> bool:
+    def _affords(self, work: SheetWork, question: JudgeQuestion, llm: Llm) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
+        prices = llm.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self.spent + work.expected + others > budget:
@@ -379,15 +399,17 @@ def job_of(
     most: int,
     longest: int,
     reads: bool,
+    stages: Mapping[str, Llm] = {},  # never written to
 ) -> JudgingJob:
     """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
 
     `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others.
+    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
     """
     judge = check_rater(study, name, "model", "", "judge")
     chosen = method_of(study.protocol, method)
-    config = {
+    check_stages(chosen, stages)
+    config: dict[str, Any] = {
         "model": llm.model,
         "method": chosen.name,
         "prompts": chosen.version,
@@ -396,9 +418,20 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
     }
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=_reader() if reads else None)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms)
+    reader = _reader() if reads else None
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
+    if terms.examples and split is not None:
+        if chosen.name != SheetJudge.name:
+            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
+        from lab.studies.judge_examples import examples_config, examples_of
+
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
+        config["examples"] = examples_config(views.examples)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
 
 
 def _reader() -> TextReader | None:

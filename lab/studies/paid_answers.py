@@ -17,10 +17,11 @@ from store.store import Store
 
 
 class PaidAnswer(NamedTuple):
-    """What a model said to a question, and what that cost."""
+    """What a model said to a question, what that cost, and the model's name (empty: not kept)."""
 
     text: str
     usage: Usage
+    model: str = ""
 
 
 class KeptAnswer(NamedTuple):
@@ -75,6 +76,7 @@ class PaidAnswers:
             "stage": one.stage,
             "answer": one.answer.text,
             "usage": msgspec.to_builtins(one.answer.usage),
+            "model": one.answer.model,
             "config_sha": self._config,
         }
         if one.once:

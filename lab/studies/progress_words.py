@@ -14,6 +14,7 @@ from lab.core.rounding import count, rounded
 from lab.core.study_progress import (
     NOTHING,
     FieldDisagreement,
+    IntervalProgress,
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
@@ -211,6 +212,21 @@ def judge_words(one: JudgeProgress) -> str:
     parts += [f"differs from most people in {cells['differs']}"] if one.apart.n else []
     parts += [f"cost {cells['cost']}"] if one.cost is not None else []
     return "   ".join(parts)
+
+
+def interval_words(one: IntervalProgress) -> str:
+    """How far a judge's corrected interval is from the planned width, in a line."""
+    planned = f"planned {rounded(one.planned, 1, 100)}"
+    labelled = f"{one.labelled:,} of {one.items:,} items labelled"
+    what = f"{_code(one.judge)}, {_code(one.field)}"
+    if one.width is None:
+        return f"{what}: no interval yet ({planned} points; {labelled})"
+    width = f"interval {rounded(one.width, 1, 100)} points wide, {planned}"
+    if one.reached:
+        return f"{what}: {width}: reached, nobody needs to label more ({labelled})"
+    if one.more is None:
+        return f"{what}: {width}; so few items are never so narrow ({labelled})"
+    return f"{what}: {width}; about {count(one.more, 'label')} more ({labelled})"
 
 
 def total_words(progress: StudyProgress) -> str:

@@ -107,6 +107,8 @@ class RatingSession:
         self.assignment: Assignment | None = None
         self.unit: Unit | None = None
         self.sheet: Sheet | None = None
+        self.prelabels: Mapping[FieldReference, Label] = {}
+        """A judge's answers to the unit that is open, where this rater is to see them first; nothing anywhere else."""
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -137,8 +139,18 @@ class RatingSession:
             "swap": assignment.swap,
             "guide": self.study.protocol.guide_sha(self.locale),
         }
+        self.prelabels = self._prelabels(unit, assignment)
+        if self.study.prelabel:
+            shown["prelabel"] = bool(self.prelabels)
         self.act("opened", unit.id, shown)
         return self.sheet
+
+    def _prelabels(self, unit: Unit, assignment: Assignment) -> Mapping[FieldReference, Label]:
+        """What the study's judge says of a unit, where this sheet is drawn to show it."""
+        if not self.study.prelabel or not assignment.prelabel:
+            return {}
+        said = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
+        return {spot: label for spot, label in said.items() if label.reason_missing is None}
 
     def look(
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any, Literal, NamedTuple
 
+from lab.core.option_sets import may_be_empty
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference, Sheet, target_of
 from lab.core.study import Target
 from lab.studies.scale_entry import top
 
-Way = Literal["choice", "scale", "typed", "step", "box"]
-"""How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a box."""
+Way = Literal["choice", "many", "scale", "typed", "step", "box"]
+"""How a place is answered: by an option's digit, by those of several, by a scale's, in a line, by the step shown, by a
+box."""
 
 NOT_SEEN = object()
 """The value of the answer that a rater could not see what is asked about; kept as `cannot_judge`."""
+NONE_OF_THESE = object()
+"""The choice that none of a field's many options holds; kept as an empty set."""
 _ONE_DIGIT = 9
 _LARGEST = 100
 """A scale up to here is answered by digits at once, a larger one in a line."""
@@ -64,6 +68,8 @@ def way_of(item: SheetItem) -> Way:
     match item.field.kind:
         case "nominal" | "ordinal" | "flag":
             return "choice"
+        case "many":
+            return "many"
         case "step":
             return "step"
         case "box":
@@ -75,12 +81,15 @@ def way_of(item: SheetItem) -> Way:
 
 def by_digits(item: SheetItem) -> bool:
     """Whether several digits may make up an answer."""
-    return way_of(item) == "scale" or (way_of(item) == "choice" and digits_of(item) > 1)
+    return way_of(item) == "scale" or (way_of(item) in ("choice", "many") and digits_of(item) > 1)
 
 
 def digits_of(item: SheetItem) -> int:
     """How many digits choose an option."""
-    return 1 if len(_options(item)) <= _ONE_DIGIT else 2
+    choices = len(_options(item))
+    if item.field.kind == "many" and may_be_empty(item.field):
+        choices += 1 + len(_flag_keys(item))
+    return 1 if choices <= _ONE_DIGIT else 2
 
 
 def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[AnswerChoice]:
@@ -101,7 +110,17 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
         letter = option.key if option.key.isalpha() and not item.field.sided else ""
         key = option.key if keyed else f"{number:0{digits}d}"
         choices.append(AnswerChoice(key, option.id, plain(says, lines=False), plain(means), letter))
+    if item.field.kind == "many" and may_be_empty(item.field):
+        taken = {*(one.key for one in choices), *_flag_keys(item)}
+        keys = (f"{number:0{digits}d}" for number in count(1))
+        none = plain(protocol.sheet_said(locale, "_none"), lines=False)
+        choices.append(AnswerChoice(next(key for key in keys if key not in taken), NONE_OF_THESE, none))
     return _swapped(choices) if item.field.sided and swap else choices
+
+
+def _flag_keys(item: SheetItem) -> set[str]:
+    """The digits of the flags beside an item."""
+    return {flag.key for flag in item.flags if flag.key}
 
 
 def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[AnswerChoice]:

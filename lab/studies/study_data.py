@@ -8,6 +8,7 @@ from functools import lru_cache
 from annotators.studied import FurtherData, StudyData
 from lab.core.agreement import Agreement, How
 from lab.core.design import Revision, Subject
+from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.proofreading import Proof, Review
 from lab.core.study import Study
@@ -28,6 +29,7 @@ def gathered(
 
     A run is read when it is asked for. Raises `LabError` where a study named is not there.
     """
+    from annotators.validation.anchoring import shown_sheets, without_sheets
     from lab.studies.played_runs import pauses, played
 
     @lru_cache(maxsize=_CASES)
@@ -38,11 +40,14 @@ def gathered(
         return gathered(store, study_named(store, name), how)
 
     units = list(store.studies.units(study))
+    columns = store.agreement.columns(study)
+    acts = sorted(store.labels.acts(study), key=lambda act: (act.at, act.id))
+    shown = shown_sheets(acts) if study.prelabel else ()
     return StudyData(
         study,
         units,
-        store.agreement.columns(study),
-        sorted(store.labels.acts(study), key=lambda act: (act.at, act.id)),
+        without_sheets(columns, shown),
+        acts,
         case=case,
         other=lru_cache(maxsize=None)(other),
         played=played(store, study) if any(unit.play is not None for unit in units) else (),
@@ -53,8 +58,12 @@ def gathered(
             reviewed=lambda run: _reviewed(store, run),
             designed=lambda subject: _designed(store, subject),
             pauses=lambda run: pauses(store.runs.events(run)),
+            steps=store.labels.steps_of,
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
+            calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
         ),
+        prelabelled=shown,
+        all_columns=columns,
     )
 
 
@@ -76,6 +85,15 @@ def agreed(
         return agreements(gather() if gather is not None else gathered(store, study, how))
 
     return kept_or(store, study, how, computed)
+
+
+def evidenced(store: Store, study: Study, how: How) -> tuple[Agreement, ...]:
+    """How far people who gave the same answer point at the same steps; `LabError` where no answer rests on a step."""
+    from annotators.agreement.evidence import agreements_of_evidence
+
+    if not any(field.evidence for field in study.protocol.fields):
+        raise LabError(f"study {study.name}", "asks for no evidence: none of its answers rests on a step.")
+    return tuple(agreements_of_evidence(gathered(store, study, how)))
 
 
 def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from statistics import median
 from typing import NamedTuple
@@ -17,13 +18,16 @@ from msgspec.structs import replace
 from annotators.calibration import pilot_line
 from annotators.disagreement import apart_from_rest, differing_by_field, flags_raised
 from annotators.studied import StudyData
+from annotators.validation.anchoring import shown_sheets, without_sheets
 from lab.core.codec import storable
 from lab.core.errors import LabError
+from lab.core.label import ActKind
 from lab.core.rating_sheet import Sheet, clashing
 from lab.core.study import Progress, Study
 from lab.core.study_progress import (
     NOTHING,
     FieldDisagreement,
+    IntervalProgress,
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
@@ -32,6 +36,7 @@ from lab.core.study_progress import (
     StudyProgress,
     StudyState,
 )
+from lab.studies.active_dealing import QUEUED
 from lab.studies.study_people import REPLACED, people_of
 from lab.studies.work_times import Answers, Records, WorkTimes, work_times
 from store.agreement_labels import Newest
@@ -39,6 +44,7 @@ from store.store import Store
 
 QUIET_GAPS, QUIET_HOURS = 3, 24
 """A rater is quiet who was seen no more for so many times their usual gap, and for so many hours."""
+OPENED: tuple[ActKind, ...] = ("opened",)
 BEHIND, BEHIND_FROM = 0.5, 0.2
 """A rater is behind who has done less than this share of what the others have, once these have done that share."""
 
@@ -76,6 +82,7 @@ class _Answered(NamedTuple):
     pilot: dict[str, Share]
     judges: tuple[JudgeProgress, ...]
     fields: tuple[FieldDisagreement, ...]
+    intervals: tuple[IntervalProgress, ...]
 
 
 class _Reading(NamedTuple):
@@ -119,6 +126,7 @@ class ProgressReader:
             answered.judges,
             answered.fields,
             _total(raters, reading.times, answered),
+            answered.intervals,
         )
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -160,7 +168,23 @@ class ProgressReader:
             self._pilots(study, studied),
             self._judges(studied),
             differing_by_field(studied),
+            self._intervals(studied),
         )
+
+    def _intervals(self, studied: StudyData) -> tuple[IntervalProgress, ...]:
+        """How far judges' corrected intervals are from the planned width, where the plan names one."""
+        study = studied.study
+        if study.width is None or not studied.judges:
+            return ()
+        from annotators.validation.planned_width import interval_progress
+
+        settled = copy(studied)
+        if study.prelabel:
+            settled._kept = {}
+            shown = shown_sheets(self._store.labels.acts_of(study, OPENED))
+            settled.columns = without_sheets(studied.columns, shown)
+        settled.acts = self._store.labels.acts_of(study, (*REPLACED, "adjudicated", *QUEUED))
+        return tuple(interval_progress(settled, study.width))
 
     def _clashes(self, study: Study, code: str) -> int:
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")

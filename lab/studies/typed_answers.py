@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from lab.core.errors import LabError
+from lab.core.option_sets import set_words, typed_set
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
 
@@ -31,6 +32,8 @@ def typed_value(field: Field, words: str) -> Any:
             if match is None:
                 raise LabError(field.id, f"{words!r} is no box: left, top, right, bottom in pixels.")
             return [int(part) for part in match.groups()]
+        case "many":
+            return typed_set(field, words)
     if not words:
         raise LabError(field.id, "nothing was typed.")
     return words
@@ -41,7 +44,7 @@ def words_of(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return set_words(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -56,4 +59,6 @@ def hint_of(field: Field) -> str:
             return "its number, from 1"
         case "box":
             return "left, top, right, bottom in pixels"
+        case "many":
+            return "options behind commas, or none"
     return "your words"

@@ -20,10 +20,11 @@ from lab.core.settings import Settings
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession
+from screens.adjudicate.batch_pane import BatchPane
 from screens.adjudicate.keys import ADJUDICATE_KEYS
 from screens.adjudicate.rows import DisputeList
 from screens.adjudicate.settlement_pane import SettlePane
-from screens.adjudicate.words import title_words
+from screens.adjudicate.words import question_words, title_words
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
@@ -37,15 +38,18 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-_MANY = 20
-"""Open items with a majority from which on the command that settles all of them is told."""
-
-
 class AdjudicateScreen(Screen[None]):
     """The room of who settles: the queue, or one item of it."""
 
     BINDING_GROUP_TITLE = "Adjudicate"
     BINDINGS: ClassVar[list[BindingType]] = ADJUDICATE_KEYS
+
+    class Undone(Message):
+        """What was settled at once is open again: so many items."""
+
+        def __init__(self, count: int) -> None:
+            super().__init__()
+            self.count = count
 
     class Read(Message):
         """The queue was read."""
@@ -64,12 +68,17 @@ class AdjudicateScreen(Screen[None]):
         self.session: AdjudicationSession | None = None
         self.disputes = DisputeList()
         self.pane = SettlePane(clock or Clock())
+        self.at_once = BatchPane(clock or Clock())
+        self.field = ""
+        """The question that is listed alone; empty where all are."""
+        self._queue: Queue | None = None
         self._units: Mapping[str, Unit] = {}
         self._waiting = 0
 
     def compose(self) -> ComposeResult:
         yield StatusLine("adjudicate-title")
         yield self.disputes
+        yield self.at_once
         with Container(id="adjudicate-bench"):
             yield UnitPane(self.store, self.settings)
             yield self.pane
@@ -96,6 +105,7 @@ class AdjudicateScreen(Screen[None]):
             self.session if same else AdjudicationSession(self.store, study, Actor("human", self.settings.person))
         )
         if self.is_mounted and not same:
+            self.field, self._queue = "", None
             self._begin()
 
     def _begin(self) -> None:
@@ -123,13 +133,21 @@ class AdjudicateScreen(Screen[None]):
         if self.session is None or self.session.study.name != message.study.name:
             return
         before = self._current
-        queue = message.queue
+        self._queue = queue = message.queue
         self._units, self._waiting = message.units, queue.waiting
         self.disputes.empty = self._empty(queue.waiting)
-        self.disputes.show([*queue.open, *queue.settled], self._units, self.session.way)
+        self._list()
         if before is not None:
             self.disputes.go(self._index(before.unit, before.spot))
         self.renew()
+
+    def _list(self) -> None:
+        """Lists what is to be settled and what is, of the question that is shown alone."""
+        if self.session is None or self._queue is None:
+            return
+        rows = [*self._queue.open, *self._queue.settled]
+        rows = [one for one in rows if self.field in ("", one.spot.field)]
+        self.disputes.show(rows, self._units, self.session.way)
 
     def _empty(self, waiting: int) -> str:
         """What is said where there is nothing."""
@@ -166,6 +184,72 @@ class AdjudicateScreen(Screen[None]):
     def _chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         tried(self, self.show_case)
+
+    # -- many at once ----------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """The next question that people differ on is listed alone; after the last all of them."""
+        if self._queue is None or self.session is None:
+            return
+        there = {one.spot.field for one in (*self._queue.open, *self._queue.settled)}
+        fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in there)]
+        at = fields.index(self.field) if self.field in fields else 0
+        self.field = fields[(at + 1) % len(fields)]
+        self._list()
+        self.disputes.go(0)
+        self.renew()
+
+    def action_at_once(self) -> None:
+        """Asks which of the items that are listed are settled at once."""
+        if self.session is not None:
+            still = [one for one in self.disputes.rows if one.settled is None]
+            others = [] if self._queue is None else [one for one in self._queue.open if one.spot.field != self.field]
+            self.at_once.open(self.session, [*still, *(others if self.field else ())], self.field)
+            self.refresh_bindings()
+
+    @on(BatchPane.Turned)
+    def _batch_turned(self, message: BatchPane.Turned) -> None:
+        message.stop()
+        self.refresh_bindings()
+        self.renew()
+
+    @on(BatchPane.Left)
+    def _batch_left(self, message: BatchPane.Left) -> None:
+        message.stop()
+        self.to_queue()
+
+    @on(BatchPane.Settled)
+    def _batch_settled(self, message: BatchPane.Settled) -> None:
+        message.stop()
+        self.at_once.close()
+        left = f" Left open: {message.left}." if message.left else ""
+        words = with_keys(self, f"{message.count:,} settled.{left} {{adjudicate.undo_batch}} takes them back.")
+        self.notify(words, timeout=6, markup=False)
+        self.to_queue()
+        if self.session is not None:
+            self.read(self.session)
+
+    def action_undo_batch(self) -> None:
+        """Takes back what this person settled at once last."""
+        if self.session is not None:
+            self.take_back(self.session)
+
+    @work(thread=True, exclusive=True, group="batch")
+    def take_back(self, session: AdjudicationSession) -> None:
+        """Leaves the newest batch unsettled again, by rows of its own."""
+        from lab.studies.batch_settlement import undo_batch
+
+        try:
+            self.post_message(self.Undone(len(undo_batch(session))))
+        except LabError as error:
+            self.app.call_from_thread(self.notify, plain(error.said), severity="warning", markup=False)
+
+    @on(Undone)
+    def _undone(self, message: Undone) -> None:
+        message.stop()
+        self.notify(f"{message.count:,} {'is' if message.count == 1 else 'are'} open again.", markup=False)
+        if self.session is not None:
+            self.read(self.session)
 
     def to_queue(self) -> None:
         """Leaves the item that is open."""
@@ -248,15 +332,18 @@ class AdjudicateScreen(Screen[None]):
         if self.session is None:
             return
         still = sum(row.settled is None for row in self.disputes.rows)
-        title = title_words(self.session.study, still, self.disputes.count - still, self.settings.person)
+        only = question_words(self.session.way, self.field)
+        title = title_words(self.session.study, still, self.disputes.count - still, self.settings.person, only)
         self.query_one("#adjudicate-title", StatusLine).say(Content(title))
         if self.shown == "case":
             state = self.pane.next_words
+        elif self.at_once.display:
+            state = self.at_once.next_words
         else:
             waits = f"   {self._waiting:,} more wait until all have handed in." if self._waiting else ""
             plain_ones = sum(row.settled is None and row.majority is not None for row in self.disputes.rows)
-            once = f"   `hitlab adjudicate {self.session.study.id} --majority` settles {plain_ones:,} of them at once."
-            state = with_keys(self, "{list.open}: look at it and settle it.") + waits + once * (plain_ones > _MANY)
+            once = with_keys(self, f"   {{adjudicate.at_once}}: settle {plain_ones:,} of them at once.")
+            state = with_keys(self, "{list.open}: look at it and settle it.") + once * (plain_ones > 1) + waits
             state = state if self.disputes.rows else with_keys(self, "{adjudicate.back}: back to Home.")
         self.query_one("#adjudicate-state", StatusLine).say(Content(state))
 
@@ -266,6 +353,9 @@ class AdjudicateScreen(Screen[None]):
         """The run's keys are there where a run is."""
         if action in ("back", "copy"):
             return True
+        if action in ("at_once", "filter", "undo_batch"):
+            shown = self.shown == "queue" and not self.at_once.display and self.session is not None
+            return shown and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
         return self.shown == "case" and not self.pane.menu.display
 
     def action_turn(self, by: int) -> None:
@@ -277,6 +367,9 @@ class AdjudicateScreen(Screen[None]):
         """Out of what was opened last; from an item to the queue, from there to Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
+        elif self.at_once.display:
+            self.at_once.close()
+            self.to_queue()
         elif self.shown == "case":
             self.pane.leave_line()
             self.to_queue()

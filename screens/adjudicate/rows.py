@@ -27,8 +27,9 @@ class DisputeList(RowList["DisputedPlace"]):
 
 Each line is an item on which people did not all give the same answer, **≠** open, **✓** settled. Runs that move the
 agreement of the study most come first: *moves* is by how much Krippendorff's alpha of the question would change
-without that run. **{list.open}** opens an item. `hitlab adjudicate STUDY --majority --reason TEXT` settles all that
-have a majority.
+without that run. **{list.open}** opens an item. **{adjudicate.filter}** lists one question alone.
+**{adjudicate.at_once}** settles all that are listed at once, by what most say, with one reason;
+**{adjudicate.undo_batch}** takes that back. `hitlab adjudicate STUDY --majority --reason TEXT` does the same.
 """
     heading_rows = 1
     empty = "Reading what people said ..."
@@ -67,7 +68,8 @@ stands below. Raters are letters, shuffled anew in each run, until all of its it
 
 A digit chooses what is right, **{adjudicate.majority}** what most say, **{adjudicate.0}** that there is no right
 answer; **{adjudicate.settle}** then asks why, and settles. The reason of the item before stands there already:
-**{adjudicate.settle}** takes it, typing replaces it. **{adjudicate.discussed}** says that it was discussed and for how
+**{adjudicate.settle}** takes it, typing replaces it, and where the protocol names reasons a digit writes one.
+**{adjudicate.discussed}** says that it was discussed and for how
 long, **{adjudicate.moved}** that the rater under the cursor changed their mind. **{adjudicate.judges}** lays judges'
 answers beside people's. **{adjudicate.withdraw}** leaves a settled item unsettled again. What raters said never
 changes.

@@ -25,9 +25,10 @@ from lab.studies.sheet_wording import Wording
 from lab.studies.typed_answers import hint_of, typed_value, words_of
 from screens.adjudicate.keys import SETTLE_KEYS
 from screens.adjudicate.rows import AnswerList
-from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at
+from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
+from screens.annotate.chosen_options import keys_of_set, not_enough, turned
 from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.key_names import with_keys
@@ -130,6 +131,11 @@ class SettlePane(Vertical):
         assert self.case is not None
         return self._drafts.setdefault((self.case.unit.id, *self.case.spot), SettlementDraft())
 
+    @property
+    def by_digits(self) -> bool:
+        """Whether digits choose what is right."""
+        return way_of(self.item) in ("choice", "many")
+
     def open(self, session: AdjudicationSession, case: ItemAnswers) -> None:
         """Shows an item."""
         self.leave_line()
@@ -147,14 +153,16 @@ class SettlePane(Vertical):
         self.voices.show(self.case, self.way, self.draft, judges=self.judges)
         self.voices.styles.height = max(3, min(8, self.voices.count + 2))
         self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
-        choices = self.way.choices(self.item) if way_of(self.item) == "choice" and not self.case.closed else []
+        many = way_of(self.item) == "many"
+        choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
         standing = {one.key for one in choices if self.draft.value is not None and one.value == self.draft.value}
+        standing |= keys_of_set(choices, self.draft.value) if many else set()
         says = (
             ""
             if choices or self.case.closed
             else with_keys(self, f"{{adjudicate.type}}: type {hint_of(self.item.field)}")
         )
-        self.options.show(choices, (), standing, says)
+        self.options.show(choices, (), standing, says, many=many)
         self.wrong.say(Content.styled(wrong, ERROR))
         self.post_message(self.Turned())
 
@@ -174,7 +182,8 @@ class SettlePane(Vertical):
             return "A digit or {other.choose} chooses, {other.leave} leaves."
         if self.typing == "reason":
             same = " as the last one; typing writes another" if self.line.selected_text else ""
-            return f"{{entry.keep}} settles it by this reason{same}, {{entry.leave}} leaves; the reason stays."
+            digits = "A digit writes a reason. " if self.line.presets else ""
+            return f"{digits}{{entry.keep}} settles it by this reason{same}, {{entry.leave}} leaves; the reason stays."
         if self.typing:
             return "{entry.keep} keeps what you typed, {entry.leave} leaves."
         if self.case is None or self.case.closed:
@@ -187,6 +196,8 @@ class SettlePane(Vertical):
         most = ", {adjudicate.majority} what most say" if self.case.majority is not None else ""
         if not self.options.choices:
             return f"{{adjudicate.type}} types it{most}."
+        if way_of(self.item) == "many":
+            return f"Digits choose{most}; {{adjudicate.settle}} then asks why."
         return f"A digit chooses{most}; {{adjudicate.settle}} then asks why."
 
     @on(LineList.Highlighted, "#adjudicate-said")
@@ -201,7 +212,9 @@ class SettlePane(Vertical):
     def type(self, what: Typing, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
         """Opens the line; words that are `selected` are replaced by what is typed."""
         self.typing = what
-        self.line.open(title, words, hint, selected=selected)
+        presets = [one.value for one in reason_choices(self.way)] if what == "reason" else []
+        self.set_class(bool(presets), "-reason")
+        self.line.open(title, words, hint, selected=selected, presets=presets)
         self.refresh_bindings()
         self.post_message(self.Turned())
 
@@ -209,12 +222,15 @@ class SettlePane(Vertical):
         """Closes the line and what else is open over the item; a reason that was begun stays."""
         if self.typing == "reason" and self.case is not None:
             self.draft.reason = self.line.text.strip()
+        self.remove_class("-reason")
         if self.typing or self.menu.display:
-            self.typing = ""
+            reasoned, self.typing = self.typing == "reason", ""
             self.line.close()
             self.menu.close()
             self.voices.focus()
             self.refresh_bindings()
+            if reasoned:
+                self.renew()
 
     # -- what can be done -----------------------------------------------------------------------------------
 
@@ -248,7 +264,7 @@ class SettlePane(Vertical):
             self.menu.open("No right answer: why", reasons)
             self.post_message(self.Turned())
             return
-        choices = self.way.choices(self.item) if way_of(self.item) == "choice" else []
+        choices = self.way.choices(self.item) if self.by_digits else []
         if not choices:
             self.type("value", self.item.field.id, str(digit), hint_of(self.item.field))
             return
@@ -256,14 +272,24 @@ class SettlePane(Vertical):
         if choice is None:
             self.renew(f"There is no answer {digit}.")
         else:
-            self.choose(choice.value)
+            self._turn(choice.value)
 
     @on(AnswerOptions.Picked)
     def _picked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         choice = next((one for one in self.options.choices if one.key == message.key), None)
-        if choice is not None:
-            self.choose(choice.value)
+        if choice is not None and self.typing == "reason":
+            self.line.write(choice.value)
+            self.line.focus()
+        elif choice is not None:
+            self._turn(choice.value)
+
+    def _turn(self, value: Any) -> None:
+        """An option is right; of many options it is one of those that are, or is left out again."""
+        if way_of(self.item) == "many":
+            chosen = self.draft.value if isinstance(self.draft.value, list) else None
+            value = turned(self.item, chosen, value)
+        self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
         """This is right; it is settled once a reason is given."""
@@ -284,7 +310,7 @@ class SettlePane(Vertical):
 
     def action_type(self) -> None:
         """Opens the line for an answer that has no digit."""
-        if way_of(self.item) == "choice":
+        if self.by_digits:
             self.renew("A digit chooses here.")
         else:
             self.type("value", self.item.field.id, words_of(self.draft.value), hint_of(self.item.field))
@@ -414,8 +440,17 @@ class SettlePane(Vertical):
             most = " or m, what most say" if self.case is not None and self.case.majority is not None else ""
             self.renew(f"Choose what is right first: a digit{most}.")
             return
+        if (
+            way_of(self.item) == "many"
+            and self.draft.missing is None
+            and (why := not_enough(self.item, self.draft.value))
+        ):
+            self.renew(why)
+            return
         words = self.draft.reason or self._last_reason
         self.type("reason", "Why is it so?", words, "a reason, in a sentence", selected=not self.draft.reason)
+        if reasons := reason_choices(self.way):
+            self.options.show(reasons)
 
     def action_withdraw(self) -> None:
         """Asks why it is left unsettled again."""

@@ -17,7 +17,7 @@ from lab.core.rounding import rounded
 from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line, short_id
 from lab.studies.adjudication import ItemAnswers, MaskedAnswer
-from lab.studies.sheet_items import SheetItem
+from lab.studies.sheet_items import AnswerChoice, SheetItem
 from lab.studies.sheet_wording import Wording
 from screens.annotate.sheet_text import place_words, value_words
 from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
@@ -55,6 +55,16 @@ def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
 def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
     """An answer, or the reason for none."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
+
+
+_REASON = 56
+"""Characters of a reason that tell it from others; the line has it in full once its digit is pressed."""
+
+
+def reason_choices(way: Wording) -> list[AnswerChoice]:
+    """The protocol's reasons for settling in a line each, with their digits; `value` has all its words."""
+    words = [plain(says, lines=False).strip() for says in way.protocol.reason_words(way.locale).values()]
+    return [AnswerChoice(str(at), says, one_line(says, _REASON)) for at, says in enumerate(words, 1)]
 
 
 # -- the queue ---------------------------------------------------------------------------------------------------
@@ -101,6 +111,12 @@ def queue_heading(way: Wording, width: int) -> Content:
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """How many said what, the most frequent first."""
     return ", ".join(so_many(one.people, answer_words(way, item, one.value, one.reason)) for one in counts)
+
+
+def question_words(way: Wording, id: str) -> str:
+    """A question in a word or two; empty for none."""
+    asked = way.protocol.field(id)
+    return "" if asked is None else _called(way, asked)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
@@ -210,7 +226,9 @@ def _value(way: Wording, item: SheetItem, value: Any) -> str:
 # -- around it ---------------------------------------------------------------------------------------------------
 
 
-def title_words(study: Study, still: int, done: int, person: str) -> str:
-    """The line above: the study, how much is to be settled and is, and who sits here."""
-    words = ("Adjudicate", one_line(study.name, 40), f"{still:,} to settle", f"{done:,} settled", person)
+def title_words(study: Study, still: int, done: int, person: str, only: str = "") -> str:
+    """The line above: the study, how much is to be settled and is (of one question, where it is shown alone), and who
+    sits here."""
+    alone = f"only {only}" if only else ""
+    words = ("Adjudicate", one_line(study.name, 40), alone, f"{still:,} to settle", f"{done:,} settled", person)
     return "   ".join(filter(None, (*words, one_line(study.title, 60))))

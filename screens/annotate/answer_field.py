@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -70,10 +71,16 @@ items.
         self.first_key_at: str | None = None
         self.begun = False
         """Whether anything was typed since it opened."""
+        self.presets: Sequence[str] = ()
+        """What a digit writes, the first by 1, as long as nothing else is written here."""
         self.display = False
 
-    def open(self, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
-        """Takes the keys, after what was typed there before; where that is `selected`, typing replaces it."""
+    def open(
+        self, title: str, words: str = "", hint: str = "", *, selected: bool = False, presets: Sequence[str] = ()
+    ) -> None:
+        """Takes the keys, after what was typed there before; where that is `selected`, typing replaces it, and a digit
+        writes one of the `presets`."""
+        self.presets = presets
         self.border_title = title
         self.placeholder = hint
         self.text = words
@@ -99,9 +106,28 @@ items.
             event.prevent_default()
             self.post_message(self.Left(out))
             return
+        if (preset := self._preset(event)) is not None:
+            event.stop()
+            event.prevent_default()
+            self.write(preset)
+            return
         if event.is_printable and not self.begun:
             self.begin(None if composed(event.character) else self._clock.now())
         await super()._on_key(event)
+
+    def _preset(self, event: events.Key) -> str | None:
+        """What a digit writes here; None where it is a digit like any other character."""
+        character = event.character or ""
+        number = unicodedata.decimal(character, -1) if len(character) == 1 else -1
+        untouched = not self.text.strip() or self.text in self.presets or self.selected_text == self.text
+        return self.presets[number - 1] if untouched and 1 <= number <= len(self.presets) else None
+
+    def write(self, words: str) -> None:
+        """Writes these words in the place of what stands there."""
+        if not self.begun:
+            self.begin(self._clock.now())
+        self.text = words
+        self.move_cursor(self.document.end)
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()

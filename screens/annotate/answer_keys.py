@@ -9,14 +9,15 @@ from typing import Any, Literal
 
 from lab.core.rating_sheet import FieldReference
 from lab.studies import scale_entry
-from lab.studies.sheet_items import AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
+from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
 
 Says = Callable[..., str]
 """A word that every sheet says, in its language: its key, and what it is about."""
 _ONE_DIGIT = 9
 
-Does = Literal["menu", "type", "wait", "shown", "on"] | tuple[Literal["give", "wrong"], Any]
-"""What a key comes to: the other answers, a line to type in, more keys, the step shown, going on, an answer, a word."""
+Does = Literal["menu", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
+"""What a key comes to: the other answers, a line to type in, more keys, the step shown, going on, an answer, an option
+that is chosen or left out again, a word."""
 
 
 def ascii_digit(character: str | None) -> int | None:
@@ -60,7 +61,7 @@ class KeyedItem:
             return "wait" if self._goes_on(item) else self._given(item, choices)
         if digit == "0":
             return "menu"
-        if way == "choice":
+        if way in ("choice", "many"):
             self.digits = digit
             return self._given(item, choices)
         return "type"
@@ -80,7 +81,9 @@ class KeyedItem:
                 return "wrong", f"{typed} is not on this scale."
             return "give", value
         choice = next((one for one in choices if one.key == typed.zfill(digits_of(item))), None)
-        return ("give", choice.value) if choice is not None else ("wrong", f"There is no answer {typed} here.")
+        if choice is None:
+            return "wrong", f"There is no answer {typed} here."
+        return ("turn" if way_of(item) == "many" and choice.value is not NOT_SEEN else "give"), choice.value
 
     def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
         """Enter on this item."""
@@ -93,7 +96,7 @@ class KeyedItem:
                 return "type"
             case "step":
                 return "shown"
-            case "choice" | "scale" if not item.field.required:
+            case "choice" | "many" | "scale" if not item.field.required:
                 return "on"
         return "menu"
 
@@ -104,6 +107,8 @@ class KeyedItem:
         match way_of(item):
             case "scale":
                 return f"{self.digits}_\n{scale_words(item, says)}"
+            case "many":
+                return f"{self.digits}_\n{many_words(item, says)}" if self.digits else many_words(item, says)
             case "choice" if self.digits:
                 return f"{self.digits}_"
             case "step":
@@ -134,9 +139,18 @@ class KeyedItem:
                 return "{answer.next}: the step shown. {answer.other}: other answers."
             case "step":
                 return "{answer.next}: type the step. {answer.other}: other answers."
-            case "choice" | "scale" if not item.field.required:
+            case "choice" | "many" | "scale" if not item.field.required:
                 return "{answer.next}: leave it open. {answer.other}: other answers."
+            case "many":
+                return "Digits choose. {answer.other}: other answers."
         return "A digit answers. {answer.other}: other answers."
+
+
+def many_words(item: SheetItem, says: Says) -> str:
+    """That several options may be chosen, and how many."""
+    least, most = item.field.least, item.field.most
+    bounds = (says("_at_least", f"{least:g}") if least else "") + (says("_at_most", f"{most:g}") if most else "")
+    return says("_many") + bounds
 
 
 def scale_words(item: SheetItem, says: Says) -> str:

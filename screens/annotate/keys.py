@@ -40,6 +40,7 @@ SHEET_KEYS: list[BindingType] = [
     Binding("m", "other", "Other", id="answer.other", tooltip="Other answers: skip, cannot judge, note, flags ..."),
     Binding("e", "evidence", "Seen here", id="answer.evidence", tooltip="The answer rests on the step shown"),
     Binding("z", "undo", "Undo", id="answer.undo", tooltip="Take the last answer back; again for the one before"),
+    Binding("a", "accept", "Accept", id="answer.accept", tooltip="The model's answer that is shown is yours, too"),
     Binding("s", "missing('skipped')", "Skip", show=False, id="answer.skip", group=ANSWER, tooltip="Skip this item"),
     Binding("c", "missing('cannot_judge')", "Cannot judge", show=False, id="answer.cannot_judge", group=ANSWER,
             tooltip="What is shown does not tell"),

@@ -171,6 +171,7 @@ class AnswerOptions(Widget):
         self.flags: Sequence[AnswerChoice] = ()
         self.standing: Collection[str] = ()
         self.says = ""
+        self.many = False
 
     def show(
         self,
@@ -178,11 +179,15 @@ class AnswerOptions(Widget):
         flags: Sequence[AnswerChoice] = (),
         standing: Collection[str] = (),
         says: str = "",
+        *,
+        many: bool = False,
     ) -> None:
-        """Shows these, the keys of those that stand marked; where there are none, how the item is answered."""
-        if (choices, flags, standing, says) == (self.choices, self.flags, self.standing, self.says):
+        """Shows these, the keys of those that stand marked; where there are none, how the item is answered. Of `many`
+        several may stand."""
+        shown = (self.choices, self.flags, self.standing, self.says, self.many)
+        if (choices, flags, standing, says, many) == shown:
             return
-        self.choices, self.flags, self.standing, self.says = choices, flags, standing, says
+        self.choices, self.flags, self.standing, self.says, self.many = choices, flags, standing, says, many
         before, width = self.size.height, self.size.width
         self.refresh(layout=not width or self.rows(width) != before)
 
@@ -200,7 +205,7 @@ class AnswerOptions(Widget):
     def _lines(self, width: int) -> list[list[Content]]:
         """Rows of cells: options side by side where all fit, else one below the other; flags in rows of their own."""
         lines: list[list[Content]] = []
-        for choices, signs in ((self.choices, "○●"), (self.flags, "☐☑")):
+        for choices, signs in ((self.choices, "☐☑" if self.many else "○●"), (self.flags, "☐☑")):
             cells = [self._cell(choice, signs) for choice in choices]
             wide = sum(cell.cell_length for cell in cells) + self._GAP * (len(cells) - 1)
             lines += [cells] if cells and wide <= width else [[cell] for cell in cells]

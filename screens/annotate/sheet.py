@@ -9,9 +9,11 @@ from textual import events, on
 
 from lab.core.label import Missing
 from lab.core.rating_sheet import FieldReference
+from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
 from screens.annotate.answering import AnswerEditor
+from screens.annotate.chosen_options import chosen_in, not_enough, turn, waits
 from screens.annotate.clashes import entries_of
 from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.other_answers import always, others_of, sures
@@ -57,12 +59,12 @@ class SheetPane(SheetView):
         if digit is not None:
             event.stop()
             self.action_digit(digit, composed=True)
-        elif event.character and self.item is not None and self.keying.way(self.item) == "choice":
+        elif event.character and self.item is not None and self.keying.way(self.item) in ("choice", "many"):
             choices = [one for one in self.way.choices(self.item) if one.letter and one.letter == event.character]
             if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
-                self.answering.give(choices[0].value)
+                self._choose(self.item, choices[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done on this line; nothing while something is typed."""
@@ -76,10 +78,12 @@ class SheetPane(SheetView):
                 return item is not None
             case "cite":
                 return item is not None and bool(self.entry.guide.strip())
+            case "accept":
+                return self.prelabel is not None
             case "evidence" | "region" | "to_evidence":
                 return item is not None and bool(self.place) and self._beside
             case "type":
-                return item is not None and self.keying.way(item) != "choice"
+                return item is not None and self.keying.way(item) not in ("choice", "many")
             case "full":
                 return item is not None and item.field.kind == "interval" and item.field.most is not None
             case "drop":
@@ -98,7 +102,7 @@ class SheetPane(SheetView):
         if flag is not None and not self.keying.digits:
             self.answering.raise_flag(flag)
             return
-        if self.clash and self.keying.way(item) != "choice":
+        if self.clash and self.keying.way(item) not in ("choice", "many"):
             self.action_other()
             return
         match self.keying.take(item, self.way.choices(item), str(digit)):
@@ -110,6 +114,8 @@ class SheetPane(SheetView):
                 self._typed_so_far(self.keying.digits)
             case ("give", value):
                 self.keying.follows = self.answering.give(value) and self.item is not None
+            case ("turn", value):
+                self._turn_option(item, value)
             case ("wrong", str(words)):
                 self._refused(words)
 
@@ -119,6 +125,9 @@ class SheetPane(SheetView):
         if item is None:
             self.answering.hand_in()
             return
+        if waits(self.drafts, item) and not self.keying.digits:
+            self._give_chosen(item)
+            return
         if self.clash and not self.keying.digits:
             self.action_other()
             return
@@ -126,6 +135,8 @@ class SheetPane(SheetView):
         match self.keying.enter(item, self.way.choices(item), answered):
             case ("give", value):
                 self.answering.give(value)
+            case ("turn", value):
+                self._turn_option(item, value)
             case ("wrong", str(words)):
                 self._refused(words)
             case "menu" if self.keying.follows:
@@ -140,6 +151,30 @@ class SheetPane(SheetView):
                 self._give_shown()
             case _:
                 self.go_on(item.spot)
+
+    # -- many options ----------------------------------------------------------------------------------------
+
+    def _choose(self, item: SheetItem, choice: AnswerChoice) -> None:
+        """An option is the answer, or one of several of which it is made."""
+        if self.keying.way(item) == "many" and choice.value is not NOT_SEEN:
+            self._turn_option(item, choice.value)
+        else:
+            self.answering.give(choice.value)
+
+    def _turn_option(self, item: SheetItem, option: object) -> None:
+        """Chooses an option of several, or leaves it out again; Enter gives what is chosen."""
+        turn(self.drafts, item, self.sheet.value(item.spot), option)
+        self.say("")
+        self.keep_soon()
+        self.post_message(self.Turned())
+
+    def _give_chosen(self, item: SheetItem) -> None:
+        """What is chosen of several options is the answer."""
+        chosen = chosen_in(self.drafts, item, self.sheet.value(item.spot))
+        if why := not_enough(item, chosen):
+            self._refused(why)
+            return
+        self.answering.give(chosen)
 
     def _refused(self, words: str) -> None:
         """What was typed is no answer: it is gone, and what the keys do now is said anew."""
@@ -220,6 +255,12 @@ class SheetPane(SheetView):
         """No answer, for a reason."""
         self.keying.touch(self.clock.now())
         self.answering.give(missing=reason)
+
+    def action_accept(self) -> None:
+        """What the judge says that is shown here is this rater's answer, too."""
+        if self.prelabel is not None:
+            self.keying.touch(self.clock.now())
+            self.keying.follows = self.answering.give(self.prelabel.value) and self.item is not None
 
     def action_full(self) -> None:
         """The top of a scale."""
@@ -321,7 +362,7 @@ class SheetPane(SheetView):
         self.keying.touch(self.clock.now())
         for choice in self.way.choices(item):
             if choice.key == message.key:
-                self.answering.give(choice.value)
+                self._choose(item, choice)
                 return
         for flag in self.way.flags(item):
             if flag.key == message.key:

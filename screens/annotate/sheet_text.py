@@ -30,6 +30,8 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
         case "nominal" | "ordinal" | "flag":
             words = [choice.says for choice in way.choices(item) if choice.value == value]
             return words[0] if words else one_line(str(value), 40)
+        case "many" if isinstance(value, list | tuple):
+            return set_words_of(way, item, value)
         case "step":
             return way.sheet("_step", value)
         case "interval":
@@ -37,6 +39,12 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
         case "box":
             return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return one_line(str(value), 60)
+
+
+def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
+    """A set of options by their words, in their order; of none of them that."""
+    words = {choice.value: choice.says for choice in way.choices(item)}
+    return "; ".join(words.get(one, one_line(str(one), 40)) for one in value) or way.sheet("_none")
 
 
 def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:

@@ -24,12 +24,13 @@ from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits
 from lab.studies.sheet_wording import Wording
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import KeyedItem
+from screens.annotate.chosen_options import chosen_in, keys_of_set, not_enough, waiting_words, waits
 from screens.annotate.clashes import clash_words
 from screens.annotate.keys import SHEET_KEYS, paging_key
 from screens.annotate.menu import Menu
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
-from screens.annotate.sheet_text import clash_at, item_words
+from screens.annotate.sheet_text import clash_at, item_words, value_words
 from screens.key_names import with_keys
 from screens.theme import ERROR
 from screens.widgets.lines import LineList
@@ -145,6 +146,14 @@ class SheetView(Vertical):
     def clash(self) -> list[Label]:
         """The answers that clash at the current item."""
         return clash_at(self.sheet, self.item) if self.item is not None else []
+
+    @property
+    def prelabel(self) -> Label | None:
+        """A judge's answer at the current item that is shown before this rater's; None where none is, or no longer."""
+        item = self.item
+        if item is None or self.sheet.committed or item.spot in self.sheet.clashes:
+            return None
+        return self.rating.prelabels.get(item.spot) if self.sheet.head(item.spot) is None else None
 
     @property
     def way(self) -> Wording:
@@ -330,17 +339,26 @@ class SheetView(Vertical):
         two = clash_words(self.way, self.sheet, item)
         self.ask.say(Content.assemble(item_words(self.way, self.sheet, item, self.drafts), two))
         head = self.sheet.head(item.spot)
-        choices = self.way.choices(item) if self.keying.way(item) == "choice" else []
+        many = self.keying.way(item) == "many"
+        choices = self.way.choices(item) if many or self.keying.way(item) == "choice" else []
         stand = [one.value for one in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
         if head is not None and head.reason_missing == "cannot_judge":
             stand.append(NOT_SEEN)
         standing = {one.key for one in choices if one.value in stand}
+        if many:
+            standing |= keys_of_set(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
         flags = self.way.flags(item)
         raised = {one.key for one in flags if self.sheet.value(FieldReference(item.spot.target, one.value))}
         how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
+        if not self.keying.digits and waits(self.drafts, item):
+            how = waiting_words(self.way, chosen_in(self.drafts, item, None))
+        if (shown := self.prelabel) is not None:
+            words = self.way.sheet("_prelabel", value_words(self.way, item, shown.value))
+            keys = with_keys(self, f"{{answer.accept}}: {self.way.sheet('_accept')}")
+            how = "\n".join(filter(None, (words, keys, how)))
         if flags and head is None:
             how = f"{how} {self.way.sheet('_flag_first')}".strip()
-        self.options.show(choices, flags, standing | raised, how)
+        self.options.show(choices, flags, standing | raised, how, many=many)
         self.take_room()
 
     def pending(self) -> list[Evidence]:
@@ -441,6 +459,8 @@ class SheetView(Vertical):
             return "{answer.next} hands in" + ("; there is no going back." if self.way.protocol.forward else ".")
         if self.clash and not self.keying.digits:
             return "{answer.next}: settle which answer stands."
+        if not self.keying.digits and waits(self.drafts, item):
+            return not_enough(item, chosen_in(self.drafts, item, None)) or "{answer.next}: this is the answer."
         return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
 
     def turned(self) -> None:

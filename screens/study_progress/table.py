@@ -41,7 +41,9 @@ def rows_of(progress: StudyProgress) -> list[ProgressRow]:
     ]  # fmt: skip
     for one in progress.judges:
         cells = progress_words.judge_cells(one)
-        rows.append(ProgressRow(cells, "judge", one.judge, progress_words.judge_words(one)))
+        intervals = [progress_words.interval_words(its) for its in progress.intervals if its.judge == one.judge]
+        words = "   ".join([progress_words.judge_words(one), *intervals])
+        rows.append(ProgressRow(cells, "judge", one.judge, words))
     cells = progress_words.total_cells(progress)
     return [*rows, ProgressRow(cells, "all", "", progress_words.total_words(progress))]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from annotators.protocol import load_protocol
+from annotators.protocol import load_protocol, untranslated
 from annotators.protocols import protocol
 from lab.core.errors import LabError
 
@@ -16,6 +17,9 @@ CHOICE: dict[str, Any] = {"id": "a", "ask": "A?", "kind": "nominal", "options": 
 FLAG: dict[str, Any] = {"id": "f", "ask": "F?", "kind": "flag"}
 SCALE: dict[str, Any] = {"id": "s", "ask": "S?", "kind": "interval", "least": 0, "most": 1, "step": 0.25}
 TEXT: dict[str, Any] = {"id": "t", "ask": "T?", "kind": "text"}
+
+
+MANY: dict[str, Any] = {**CHOICE, "id": "m", "kind": "many", "options": [{"id": "x"}, {"id": "y"}, {"id": "z"}]}
 
 
 def fields(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -49,7 +53,27 @@ def test_a_file_of_ones_own_is_a_protocol(tmp_path: Path) -> None:
     assert one.guided("pt-BR") == "Faça."
 
 
+def test_a_field_of_many_options_is_a_field(tmp_path: Path) -> None:
+    value = fields(
+        MANY, {**MANY, "id": "n", "least": 1, "most": 2}, {**TEXT, "show_if": "m=x,none"}, {**FLAG, "show_if": "n=z"},
+    )  # fmt: skip
+    one = protocol(str(write(tmp_path, value)))
+    assert [option.key for option in one.fields[0].options] == ["1", "2", "3"]
+    assert (one.fields[1].least, one.fields[1].most) == (1, 2)
+
+
 WRONG: list[tuple[Any, str]] = [
+    (fields({**MANY, "options": []}), "field fields.m.options: a choice is between two or more"),
+    (fields({**MANY, "options": []}, targets="branches"), "field fields.m.options: a choice is between two or more"),
+    (fields({**MANY, "options": [{"id": "x"}, {"id": "none"}]}), "field fields.m.options: 'none' is how no option"),
+    (fields({**MANY, "most": 4}), "field fields.m: least and most are numbers of its 3 options, and 4 is not"),
+    (fields({**MANY, "least": 0.5}), "field fields.m: least and most are numbers of its 3 options, and 0.5 is not"),
+    (fields({**MANY, "least": 3, "most": 2}), "field fields.m: least is above most"),
+    (fields({**MANY, "most": 0}), "field fields.m: least is above most, or most is 0"),
+    (fields({**MANY, "step": 1}), "field fields.m: least, most and step belong to intervals"),
+    (fields(CHOICE, {**MANY, "after": "a"}), "field fields.m: a field of kind many has no sides or precedence"),
+    (fields(MANY, {**CHOICE, "after": "m"}), "field fields.a.after: 'm' is of kind many, which has no order"),
+    (fields(MANY, {**TEXT, "show_if": "m=w"}), "field fields.t.show_if: 'w' is none of x, y, z, none"),
     ("- a list", "holds no mapping of fields"),
     ("a: [", "is not YAML"),
     (fields(CHOICE, id="My Own"), "field id: 'My Own' is not small letters and digits, joined by - or _"),
@@ -150,3 +174,30 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, value: Any, sente
 def test_decisions_alone_have_their_own_options(tmp_path: Path) -> None:
     bare = {"id": "taken", "ask": "Which?", "kind": "nominal"}
     assert load_protocol(write(tmp_path, fields(bare, targets="branches"))).fields[0].options == ()
+
+
+def test_the_guides_example_of_many_options_is_a_protocol(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "annotators.md").read_text("utf-8")
+    [text] = re.findall(r"^```yaml\n(title: What went wrong.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    one = protocol(str(write(tmp_path, text)))
+    assert (one.fields[0].kind, one.fields[0].most) == ("many", 3)
+    assert one.fields[1].asked_where(["clarify", "stuck"])
+    assert one.reason_words("zh")["slip"] == "一名标注者的疏忽"
+    assert one.reason_words("en")["unseen"] == "It happens on a screen that one rater passed by"
+    assert untranslated(one, "zh")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "sentence"),
+    [
+        ([{"id": "a b"}], "field reasons: the id 'a b' is not letters and digits"),
+        ([{"id": "a"}, {"id": "a"}], "field reasons: 'a' is there twice"),
+        ([{"id": "a", "says": "x"}, {"id": "b", "says": "x"}], "field reasons: 'x' is there twice"),
+        ([{"id": "a", "says": "x\ny"}], "field reasons.a.says: is not one line of words"),
+        ([{"id": f"r{at}"} for at in range(10)], "field reasons: there are 10; 9 have a digit each"),
+    ],
+)
+def test_wrong_reasons_are_refused(tmp_path: Path, reasons: list[dict[str, str]], sentence: str) -> None:
+    with pytest.raises(LabError) as told:
+        load_protocol(write(tmp_path, fields(CHOICE, reasons=reasons)))
+    assert told.value.message.startswith(sentence)

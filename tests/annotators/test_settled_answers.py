@@ -20,7 +20,9 @@ from lab.core.study import Gold, Target, Unit
 from lab.core.task import Actor
 from tests.studies import label, study, unit
 
-NODES, UNITS, WAYS, SUCCESS = map(protocol, ("tdg", "information-units", "decision-points", "success"))
+NODES, UNITS, WAYS, SUCCESS, RUBRIC = map(
+    protocol, ("tdg", "information-units", "decision-points", "success", "rubric")
+)
 OPEN_PAY = unit(targets=(Target("open", "Open"), Target("pay", "Pay")))
 
 
@@ -69,6 +71,19 @@ def test_a_step_that_nobody_told_is_as_late_as_the_latest() -> None:
         "pay": 8,
     }
     assert marks(NODES, OPEN_PAY, rows(NODES, "R1", {"open": "completed"})).nodes == {"open": 1}
+
+
+def test_a_rubric_settles_the_weighted_mean_of_its_criteria_for_the_hybrid_score() -> None:
+    about = unit(targets=(Target("same", "The same?", weight=3), Target("asked", "Asked?")))
+    one = rows(RUBRIC, "R1", {"same": 1, "asked": 0.5}, about, "score")
+    two = rows(RUBRIC, "R2", {"same": 0.5, "asked": "?"}, about, "score")
+    assert marks(RUBRIC, about, one).marks == {"llm": pytest.approx((3 * 1 + 0.5) / 4)}
+    assert marks(RUBRIC, about, one, two).marks == {"llm": pytest.approx((3 * 0.75 + 0.5) / 4)}
+    assert marks(RUBRIC, about, two) is None, "a criterion that nobody rated leaves the run unscored"
+    what = Settlement("asked", "score", "adjudicator", 1.0, reason="she was")
+    decided = {("u1", FieldReference("asked", "score")): SignedSettlement("u1", what, Actor("human", "A1"), "")}
+    found = settled(study([about], RUBRIC), [about], [*one, *two], decided)
+    assert found[0][1].marks == {"llm": pytest.approx((3 * 0.75 + 1) / 4)}
 
 
 @given(st.lists(st.sampled_from(["completed", "not_completed", "?"]), min_size=1, max_size=7))

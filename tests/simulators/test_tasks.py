@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from annotators.papers.pspa.tdg import first_path
 from lab.core import task_checks as checks
 from lab.core.codec import encode
 from lab.core.step import Action, Decision, Proposed
@@ -46,6 +47,15 @@ def test_there_are_eight_of_each_kind_and_some_end_in_silence_or_refusal() -> No
     assert len(refused) >= 2
     assert {task.persona for task in tasks} == set(PERSONAS)
     assert len(PERSONAS) >= 4
+
+
+@pytest.mark.parametrize("name", [name for name in TASKS if task_named(name).kind == "personalized"])
+def test_the_weight_of_rules_is_the_share_of_what_does_not_depend_on_the_person(name: str) -> None:
+    task = task_named(name)
+    path = first_path(task.tdg)
+    flexible = sum(node.kind == "flexible" for node in task.tdg.walk() if node.id in path)
+    assert task.rubric.criteria
+    assert task.rule_weight == pytest.approx(1 - flexible / len(path), abs=0.026), "rounded to a twentieth"
 
 
 @pytest.mark.parametrize("name", TASKS)

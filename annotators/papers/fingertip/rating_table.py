@@ -91,6 +91,8 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
                 count(len(own), RATING, part=model),
             )
         )
+    judges = [(studied.columns.raters[judge].shown, _judge_rows(studied, rated, judge)) for judge in studied.judges]
+    rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
     models, episodes = len(rows), len({one.episode for one in rated})
     notes = (
         f"{models} models, {episodes} episodes; ratings 1 to 5 by each episode's owner alone, so that no agreement "
@@ -99,8 +101,25 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
         "The paper has 0.95 / 2.42, 1.21 / 3.35, 0.98 / 2.55, 1.06 / 2.72.",
         *few(episodes, "episodes"),
     )
-    head = ("Model", "Sim2", "User Rating", "Sequences")
+    if judges:
+        notes = (*notes, "A judge's column is its own mean rating of the same sequences, which no owner saw.")
+    head = ("Model", "Sim2", "User Rating", "Sequences", *(name for name, _ in judges))
     return Table("fingertip-table-13", "Sim2 and user rating", head, tuple(rows), _SOURCE, notes)
+
+
+def _judge_rows(studied: StudyData, rated: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
+    """By model a judge's mean rating of the sequences that owners rated."""
+    name = studied.columns.raters[judge].shown
+    own = {one.unit: float(one.value) for one in answers_in(studied, RATING, (judge,)) if _is_number(one.value)}
+    means: dict[str, Cell] = {}
+    for model in {one.model for one in rated}:
+        of = [one.unit for one in rated if one.model == model]
+        items = [UnitValue(unit.id, unit.clustered, own[unit.id]) for unit in of if unit.id in own]
+        why = "it rated no sequence of it"
+        means[model] = Number(
+            average(studied, items, RATING, "mean rating", most=5.0, least=1.0, part=model, between=name, why=why)
+        )
+    return means
 
 
 def _picture(rated: Sequence[RatedSequence]) -> tuple[Scatter, ...]:

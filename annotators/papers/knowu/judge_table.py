@@ -1,8 +1,9 @@
 """KnowU-Bench 4.3: how far evaluators are from experts. MAE against their mean, the scatter, and ICC of the experts.
 
 What the paper leaves open is settled so: the truth is the mean of all experts who rated a run; evaluators are those of
-the run itself (hybrid and rules alone, where its source or its checks give them) and every judge that rated here. A
-difference of two evaluators is over the runs that both scored, with both kinds of interval, because runs are few.
+the run itself (hybrid and rules alone, where its source or its checks give them), every judge that rated here, and each
+judge's hybrid: its criteria's weighted mean, weighed with the rules' score by the task's lambda (3.4). A difference of
+two evaluators is over the runs that both scored, with both kinds of interval, because runs are few.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.estimates import counted, with_interval
-from annotators.agreement.fields import numbers_of
+from annotators.agreement.fields import derived_numbers, numbers_of
 from annotators.agreement.intervals import difference
 from annotators.agreement.numbers import alpha_numbers, icc, mae, mean
 from annotators.agreement.ratings import Floats, MissingAnswers, NumericRatings
@@ -27,6 +28,7 @@ from annotators.papers.knowu.runs import hybrid_of, rule_of
 from annotators.papers.metrics import DEFAULTS
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement, How
+from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
 
 WHOLE, EACH = "task_score", "score"
@@ -74,9 +76,9 @@ def evaluators(studied: StudyData, experts: NumericRatings) -> list[Evaluator]:
                 scores[name][unit] = value
     for judge in studied.judges:
         own = numbers_of(studied, WHOLE, (judge,))
-        scores[studied.columns.raters[judge].id] = {
-            place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)
-        }
+        name = studied.columns.raters[judge].id
+        scores[name] = {place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)}
+        scores[_hybrid_name(name)] = _hybrid_by(studied, cases, judge)
     rows = []
     for name, by_unit in scores.items():
         missing = _unscored(studied, experts, name, by_unit)
@@ -85,6 +87,22 @@ def evaluators(studied: StudyData, experts: NumericRatings) -> list[Evaluator]:
             values = np.column_stack((truth, own_column))
             rows.append(Evaluator(name, experts._replace(values=values, raters=(_EXPERTS, name), missing=missing)))
     return rows
+
+
+def _hybrid_name(judge: str) -> str:
+    return f"hybrid, judged by {judge}"
+
+
+def _hybrid_by(studied: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
+    """By unit the hybrid score of its run with a judge's rating of the rubric, where rules and lambda are there."""
+    rubric = derived_numbers(studied, "score", (judge,))
+    scores: dict[str, float] = {}
+    for place, score in zip(rubric.places, rubric.values[:, 0].tolist(), strict=True):
+        case = cases.get(place.unit)
+        if case is not None and score == score:
+            value = hybrid_of(case._replace(marks={**case.marks, "llm": score}), DEFAULTS).value
+            scores |= {place.unit: value} if value is not None else {}
+    return scores
 
 
 def _unscored(studied: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:

@@ -66,12 +66,13 @@ DEFINITIONS: Mapping[str, str] = {
     ),
     "Hybrid score": (
         "S_i = lambda x S_rule + (1 - lambda) x S_llm as a mean over runs that have what it takes (3.4). Lambda is the "
-        "task's trait `lambda`, else --lambda; S_rule is the verdict `rule`, else the run's own score where rules were "
-        "checked; S_llm is the settled mark `llm`, else the verdict of that name. Where lambda is 1 "
-        "the task is fully programmatic, and S_rule is binary: 1 where the rules come to more than 0.99, else 0; so is "
-        "S_i of general and proactive runs whose rules were checked, with no lambda and no judge, wherever S_i counts "
-        "here; a personalized task's rules give a share, which waits for its judge. The paper gives each "
-        "task's lambda in words only, and runs of its benchmark bring but the finished S_i."
+        "task's trait `lambda`, else its rule_weight, else --lambda; S_rule is the verdict `rule`, else the run's own "
+        "score where rules were checked; S_llm is the settled mark `llm`, as a study of rubrics gives it (--study: the "
+        "weighted mean of the criteria, people's or with --rater a judge's), else the verdict of that name. Where "
+        "lambda is 1 the task is fully programmatic, and S_rule is binary: 1 where the rules come to more than 0.99, "
+        "else 0; so is S_i of general and proactive runs whose rules were checked, with no lambda and no judge, "
+        "wherever S_i counts here; a personalized task's rules give a share, which waits for its judge. The paper "
+        "gives each task's lambda in words only, and runs of its benchmark bring but the finished S_i."
     ),
     "UIQ": (
         "User interaction quality, MobileWorld's own: success / questions, summed over runs of tasks that need to ask "

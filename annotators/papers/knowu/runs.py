@@ -99,9 +99,10 @@ def split_of_case(case: MeasuredRun) -> Split:
 
 
 def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
-    """The hybrid score (3.4). lambda is the task's trait `lambda`, else the term `rule_weight`.
+    """The hybrid score (3.4). lambda is the task's trait `lambda`, else its `rule_weight`, else the term of that name.
 
-    S_llm is the settled mark `llm`, else the verdict `llm`. Where lambda is 1 or 0 the other score is not needed.
+    S_llm is the settled mark `llm` (what raters make of the rubric), else the verdict `llm`. Where lambda is 1 or 0 the
+    other score is not needed.
     """
     weight = weight_of(case, terms)
     if weight is None:
@@ -118,8 +119,9 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
 
 
 def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
-    """The task's lambda: its trait, else the common one; None where neither is told."""
+    """The task's lambda: its trait, else its field, else the common one; None where none is told."""
     weight = _number(case.task.traits.get("lambda"))
+    weight = case.task.rule_weight if weight is None else weight
     return terms.rule_weight if weight is None else weight
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
 from annotators.agreement.fields import against, ratings_of, truth_of
@@ -16,6 +18,7 @@ from annotators.papers.answer_subsets import of_units
 from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, configurations
 from annotators.papers.memgui.attempts import apps_of
+from annotators.papers.memgui.stage_table import stage_table
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
 from lab.core.agreement import Agreement
@@ -28,6 +31,8 @@ _LONG = 10.0
 _WHATS: tuple[tuple[Judged, str], ...] = (
     ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
 )  # fmt: skip
+_CONFIGURED = 160
+"""The most characters of models and stages."""
 _LINE = 40
 """The most characters of an evaluator's configuration that a table shows."""
 _NINE = (
@@ -35,6 +40,14 @@ _NINE = (
     "cross-app runs for its best configuration (Table 9)."
 )
 _TEN = "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+
+
+class _Configured(msgspec.Struct):
+    """What of a judge's configuration tables tell."""
+
+    model: str
+    method: str
+    stages: dict[str, str] = {}
 
 
 def sections(studied: StudyData) -> list[Section]:
@@ -154,6 +167,8 @@ def _evaluators(studied: StudyData, people: Ratings, cases: Mapping[str, Measure
     tables = [_noted(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
     if by_agent:
         tables.append(_noted(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
+    stages = stage_table(studied, OUTCOME)
+    tables += [stages] if stages is not None else []
     return Section(title, tables=tuple(tables))
 
 
@@ -199,13 +214,25 @@ def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cel
 
 
 def _configuration(studied: StudyData, judge: int) -> str:
-    """The first line of what an evaluator was asked with, and the beginning of its hash; `-` where it told none."""
+    """Which model was asked how, and at which stage another one; else the first line of what an evaluator was asked
+    with. Then the beginning of its hash; `-` where it told nothing."""
     configured = configurations(studied, judge)
     if not configured:
         return "-"
     sha, text = next(iter(configured.items()))
     line = " ".join(text.strip().split("\n", 1)[0].split())
-    return f"{line if len(line) <= _LINE else line[: _LINE - 1] + '…'} ({sha[:8]})"
+    words = _models(text) or (line if len(line) <= _LINE else line[: _LINE - 1] + "…")
+    return f"{words} ({sha[:8]})"
+
+
+def _models(config: str) -> str:
+    """The method and the models of a configuration that `hitlab judge` wrote; empty where it is another one."""
+    try:
+        told = msgspec.json.decode(config, type=_Configured)
+    except msgspec.MsgspecError:
+        return ""
+    stages = [f"{stage}: {model}" for stage, model in told.stages.items()]
+    return f"{told.method}: {told.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
 
 
 def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:

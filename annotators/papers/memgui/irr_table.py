@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,33 +12,19 @@ from annotators.agreement.derivations import NOTHING_FOLLOWS
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.numbers import alpha_numbers, icc
 from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
-from annotators.derived import information_units
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, average, bars, coefficient, count, few
-from annotators.papers.field_answers import answers_in, asked_units, cases_of, outcomes, run_of
-from annotators.papers.memgui.irr import rate
+from annotators.papers.field_answers import answers_in, cases_of, outcomes
+from annotators.papers.memgui.irr_judge_table import judge_sections
+from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
 from lab.core.design import Revision, Subject, subject_of
-from lab.core.measured_run import MeasuredRun, UnitMark
+from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
-from lab.core.study import Unit
 
-USE = "use"
-IRR = "IRR"
-CaseType = Literal["success", "explicit", "implicit", "early"]
-TYPES: tuple[CaseType, ...] = ("success", "explicit", "implicit", "early")
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
-
-
-class RunIrr(NamedTuple):
-    """What one rater's marks of one run come to: a rate from 0 to 1, and by which of the four rules."""
-
-    unit: Unit
-    rater: int
-    irr: float
-    type: CaseType
 
 
 def sections(studied: StudyData) -> list[Section]:
@@ -54,38 +39,8 @@ def sections(studied: StudyData) -> list[Section]:
     first = Section("Information retention", _left(left), (by_agent,), bars(by_agent, "IRR"))
     second = Section("Agreement on information retention", tables=(_agreement(studied, marks, rated),))
     third = _lists(studied, cases)
-    return [first, second, *((third,) if third else ())]
-
-
-def rated_of(studied: StudyData, done: Mapping[str, bool | None]) -> tuple[list[RunIrr], dict[str, int]]:
-    """Each person's rate of each run; and how many have none, by reason."""
-    marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
-    for one in answers_in(studied, USE):
-        of = marks.setdefault((one.unit, one.rater), {})
-        if one.value in ("correct", "wrong", "missing"):
-            of[one.target] = one.value
-    units = {unit.id: unit for unit in asked_units(studied)}
-    rates: list[RunIrr] = []
-    left: dict[str, int] = {}
-    for (id, rater), own in sorted(marks.items()):
-        unit = units[id]
-        known = done.get(run_of(unit))
-        irr = 1.0 if known else rate(information_units(unit), own).value
-        why = "whose outcome nothing tells" if known is None else "with a piece that has no mark" if irr is None else ""
-        if why or irr is None:
-            left[why] = left.get(why, 0) + 1
-        else:
-            rates.append(RunIrr(unit, rater, irr, _type(unit, own, known is True)))
-    return rates, left
-
-
-def _type(unit: Unit, marks: Mapping[str, UnitMark], done: bool) -> CaseType:
-    """Which of Prompt 8's four rules a run falls under: a property of the task, its outcome, and what was reached."""
-    if done:
-        return "success"
-    if set(marks.values()) <= {"missing"}:
-        return "early"
-    return "implicit" if any(not one.explicit for one in information_units(unit)) else "explicit"
+    judges = judge_sections(studied, marks, rated, done)
+    return [first, second, *judges, *((third,) if third else ())]
 
 
 def _left(left: Mapping[str, int]) -> tuple[str, ...]:

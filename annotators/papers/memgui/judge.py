@@ -7,7 +7,7 @@ Source: MemGUI-Bench 4.2, A.11; the prompts are this project's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotators.judging.picture_sheet import picture_sheet
@@ -15,12 +15,12 @@ from annotators.judging.prompt_files import filled, version_of
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
-    JudgedStep,
     JudgeQuestion,
     JudgeView,
     Judging,
     UnusableJudgement,
 )
+from annotators.papers.memgui.step_descriptions import MOST_WORDS, actions_of, descriptions, last_screens, task_words
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.run_records import Blob
@@ -29,12 +29,8 @@ from lab.llm.json_in_text import objects_in
 
 _PACKAGE = "annotators.papers.memgui"
 _PROMPTS = ("judge-rules.md", "judge-triage.md", "judge-description.md", "judge-semantic.md", "judge-visual.md")
-LAST = 3
-"""Screens at a run's end that stages 1 and 2 see."""
 _MOST_ASKED = 12
 """Screens that stage 2 may ask for."""
-_MOST_WORDS = 1_200
-"""Characters of a screen's own words that go with a step where its picture cannot be seen."""
 _NOTE = 1_900
 
 
@@ -50,6 +46,7 @@ class MemguiJudge:
     """Says of a run whether it succeeded, and at which stage that was decided."""
 
     name = "memgui"
+    stages = ("triage", "description", "semantic", "visual")
 
     @property
     def version(self) -> str:
@@ -61,13 +58,13 @@ class MemguiJudge:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        told = _task_sections(run)
-        last = _last_screens(run)
+        told = task_words(run)
+        last = last_screens(run)
         asked = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
-        outcome: JudgedOutcome = yield _verdict("triage", rules, [told, _actions(run), last, asked], ("success",))
+        outcome: JudgedOutcome = yield _verdict("triage", rules, [told, actions_of(run), last, asked], ("success",))
         if outcome.decision == "success":
             return _places(run, 1, outcome)
-        described = yield from _descriptions(run)
+        described = yield from descriptions(run)
         semantic = [told, described, last, filled(_PACKAGE, "judge-semantic.md")]
         outcome = yield _verdict("semantic", rules, semantic, ("success", "failure"), steps=len(run.steps))
         if outcome.decision != "uncertain":
@@ -86,37 +83,6 @@ def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPl
     return [JudgedPlace("", "outcome", outcome.decision, step=step or None, note=note)]
 
 
-# -- what is told ----------------------------------------------------------------------------------------------
-
-
-def _task_sections(run: JudgedRun) -> str:
-    return "\n\n".join(f"{title}\n{text}" for title, text in run.sections) or "No instruction was recorded."
-
-
-def _actions(run: JudgedRun) -> str:
-    return "The actions\n" + "\n".join(_action(step) for step in run.steps)
-
-
-def _action(step: JudgedStep) -> str:
-    line = f"{step.number}  {step.action or '(not shown)'}"
-    line += f"\n   asks the person: {step.question}" if step.question else ""
-    return line + (f"\n   the person replies: {step.reply}" if step.reply else "")
-
-
-def _last_screens(run: JudgedRun) -> str | Blob:
-    """The last three screens in one picture; without pictures their words."""
-    screens = [(f"step {step.number}", step.picture) for step in run.steps]
-    screens.append(("the end", run.last_picture))
-    shown = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
-    sheet = picture_sheet(shown)
-    if sheet is not None:
-        return sheet
-    words = [(f"step {step.number}", step.words) for step in run.steps] + [("the end", run.last_words)]
-    return "The words on the last screens\n" + "\n".join(
-        f"{title}: {text[:_MOST_WORDS] or '(none recorded)'}" for title, text in words[-LAST:]
-    )
-
-
 def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
     """The screens of steps in one picture; the words of those that have none."""
     wanted = [step for step in run.steps if step.number in steps]
@@ -124,34 +90,8 @@ def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
     sheet = picture_sheet(shown)
     if sheet is not None:
         return sheet
-    lines = [f"step {step.number}: {step.words[:_MOST_WORDS] or '(none recorded)'}" for step in wanted]
+    lines = [f"step {step.number}: {step.words[:MOST_WORDS] or '(none recorded)'}" for step in wanted]
     return "The words on the screens that you asked for\n" + "\n".join(lines or ["(none)"])
-
-
-def _descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
-    """A line for each step: what a model made of its screens; the screen's own words where it has no picture."""
-    lines = ["Each step, as a model described it"]
-    for step, after in zip(run.steps, [*run.steps[1:], None], strict=True):
-        picture = step.picture()
-        if picture is None:
-            words = step.words[:_MOST_WORDS]
-            lines.append(_action(step) + (f"\n   on the screen: {words}" if words else ""))
-            continue
-        following = after.picture() if after is not None else run.last_picture()
-        panels = picture_sheet([("before", picture), ("after", following or picture)])
-        asked = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
-        parts = (panels, asked) if panels is not None else (asked,)
-        described: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
-        lines.append(f"{_action(step)}\n   {described}")
-    return "\n".join(lines)
-
-
-def _described(text: str) -> str:
-    for found in reversed(list(objects_in(text))):
-        parts = [found.get(name) for name in ("action_description", "ui_description")]
-        if all(isinstance(part, str) for part in parts):
-            return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
-    raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')
 
 
 # -- verdicts --------------------------------------------------------------------------------------------------

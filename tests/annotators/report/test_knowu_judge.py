@@ -68,10 +68,11 @@ def rows(section: Section, id: str) -> dict[str, list[float | str | None]]:
 
 def test_the_error_of_each_evaluator_is_against_the_experts_mean(store: Store) -> None:
     found = rows(told(store), "evaluators")
-    assert list(found) == ["hybrid", "rules alone", "judge"]
+    assert list(found) == ["hybrid", "rules alone", "judge", "hybrid, judged by judge"]
     assert found["hybrid"] == [pytest.approx(0.2 / 3), pytest.approx(-0.1 / 3), "3"]
     assert found["rules alone"] == [pytest.approx(0.2), pytest.approx(0.0, abs=1e-12), "3"]
     assert found["judge"] == [pytest.approx(0.1 / 3), pytest.approx(0.0, abs=1e-12), "3"]
+    assert found["hybrid, judged by judge"] == [pytest.approx(0.1), pytest.approx(0.0, abs=1e-12), "3"]
 
 
 def test_differences_are_paired_with_both_kinds_of_interval(store: Store) -> None:
@@ -108,7 +109,7 @@ def test_the_scatter_has_a_point_for_each_evaluator_of_each_run(store: Store) ->
     (picture,) = told(store).pictures
     assert isinstance(picture, Scatter)
     points = {(one.series, one.says): (one.x, one.y) for one in picture.points}
-    assert len(points) == 9
+    assert len(points) == 12
     for at in range(3):
         mean = sum(scores[at] for scores in EXPERTS.values()) / 2
         assert points["hybrid", f"u{at}"] == pytest.approx((mean, HYBRID[at]))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotators.papers.memgui.evaluator_table import sections
 from annotators.report.provenance import labels_sha
 from lab.core.adjudication import Move, Settlement
+from lab.core.judge_call import JudgeCall
 from lab.core.study import Unit
 from lab.core.task import Task
 from store.store import Store
@@ -113,6 +115,46 @@ def test_what_a_judgement_cost_is_averaged_over_the_runs_of_which_it_is_told(tmp
     assert value(told) == pytest.approx(0.03)
     assert number(told).places == 4
     assert value(row(table(found, "memgui-table-10"), "t3a (N=3)")["Cost ($)"]) == pytest.approx(0.045)
+
+
+def test_the_stage_that_decided_is_the_last_that_was_asked_for_a_verdict(tmp_path: Path) -> None:
+
+    def call(unit: str, stage: str, judge: str = "model:g", run: int = 1, **changes: Any) -> JudgeCall:
+        told = {"model": "pro", "once": False, "prompt_tokens": 100, "completion_tokens": 10, "cost": 0.5, **changes}
+        return JudgeCall(judge, unit, run, stage, **told)
+
+    calls = [
+        call("u1", "triage"), call("u1", "description", model="flash", once=True), call("u1", "semantic"),
+        call("u1", "semantic"), call("u2", "triage"), call("u3", "triage"),
+        call("u3", "description", run=2, model="flash", once=True, cost=None), call("u3", "semantic"),
+        call("u2", "semantic", run=2), call("u9", "triage"), call("u1", "triage", "model:h"),
+    ]  # fmt: skip
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, RUNS)
+        made.all_say("outcome", SAID)
+        for unit, word in JUDGE.items():
+            made.say(unit, "model:g", {"outcome": word})
+        made.say("u1", "model:h", {"outcome": "?"})
+        studied = made.studied()
+        before = labels_sha(studied)
+        studied.further = studied.further._replace(calls=lambda: calls)
+        assert labels_sha(studied) != before, "what stages took is read, so it is told"
+        found = sections(studied)
+    sound(found)
+    rows = {cells[:2]: cells for cells in table(found, "memgui-stages").rows}
+    assert list(rows) == [
+        ("model:g", "triage"),
+        ("model:g", "description"),
+        ("model:g", "semantic"),
+        ("model:h", "triage"),
+    ]
+    triage, described, semantic, other = rows.values()
+    assert (triage[2], described[2], described[3]) == ("pro", "flash", "-")
+    assert [value(triage[3]), value(semantic[3])] == pytest.approx([1 / 3, 2 / 3])
+    assert number(other[3]).undefined, "it came to no verdict"
+    assert [value(triage[4]), value(described[4]), value(semantic[4])] == [3, 2, 3], "run 2 is asked for nothing else"
+    assert value(semantic[5]) == pytest.approx((200 + 100) / 2), "a question that was repaired is two"
+    assert value(described[7]) == 0.5
 
 
 def test_before_anything_is_handed_in_there_is_a_sentence(tmp_path: Path) -> None:

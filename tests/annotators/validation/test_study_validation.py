@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from annotators.report.judge_section import sections
@@ -22,6 +23,7 @@ from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 from lab.studies.study_data import gathered
 from store.store import Store
+from tests.annotators.validation.test_alternative_annotator import by_loops
 from tests.studies import label, study
 
 DONE = Protocol(
@@ -137,6 +139,43 @@ def test_a_good_judge_may_take_a_persons_place_and_a_coin_may_not(studied: Study
     alone = (people.high or 0.0) - (people.low or 0.0)
     assert widths[0] < 0.95 * alone
     assert widths[1] > 0.95 * alone
+
+
+@pytest.mark.parametrize("judge", ["good", "coin"])
+def test_the_alternative_annotator_test_is_that_of_plain_loops(
+    judged: tuple[Store, Study, dict[str, list[bool | None]]], studied: StudyData, judge: str
+) -> None:
+    answers = judged[2]
+    people = np.array([[float(bool(answers[name][i])) for name in ("R1", "R2", "R3")] for i in range(LABELLED)])
+    model = np.array([float(bool(answers[judge][i])) for i in range(LABELLED)])
+    found = one(studied, judge).alternative
+    assert found is not None
+    for ours, (items, share, p) in zip(found.people, by_loops(model, people, "accuracy", found.epsilon), strict=True):
+        assert (ours.items, ours.test) == (items, "t")
+        assert ours.judge_share == pytest.approx(share)
+        assert ours.p == pytest.approx(p, abs=1e-9)
+
+
+@pytest.mark.parametrize("judge", ["good", "coin"])
+def test_the_corrected_rate_is_that_of_the_papers_own_program(
+    judged: tuple[Store, Study, dict[str, list[bool | None]]], studied: StudyData, judge: str
+) -> None:
+    """By hand, and by ppi-python with the weight that least squares gives the judge."""
+    ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed (pip install 'hitlab[test]')")
+    answers = judged[2]
+    votes = [[answers[name][i] for name in ("R1", "R2", "R3")] for i in range(LABELLED)]
+    truth = np.array([float(sum(map(bool, row)) > 1) for row in votes])
+    model = np.array([float(bool(value)) for value in answers[judge]])
+    slope = np.polyfit(model[:LABELLED], truth, 1)[0]
+    by_hand = truth.mean() + slope * (model.mean() - model[:LABELLED].mean())
+    weight = slope * (1 - LABELLED / UNITS)
+    theirs = ppi.ppi_mean_pointestimate(truth, model[:LABELLED], model[LABELLED:], lam=weight)
+    ((_, corrected),) = one(studied, judge).corrected
+    assert corrected.corrected.value == pytest.approx(by_hand, abs=1e-9)
+    assert corrected.corrected.value == pytest.approx(float(np.squeeze(theirs)), abs=1e-9)
+    low, high = ppi.ppi_mean_ci(truth, model[:LABELLED], model[LABELLED:], alpha=0.05, lam=weight)
+    assert corrected.corrected.low == pytest.approx(float(low[0]), abs=0.03)  # theirs is for many labels
+    assert corrected.corrected.high == pytest.approx(float(high[0]), abs=0.03)
 
 
 def test_a_report_has_a_section_for_each_judge(studied: StudyData) -> None:

@@ -46,6 +46,8 @@ def test_a_task_file_loads_and_is_named_after_itself(tmp_path: Path) -> None:
     [
         ("instruction:", "instrution:", "instrution"),
         ("kind: general", "kind: generall", "kind"),
+        ("budget: 12", "budget: 12\nrule_weight: 1.5", "rule_weight"),
+        ("budget: 12", "budget: 12\nrule_weight: -0.5", "rule_weight"),
         ("kind: general", "kind: proactive", "instruction"),
         ("instruction: Set an alarm for 18:00.", "", "instruction"),
         ("budget: 12", "budget: many", "budget"),

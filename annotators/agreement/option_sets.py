@@ -1,0 +1,326 @@
+"""Agreement on sets of options: how alike two sets are, alpha by that, and each option for itself.
+
+Sources: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011; Passonneau, Measuring Agreement on Set-valued
+Items (MASI) for Semantic and Pragmatic Annotation, LREC 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement import coefficients
+from annotators.agreement.additive import AdditiveStatistic
+from annotators.agreement.alpha import alpha_by_distance
+from annotators.agreement.answers import answers_of, field_named
+from annotators.agreement.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
+from annotators.agreement.fields import FLAG, TRUTH, clusters_at, missing_of, numbers_against, numbers_at
+from annotators.agreement.item_parts import kinds_of
+from annotators.agreement.judge_accuracy import NAMED, judged
+from annotators.agreement.numbers import mean
+from annotators.agreement.ratings import (
+    NO_MAJORITY,
+    Floats,
+    MissingAnswers,
+    NumericRatings,
+    Ratings,
+    missing_of_all,
+)
+from annotators.agreement.similarity import near
+from annotators.agreement.statistics_by_kind import why_not
+from annotators.studied import StudyData
+from lab.core.adjudication import set_of_most
+from lab.core.agreement import Agreement
+from lab.core.protocol import Field
+from lab.core.rating_sheet import FieldReference
+
+Masks = npt.NDArray[np.bool_]
+Alike = Literal["masi", "jaccard"]
+
+
+class SetRatings(NamedTuple):
+    """Answers that are sets of `options`: `sets` (different sets x options) are those that came, and `numbers` has as
+    values which of them each rater said; nan where missing."""
+
+    options: tuple[str, ...]
+    sets: Masks
+    numbers: NumericRatings
+
+    @property
+    def codes(self) -> npt.NDArray[np.int64]:
+        """(places x raters): which set each said; -1 where missing."""
+        values = self.numbers.values
+        return np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.int64)
+
+    def option(self, id: str) -> Ratings:
+        """One option for itself: `no`, `yes`."""
+        holds = np.array([*self.sets[:, self.options.index(id)], False], dtype=np.int16)
+        codes = np.where(self.codes < 0, np.int16(-1), holds[self.codes])
+        of = self.numbers
+        return Ratings(of.field, FLAG, codes, of.raters, of.trace, of.traces, of.places, None, of.missing)
+
+
+def sets_of(
+    studied: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", run: int = 1
+) -> SetRatings:
+    """What raters (indices of the columns'; default: the people) said in a field of many options.
+
+    `kind` keeps targets of that kind alone. Of people those who answered nothing are no columns.
+    """
+    who = tuple(studied.people if raters is None else raters)
+    key = ("sets", field, who, raters is None, kind, run)
+    sets: SetRatings = studied.once(
+        key, lambda: _sets(studied, field_named(studied, field), who, kind, run, raters is None)
+    )
+    return sets
+
+
+def _sets(studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, run: int, people: bool) -> SetRatings:
+    answers = answers_of(studied, field, raters, run)
+    options, sets, number = _known(studied, field)
+    values = np.array([*number, np.nan, np.nan])[answers.value]
+    why = answers.why
+    if kind:
+        wanted = np.fromiter((one == kind for one in answers.laid.kinds), dtype=np.bool_)[:, None]
+        values, why = np.where(wanted, values, np.nan), np.where(wanted, why, -1).astype(np.int32)
+    missing = missing_of(studied, answers.laid, raters, why, answers.reasons)
+    numbers = numbers_at(studied, field.id, values, answers.laid, raters, missing, people=people)
+    return SetRatings(options, sets, numbers)
+
+
+def _known(studied: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
+    """The options that people are asked for, every set of them that anybody said or settled, and which each value is.
+
+    Sets stand in the order of the values, so that the same answers have the same numbers.
+    """
+    options = tuple(option.id for option in field.options if not option.by_rule)
+    known: dict[tuple[str, ...], int] = {}
+    number = []
+    for value in studied.columns.values:
+        is_set = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        number.append(float(known.setdefault(tuple(value), len(known))) if is_set else float("nan"))
+    return options, _members(options, list(known)), number
+
+
+def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
+    """(sets x options): which option is in which set."""
+    return np.array([[option in one for option in options] for one in sets], dtype=np.bool_).reshape(-1, len(options))
+
+
+# -- how alike two sets are --------------------------------------------------------------------------------------
+
+
+def jaccard_distance(sets: Masks) -> Floats:
+    """(q x q): 1 less what two sets share of all that is in either; of two empty sets 0."""
+    shared, union = _shared(sets)
+    return 1 - np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+
+
+def masi_distance(sets: Masks) -> Floats:
+    """(q x q): 1 less Jaccard's similarity times how one set lies to the other: 1 for the same, 2/3 where one is within
+    the other, 1/3 where they overlap, 0 where they share nothing (Passonneau 2006, section 3). Two empty sets are the
+    same; an empty one shares nothing with any other."""
+    shared, union = _shared(sets)
+    size = sets.sum(axis=1).astype(np.float64)
+    least = np.minimum(size[:, None], size[None, :])
+    lies = np.where(shared == union, 1.0, np.where(shared == least, 2 / 3, 1 / 3))
+    return 1 - (1 - jaccard_distance(sets)) * lies
+
+
+def _shared(sets: Masks) -> tuple[Floats, Floats]:
+    """(q x q): how many options are in both, and how many in either."""
+    each = sets.astype(np.float64)
+    shared = each @ each.T
+    size = each.sum(axis=1)
+    return shared, size[:, None] + size[None, :] - shared
+
+
+def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
+    """Krippendorff's alpha with MASI's or Jaccard's distance in the place of squared differences, as published."""
+    used, codes = _used(these)
+    apart = masi_distance(used) if alike == "masi" else jaccard_distance(used)
+    return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
+
+
+def _used(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
+    """The sets that came here, and the codes as their numbers."""
+    codes = these.codes
+    there, at = np.unique(codes[codes >= 0], return_inverse=True)
+    codes[codes >= 0] = at.reshape(-1)
+    return these.sets[there], codes
+
+
+def same_set(these: SetRatings) -> AdditiveStatistic:
+    """The share of each two raters' sets that are the same, over places that two rated."""
+    return near(these.numbers, "percent", 0.0)
+
+
+def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
+    """The share of places (two raters or more) at which all said the same set."""
+    codes = these.codes
+    rated = (codes >= 0).sum(axis=1) >= 2
+    least = np.where(codes < 0, len(these.sets), codes).min(axis=1, initial=len(these.sets))
+    alike = np.where(rated, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
+    return mean(alike, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
+
+
+# -- people among themselves -------------------------------------------------------------------------------------
+
+
+def agreements_of_sets(studied: StudyData, field: Field) -> list[Agreement]:
+    """People among themselves: sets as a whole (each kind of target too), then each option for itself."""
+    numbers: list[Agreement] = []
+    for kind in ("", *kinds_of(studied, field)):
+        these = sets_of(studied, field.id, kind=kind)
+        maker = EstimateMaker(studied, field.id, these.numbers, kind)
+        if why := why_not(these.numbers.there, these.numbers.raters):
+            numbers.append(maker.undefined(why))
+        else:
+            numbers += maker.all(_of_sets(these))
+    these = sets_of(studied, field.id)
+    if not why_not(these.numbers.there, these.numbers.raters):
+        for id in these.options:
+            ratings = these.option(id)
+            numbers += EstimateMaker(studied, field.id, ratings, part_of(id)).all(_of_option(ratings))
+    return numbers
+
+
+def part_of(option: str) -> str:
+    """What an option's numbers are a part of."""
+    return f"option {option}"
+
+
+def _of_sets(these: SetRatings) -> list[Statistic]:
+    """Of sets as wholes: the share that is the same, and alpha by MASI's and by Jaccard's distance."""
+    statistics: list[Statistic] = [("percent", lambda: same_set(these))]
+    if len(these.numbers.raters) != 2:
+        statistics.append(("percent exact", lambda: same_set_of_all(these)))
+    return [
+        *statistics,
+        ("alpha masi", lambda: alpha_of_sets(these, "masi")),
+        ("alpha jaccard", lambda: alpha_of_sets(these, "jaccard")),
+    ]
+
+
+def _of_option(ratings: Ratings) -> list[Statistic]:
+    """Of one option, chosen or not: percent, kappa (of two raters Cohen's, else Fleiss') and AC1."""
+    two = len(ratings.raters) == 2
+    kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
+    if two:
+        kappa = ("cohen kappa", lambda: coefficients.cohen_kappa(ratings))
+    return [
+        ("percent", lambda: coefficients.percent(ratings)), kappa, ("ac1", lambda: coefficients.gwet_ac(ratings)),
+    ]  # fmt: skip
+
+
+def pairs_of_sets(studied: StudyData, field: Field) -> list[Agreement]:
+    """Alpha with MASI's distance, the share of the same sets and alpha with Jaccard's, for each two people."""
+    these = sets_of(studied, field.id)
+    numbers: list[Agreement] = []
+    for pair in combinations(range(len(these.numbers.raters)), 2):
+        two = these._replace(numbers=these.numbers.by(pair))
+        share, masi, jaccard = _of_sets(two)
+        maker = EstimateMaker(studied, field.id, two.numbers, between=" and ".join(two.numbers.raters))
+        numbers += maker.all([masi, share, jaccard])
+    return numbers
+
+
+# -- people with themselves, and judges --------------------------------------------------------------------------
+
+
+def sets_again(studied: StudyData, field: Field) -> list[Agreement]:
+    """Each person's repeated sets beside their first; nothing where nothing was rated twice."""
+    parts = [
+        _beside(sets_of(studied, field.id, [rater], run=2), sets_of(studied, field.id, [rater], run=1))
+        for rater in studied.people
+    ]
+    parts = [one for one in parts if one.numbers.there.all(axis=1).any()]
+    if not parts:
+        return []
+    places = tuple(place for one in parts for place in one.numbers.places)
+    values = np.concatenate([one.numbers.values[:, ::-1] for one in parts])
+    trace, traces = clusters_at(studied, places)
+    missing = missing_of_all([one.numbers.missing for one in parts])
+    numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
+    two = parts[0]._replace(numbers=numbers)
+    return EstimateMaker(studied, field.id, numbers, between=AGAIN, raters=len(parts)).all(_of_sets(two))
+
+
+def sets_of_judge_again(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
+    """How often a judge's runs gave the same set."""
+    parts = [sets_of(studied, field.id, [judge], run=run) for run in runs]
+    places = tuple(dict.fromkeys(place for one in parts for place in one.numbers.places))
+    if not places:
+        return []
+    at = {place: row for row, place in enumerate(places)}
+    values = np.full((len(places), len(parts)), np.nan)
+    for column, one in enumerate(parts):
+        values[[at[place] for place in one.numbers.places], column] = one.numbers.values[:, 0]
+    names = tuple(f"run {run}" for run in runs)
+    missing = missing_of_all([one.numbers.missing for one in parts])
+    numbers = NumericRatings(field.id, values, names, *clusters_at(studied, places), places, missing)
+    these = parts[0]._replace(numbers=numbers)
+    maker = EstimateMaker(studied, field.id, numbers, between=studied.columns.raters[judge].id + RUNS, raters=1)
+    return [maker.of("percent", same_set(these)), maker.of("percent exact", same_set_of_all(these))]
+
+
+def judge_of_sets(studied: StudyData, field: Field, judge: int) -> list[Agreement]:
+    """A judge's sets against most people's: the share that is the same, alpha by both distances; then each option's
+    accuracy, precision, recall, F1 and kappa."""
+    answers = sets_of(studied, field.id, [judge])
+    if not answers.numbers.places:
+        return []
+    two = _beside(truth_of_sets(studied, field), answers)
+    between = f"{studied.columns.raters[judge].id}{AGAINST}{MOST}"
+    maker = EstimateMaker(studied, field.id, two.numbers, between=between)
+    if not maker.places:
+        return [maker.undefined("no item has both an answer of most people and the judge's")]
+    share, *alphas = _of_sets(two)
+    numbers = maker.all([("accuracy", share[1]), *alphas])
+    for id in two.options:
+        ratings = two.option(id)
+        own = EstimateMaker(studied, field.id, ratings, part_of(id), between)
+        numbers += [own.of(name, judged(ratings, what, "yes")) for what, name in NAMED]
+        numbers.append(own.of("ac1", coefficients.gwet_ac(ratings)))
+    return numbers
+
+
+def truth_of_sets(studied: StudyData, field: Field) -> SetRatings:
+    """One column, `truth`, over the places that people answered: what was settled, else what most say, option by option
+    where no set has a majority; nan where neither is so."""
+    people = sets_of(studied, field.id)
+    answers = answers_of(studied, field, tuple(studied.people), 1)
+    gave = dict(zip(answers.laid.places, answers.gave.sum(axis=1).tolist(), strict=True))
+    known = {tuple(np.array(people.options)[row]): at for at, row in enumerate(people.sets)}
+    values = np.full((len(people.numbers.places), 1), np.nan)
+    for at, place in enumerate(people.numbers.places):
+        said = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
+        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        most = settled.what.value if settled is not None else _most(field, said, gave.get(place, 0))
+        if most is not None:
+            values[at, 0] = known.setdefault(tuple(most), len(known))
+    lacking = MissingAnswers.one_each(
+        ((people.numbers.places[row], NO_MAJORITY) for row in np.flatnonzero(np.isnan(values[:, 0])).tolist()), TRUTH
+    )
+    numbers = people.numbers._replace(values=values, raters=(TRUTH,), missing=lacking)
+    return SetRatings(people.options, _members(people.options, list(known)), numbers)
+
+
+def _most(field: Field, said: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
+    """The set of most people, of whom `gave` more gave a reason for none; a single person's is theirs."""
+    people = len(said) + gave
+    for one in said:
+        if 2 * said.count(one) > people:
+            return one
+    return set_of_most(field, [(one, 1) for one in said], people)
+
+
+def _beside(one: SetRatings, other: SetRatings) -> SetRatings:
+    """Two columns, over the places of the first; both only where both stand. One's sets begin with the other's."""
+    numbers = numbers_against(one.numbers, other.numbers)
+    longer = one if len(one.sets) >= len(other.sets) else other
+    return SetRatings(one.options, longer.sets, numbers)

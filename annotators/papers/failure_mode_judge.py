@@ -1,0 +1,113 @@
+"""The judge of failure modes: each mode by itself, and then the first that applies in the order of precedence.
+
+A model that is asked for one mode of seven picks by its own taste among several that apply. This one says of each
+whether it applies; the order of a protocol's options, which is its precedence, decides which is the primary reason and
+which the secondary one. Of what a rule has set (a timeout) no judge is asked.
+Source: MemGUI-Bench A.8, KnowU-Bench 4.4, DAC-Bench 3.4; the prompt is this project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotators.judging.prompt_files import filled, version_of
+from annotators.judging.question import JudgedPlace, JudgeQuestion, JudgeView, Judging, UnusableJudgement
+from annotators.judging.sheet_prompt import joined, option_lines, pictured, run_parts
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.protocol import Field
+from lab.core.run_records import Blob
+from lab.llm.client import Message
+from lab.llm.json_in_text import objects_in
+
+_PACKAGE = "annotators.papers"
+_PROMPT = "failure-modes.md"
+_PRIMARY, _SECONDARY, _OTHER = "primary", "secondary", "other"
+_NOTE = 1_900
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class ModeAnswers(NamedTuple):
+    """The modes that apply, in the order of precedence, each with its reason; `step` is the fatal one, from 1."""
+
+    applying: Mapping[str, str]
+    none: str
+    """Why none applies, where none does."""
+    step: int | None
+
+
+class FailureModeJudge:
+    """Names the primary and the secondary reason of a failed run."""
+
+    name = "modes"
+    stages = ("modes",)
+
+    @property
+    def version(self) -> str:
+        return version_of(_PACKAGE, _PROMPT)
+
+    def judge(self, view: JudgeView) -> Judging:
+        """One question about all modes."""
+        primary = view.protocol.field(_PRIMARY)
+        if len(view.runs) != 1 or primary is None or not primary.options:
+            raise LabError("judge", f"method modes judges why one run failed, not {view.protocol.id}.", code=2)
+        answers: ModeAnswers = yield _question(view, primary)
+        return _places(view, primary, answers)
+
+
+def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
+    protocol = view.protocol
+    title = protocol.said(view.locale, "title", protocol.title)
+    system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
+    (run,) = view.runs
+    parts: list[str | Blob] = [*run_parts(run, pictured(view.runs, view.pictures))]
+    parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
+    messages = (Message("system", (system,)), Message("user", joined(parts)))
+    modes = [option.id for option in primary.options if not option.by_rule]
+    return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, len(run.steps)))
+
+
+def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:
+    """What a model says of the modes; `UnusableJudgement` where it leaves one out."""
+    for found in reversed(list(objects_in(text))):
+        entries = found.get("modes")
+        if isinstance(entries, list):
+            by_mode = {str(one.get("mode") or ""): one for one in entries if isinstance(one, dict)}
+            break
+    else:
+        raise UnusableJudgement('it holds no JSON object with "modes".')
+    says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
+    applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
+    step = found.get("step")
+    fatal = step if isinstance(step, int) and not isinstance(step, bool) and 1 <= step <= steps else None
+    reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]
+    return ModeAnswers(applying, "; ".join(reasons), fatal)
+
+
+def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
+    if entry is None:
+        raise UnusableJudgement(f'there is no entry for mode "{mode}".')
+    applies = entry.get("applies")
+    applies = _TRUTH.get(str(applies).strip().casefold())
+    if applies is None:
+        raise UnusableJudgement(f'"applies" of mode "{mode}" is {entry.get("applies")!r}, and is to be true or false.')
+    return applies, plain(str(entry.get("reason") or ""), lines=False)
+
+
+def _places(view: JudgeView, primary: Field, answers: ModeAnswers) -> list[JudgedPlace]:
+    """The first mode that applies and, where the protocol asks for it, the next."""
+    applying = list(answers.applying)
+    if not applying:
+        note = f"none applies: {answers.none}"[:_NOTE]
+        if primary.option(_OTHER) is None:
+            return [JudgedPlace("", _PRIMARY, None, "cannot_judge", note=note)]
+        return [JudgedPlace("", _PRIMARY, _OTHER, step=answers.step, note=note)]
+    first, *rest = applying
+    more = f" (applies, too: {', '.join(rest)})" if rest else ""
+    places = [JudgedPlace("", _PRIMARY, first, step=answers.step, note=f"{answers.applying[first]}{more}"[:_NOTE])]
+    secondary = view.protocol.field(_SECONDARY)
+    for mode in rest:
+        if secondary is not None and secondary.option(mode) is not None:
+            return [*places, JudgedPlace("", _SECONDARY, mode, note=answers.applying[mode][:_NOTE])]
+    return places

@@ -1,0 +1,42 @@
+"""MemGUI-Bench's IRR analyzer: what became of each piece of information, by descriptions of the steps.
+
+It marks the pieces that a study has frozen, and never a rate: which of the four rules a run falls under (success is
+100 %; written-out pieces count as they are; a decision that came out wrong is 0 %; so is an early failure) follows from
+the marks and the settled outcome, as it does for people (`annotators/papers/memgui/irr.py`).
+Source: MemGUI-Bench A.6, A.11.4; the prompts are this project's own.
+"""
+
+from __future__ import annotations
+
+from annotators.judging.prompt_files import prompt_text, version_of
+from annotators.judging.question import JudgedPlace, JudgeView, Judging
+from annotators.judging.sheet_prompt import question_for_sheet, sheet_version
+from annotators.papers.memgui.step_descriptions import descriptions, last_screens, task_words
+from lab.core.errors import LabError
+from lab.core.run_records import Blob
+
+_PACKAGE = "annotators.papers.memgui"
+_PROMPTS = ("judge-description.md", "irr-analysis.md")
+
+
+class IrrJudge:
+    """Marks each information unit of a run as used correctly, wrong or missing."""
+
+    name = "irr"
+    stages = ("description", "analysis")
+
+    @property
+    def version(self) -> str:
+        return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
+
+    def judge(self, view: JudgeView) -> Judging:
+        """A description of each step, and one question about all pieces."""
+        if len(view.runs) != 1 or view.protocol.targets != "information units":
+            raise LabError("judge", f"method irr judges a run's information units, not {view.protocol.id}.", code=2)
+        (run,) = view.runs
+        described = yield from descriptions(run)
+        parts: list[str | Blob] = [task_words(run), described, "The last screens", last_screens(run)]
+        parts += [f"How it ended\n{run.outcome}"] if run.outcome else []
+        parts.append(prompt_text(_PACKAGE, "irr-analysis.md").strip())
+        places: list[JudgedPlace] = yield question_for_sheet(view, parts, "analysis")
+        return places

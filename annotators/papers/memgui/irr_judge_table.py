@@ -1,0 +1,99 @@
+"""Judges of information units beside people: piece by piece, and by the rate that follows (MemGUI-Bench A.11.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent
+from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.numbers import mae
+from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.papers import cells
+from annotators.papers.answer_arrays import AnswerRow, numbers_by
+from annotators.papers.cells import UnitValue, average, coefficient, count, few
+from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
+from annotators.studied import StudyData
+from lab.core.report import Cell, Number, Section, Table
+
+_SOURCE = "MemGUI-Bench A.6, Prompt 8"
+_TYPES: Mapping[str, str] = {
+    "success": "Success: 100 %", "explicit": "Written out: as used", "implicit": "Decision wrong: 0 %",
+    "early": "Early failure: 0 %",
+}  # fmt: skip
+
+
+def judge_sections(
+    studied: StudyData, marks: Ratings, rated: Sequence[RunIrr], done: Mapping[str, bool | None]
+) -> list[Section]:
+    """Each judge against most people, its rate beside theirs, and the rules by which rates came about."""
+    if not studied.judges:
+        return []
+    by_judge = {judge: rated_of(studied, done, (judge,))[0] for judge in studied.judges}
+    tables = (_against(studied, marks, rated, by_judge), _types(studied, rated, by_judge))
+    return [Section("Judges of information units", tables=tables)]
+
+
+def _against(
+    studied: StudyData, marks: Ratings, rated: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
+) -> Table:
+    truth = truth_of(studied, marks)
+    people = _means(rated)
+    rows: list[tuple[Cell, ...]] = []
+    for judge, own in by_judge.items():
+        name = studied.columns.raters[judge].shown
+        between = f"{name} against most people"
+        laid = against(truth, ratings_of(studied, USE, (judge,)))
+        kappa = coefficient(studied, cohen_kappa(laid), laid, between=between)
+        both = [one for one in own if one.unit.id in people]
+        beside = numbers_by(IRR, ("people", name), [_pair(one, people) for one in both])
+        rows.append((
+            name,
+            cells.percent(coefficient(studied, percent(laid), laid, between=between)),
+            Number(kappa),
+            Number(coefficient(studied, gwet_ac(laid), laid, between=between)),
+            count(kappa.places, USE, part=name, statistic="pieces"),
+            _mean(studied, name, [(one, one.irr) for one in own]),
+            _mean(studied, f"people where {name} has a rate", [(one, people[one.unit.id]) for one in both]),
+            Number(coefficient(studied, mae(beside), beside, between=f"{name} against people's mean"), 3),
+            count(len(both), IRR, part=name, statistic="runs"),
+        ))  # fmt: skip
+    notes = (
+        "The first run of each judge counts. Rates are worked out from its marks and the settled outcome, as people's "
+        "are; it never types one.",
+        *few(len(marks.traces)),
+    )
+    head = ("Judge", "Pieces agree", "Cohen's kappa", "AC1", "Pieces", "IRR", "People's IRR", "MAE", "Runs")
+    return Table("memgui-irr-judges", "Judges against most people", head, tuple(rows), _SOURCE, notes)
+
+
+def _pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
+    return AnswerRow(RatedItem(one.unit.id, ""), one.unit.clustered, (people[one.unit.id], one.irr))
+
+
+def _means(rated: Sequence[RunIrr]) -> Mapping[str, float]:
+    """By unit the mean of its raters' rates."""
+    by_unit: dict[str, list[float]] = {}
+    for one in rated:
+        by_unit.setdefault(one.unit.id, []).append(one.irr)
+    return {unit: float(np.mean(rates)) for unit, rates in by_unit.items()}
+
+
+def _mean(studied: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]]) -> Number:
+    items = [UnitValue(one.unit.id, one.unit.clustered, rate) for one, rate in rates]
+    return cells.percent(
+        average(studied, items, IRR, "mean IRR", most=1.0, part=part, raters=1, why="no run has a rate")
+    )
+
+
+def _types(studied: StudyData, rated: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
+    """How many sheets fall under each of the four rules."""
+    sheets = {"people": rated, **{studied.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
+    rows: list[tuple[Cell, ...]] = []
+    for name, own in sheets.items():
+        counts = Counter(one.type for one in own)
+        rows.append((name, *(count(counts[type], IRR, part=f"{name}, {type}") for type in TYPES)))
+    head = ("By", *(_TYPES[type] for type in TYPES))
+    return Table("memgui-irr-types", "Sheets by the rule that gave the rate", head, tuple(rows), _SOURCE)

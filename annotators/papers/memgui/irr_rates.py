@@ -1,0 +1,60 @@
+"""Each rater's information retention rate of each run, and by which of the four rules (MemGUI-Bench A.6, Prompt 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from annotators.derived import information_units
+from annotators.papers.field_answers import answers_in, asked_units, run_of
+from annotators.papers.memgui.irr import rate
+from annotators.studied import StudyData
+from lab.core.measured_run import UnitMark
+from lab.core.study import Unit
+
+USE = "use"
+IRR = "IRR"
+CaseType = Literal["success", "explicit", "implicit", "early"]
+TYPES: tuple[CaseType, ...] = ("success", "explicit", "implicit", "early")
+
+
+class RunIrr(NamedTuple):
+    """What one rater's marks of one run come to: a rate from 0 to 1, and by which of the four rules."""
+
+    unit: Unit
+    rater: int
+    irr: float
+    type: CaseType
+
+
+def rated_of(
+    studied: StudyData, done: Mapping[str, bool | None], raters: Sequence[int] | None = None
+) -> tuple[list[RunIrr], dict[str, int]]:
+    """The rate of each run by each of these raters (default: the people); and how many have none, by reason."""
+    marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
+    for one in answers_in(studied, USE, raters):
+        of = marks.setdefault((one.unit, one.rater), {})
+        if one.value in ("correct", "wrong", "missing"):
+            of[one.target] = one.value
+    units = {unit.id: unit for unit in asked_units(studied)}
+    rates: list[RunIrr] = []
+    left: dict[str, int] = {}
+    for (id, rater), own in sorted(marks.items()):
+        unit = units[id]
+        known = done.get(run_of(unit))
+        irr = 1.0 if known else rate(information_units(unit), own).value
+        why = "whose outcome nothing tells" if known is None else "with a piece that has no mark" if irr is None else ""
+        if why or irr is None:
+            left[why] = left.get(why, 0) + 1
+        else:
+            rates.append(RunIrr(unit, rater, irr, _type(unit, own, known is True)))
+    return rates, left
+
+
+def _type(unit: Unit, marks: Mapping[str, UnitMark], done: bool) -> CaseType:
+    """Which of Prompt 8's four rules a run falls under: a property of the task, its outcome, and what was reached."""
+    if done:
+        return "success"
+    if set(marks.values()) <= {"missing"}:
+        return "early"
+    return "implicit" if any(not one.explicit for one in information_units(unit)) else "explicit"

@@ -1,0 +1,78 @@
+"""At which stage evaluators decided, by which model, and what each stage took (MemGUI-Bench 4.2, A.7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from annotators.papers import cells
+from annotators.papers.cells import UnitValue, average, count, few, lacking, of_all
+from annotators.papers.field_answers import answers_in, asked_units
+from annotators.studied import StudyData
+from lab.core.judge_call import JudgeCall
+from lab.core.report import Cell, Number, Table
+
+_SOURCE = "MemGUI-Bench 4.2, A.7.1"
+
+
+def stage_table(studied: StudyData, field: str) -> Table | None:
+    """A row for each evaluator and stage; None where no evaluator was asked by `hitlab judge`."""
+    rows: list[tuple[Cell, ...]] = []
+    clusters = {unit.id: unit.clustered for unit in asked_units(studied)}
+    for judge in studied.judges:
+        name = studied.columns.raters[judge].id
+        units = {one.unit for one in answers_in(studied, field, (judge,)) if one.value is not None}
+        own = [one for one in studied.further.calls() if one.judge == name and one.unit in clusters]
+        first = [one for one in own if one.run == 1 or one.once]
+        decided = deciding_stages(first, units)
+        for stage in dict.fromkeys(one.stage for one in first):
+            calls = [one for one in first if one.stage == stage]
+            rows.append(_row(studied, field, name, stage, calls, decided, clusters))
+    if not rows:
+        return None
+    notes = (
+        "Decided: runs whose verdict came at that stage, by the evaluator's first run, with Wilson intervals.",
+        "Tokens and cost are means over the runs at which the stage was asked.",
+        "A step is described once for all runs of an evaluator, and counts here once.",
+        *few(len(set(clusters.values()))),
+    )
+    head = ("Evaluator", "Stage", "Model", "Decided", "Questions", "Tokens sent", "Tokens back", "Cost ($)")
+    return Table("memgui-stages", "Where evaluators decided, and what it took", head, tuple(rows), _SOURCE, notes)
+
+
+def deciding_stages(calls: Sequence[JudgeCall], units: Collection[str]) -> Mapping[str, str]:
+    """By unit the stage of the last answer before its verdict; what serves all runs decides nothing."""
+    return {one.unit: one.stage for one in calls if not one.once and one.unit in units}
+
+
+def _row(
+    studied: StudyData,
+    field: str,
+    name: str,
+    stage: str,
+    calls: Sequence[JudgeCall],
+    decided: Mapping[str, str],
+    clusters: Mapping[str, str],
+) -> tuple[Cell, ...]:
+    part = f"{name}, {stage}"
+    models = ", ".join(dict.fromkeys(one.model for one in calls if one.model)) or "-"
+    here = sum(one == stage for one in decided.values())
+    share: Cell = "-"
+    if not all(one.once for one in calls):
+        share = cells.percent(of_all(studied, here, len(decided), field, "share decided", part=part, raters=1))
+
+    def mean(what: str, values: Sequence[tuple[str, float | None]], digits: int) -> Number:
+        sums: dict[str, float] = {}
+        for unit, value in values:
+            if value is not None:
+                sums[unit] = sums.get(unit, 0.0) + value
+        if not sums:
+            return Number(lacking(field, what, "not recorded", part=part), digits)
+        items = [UnitValue(unit, clusters[unit], value) for unit, value in sums.items()]
+        return Number(average(studied, items, field, what, least=0.0, part=part, raters=1), digits)
+
+    return (
+        name, stage, models, share, count(len(calls), field, part=part, statistic="questions"),
+        mean("tokens sent", [(one.unit, one.prompt_tokens) for one in calls], 0),
+        mean("tokens back", [(one.unit, one.completion_tokens) for one in calls], 0),
+        mean("cost in US dollars", [(one.unit, one.cost) for one in calls], 4),
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""MemGUI-Eval's step descriptor: each step in a model's words, once for all runs of a judge; and the last screens.
+
+Source: MemGUI-Bench 4.2, A.11.2; the prompts are this project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from annotators.judging.picture_sheet import picture_sheet
+from annotators.judging.prompt_files import filled
+from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, UnusableJudgement
+from lab.core.plain_text import plain
+from lab.core.run_records import Blob
+from lab.llm.client import Message
+from lab.llm.json_in_text import objects_in
+
+_PACKAGE = "annotators.papers.memgui"
+LAST = 3
+"""Screens at a run's end that a judge sees in one picture."""
+MOST_WORDS = 1_200
+"""Characters of a screen's own words that go with a step where its picture cannot be seen."""
+
+
+def task_words(run: JudgedRun) -> str:
+    """What is told of a run's task."""
+    return "\n\n".join(f"{title}\n{text}" for title, text in run.sections) or "No instruction was recorded."
+
+
+def actions_of(run: JudgedRun) -> str:
+    """A run's actions, questions and replies, a step after the other."""
+    return "The actions\n" + "\n".join(_action(step) for step in run.steps)
+
+
+def _action(step: JudgedStep) -> str:
+    line = f"{step.number}  {step.action or '(not shown)'}"
+    line += f"\n   asks the person: {step.question}" if step.question else ""
+    return line + (f"\n   the person replies: {step.reply}" if step.reply else "")
+
+
+def last_screens(run: JudgedRun) -> str | Blob:
+    """The last three screens in one picture; without pictures their words."""
+    screens = [(f"step {step.number}", step.picture) for step in run.steps]
+    screens.append(("the end", run.last_picture))
+    shown = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
+    sheet = picture_sheet(shown)
+    if sheet is not None:
+        return sheet
+    words = [(f"step {step.number}", step.words) for step in run.steps] + [("the end", run.last_words)]
+    return "The words on the last screens\n" + "\n".join(
+        f"{title}: {text[:MOST_WORDS] or '(none recorded)'}" for title, text in words[-LAST:]
+    )
+
+
+def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
+    """A line for each step: what a model made of its screens; the screen's own words where it has no picture."""
+    lines = ["Each step, as a model described it"]
+    for step, after in zip(run.steps, [*run.steps[1:], None], strict=True):
+        picture = step.picture()
+        if picture is None:
+            words = step.words[:MOST_WORDS]
+            lines.append(_action(step) + (f"\n   on the screen: {words}" if words else ""))
+            continue
+        following = after.picture() if after is not None else run.last_picture()
+        panels = picture_sheet([("before", picture), ("after", following or picture)])
+        asked = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
+        parts = (panels, asked) if panels is not None else (asked,)
+        described: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        lines.append(f"{_action(step)}\n   {described}")
+    return "\n".join(lines)
+
+
+def _described(text: str) -> str:
+    for found in reversed(list(objects_in(text))):
+        parts = [found.get(name) for name in ("action_description", "ui_description")]
+        if all(isinstance(part, str) for part in parts):
+            return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
+    raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')

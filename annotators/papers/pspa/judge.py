@@ -1,0 +1,150 @@
+"""PSPA-Bench's trace-graph alignment by a model: for which node each step was effective, then the whole checklist.
+
+First m(a): for each action the unit instruction that it was effective for, or none (Algorithm 1, stage 1), as many
+steps at a time as pictures may be sent. Then every item of the checklist, completed or not, with the step that shows it
+(Prompt 2). Which path counts, and that an item is not completed where one that it depends on is not, follows from the
+answers and is never asked (`annotators/papers/pspa/tdg.py`).
+Source: PSPA-Bench 2.3, E.2, E.4; the prompts are this project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Any
+
+from annotators.judging.prompt_files import prompt_text, version_of
+from annotators.judging.question import (
+    JudgedPlace,
+    JudgedRun,
+    JudgedStep,
+    JudgeQuestion,
+    JudgeView,
+    Judging,
+    UnusableJudgement,
+)
+from annotators.judging.sheet_prompt import (
+    evenly,
+    joined,
+    question_for_sheet,
+    run_parts,
+    sheet_version,
+    step_words,
+    target_line,
+)
+from lab.core.errors import LabError
+from lab.core.label_rules import COMPLETED
+from lab.core.plain_text import plain
+from lab.core.run_records import Blob
+from lab.llm.client import Message
+from lab.llm.json_in_text import objects_in
+
+_PACKAGE = "annotators.papers.pspa"
+_PROMPTS = ("judge-alignment.md", "judge-checklist.md")
+_WITHOUT_PICTURES = 12
+"""Steps in one question about alignment where no pictures are sent."""
+Alignment = Mapping[int, str]
+"""For each step (from 1) that was effective the id of its node."""
+
+
+class PspaJudge:
+    """Says of each node of a graph whether a run completed it, from what each single step was effective for."""
+
+    name = "pspa"
+    stages = ("alignment", "checklist")
+
+    @property
+    def version(self) -> str:
+        return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
+
+    def judge(self, view: JudgeView) -> Judging:
+        """The alignment of all steps, and one question about the checklist."""
+        if len(view.runs) != 1 or view.protocol.targets != "tdg nodes":
+            raise LabError("judge", f"method pspa judges the graph of one run, not {view.protocol.id}.", code=2)
+        (run,) = view.runs
+        alignment = yield from _alignment(view, run)
+        places: list[JudgedPlace] = yield _checklist(view, run, alignment)
+        return [_with_step(place, alignment) for place in places]
+
+
+def _with_step(place: JudgedPlace, alignment: Alignment) -> JudgedPlace:
+    """A completion without a step rests on the last step that was effective for its node."""
+    if place.value != COMPLETED or place.step is not None:
+        return place
+    return place._replace(step=max((step for step, node in alignment.items() if node == place.target), default=None))
+
+
+# -- m(a) ------------------------------------------------------------------------------------------------------
+
+
+def _alignment(view: JudgeView, run: JudgedRun) -> Generator[JudgeQuestion, Any, Alignment]:
+    """The node of each step; steps of which a model says nothing usable twice were effective for none."""
+    size = max(1, view.pictures - 1) if view.pictures else _WITHOUT_PICTURES
+    alignment: dict[int, str] = {}
+    for first in range(0, len(run.steps), size):
+        steps = run.steps[first : first + size]
+        after = run.steps[first + size].picture if first + size < len(run.steps) else run.last_picture
+        try:
+            alignment |= yield _about_steps(view, run, steps, after())
+        except UnusableJudgement:
+            continue
+    return alignment
+
+
+def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], after: Blob | None) -> JudgeQuestion:
+    """Which node each of some steps was effective for."""
+    parts: list[str | Blob] = [f"{title}\n{text}" for title, text in run.sections]
+    parts.append("The checklist\n" + "\n".join(map(target_line, view.unit.targets)))
+    parts.append(f"Steps {steps[0].number} to {steps[-1].number} of {len(run.steps)}")
+    for step in steps:
+        picture = step.picture()
+        parts.append(step_words(step, pictured=picture is not None))
+        parts += [picture] if picture is not None else []
+    if after is not None and len(steps) < view.pictures:
+        parts += [f"The screen after step {steps[-1].number}", after]
+    system = Message("system", (prompt_text(_PACKAGE, _PROMPTS[0]).strip(),))
+    nodes = {target.id for target in view.unit.targets}
+    numbers = [step.number for step in steps]
+    return JudgeQuestion(
+        "alignment", (system, Message("user", joined(parts))), lambda text: _aligned(text, numbers, nodes)
+    )
+
+
+def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
+    """The nodes of steps as a model tells them; `UnusableJudgement` where a step lacks or a node is none."""
+    for found in reversed(list(objects_in(text))):
+        entries = found.get("steps")
+        if isinstance(entries, list):
+            by_step = {str(one.get("step")): one for one in entries if isinstance(one, dict)}
+            break
+    else:
+        raise UnusableJudgement('it holds no JSON object with "steps".')
+    alignment = {}
+    for step in steps:
+        entry = by_step.get(str(step))
+        if entry is None:
+            raise UnusableJudgement(f"there is no entry for step {step}.")
+        node = str(entry.get("item") or "")
+        if node and node not in nodes:
+            raise UnusableJudgement(f'step {step}: "{plain(node)[:80]}" is no item of the checklist.')
+        if node:
+            alignment[step] = node
+    return alignment
+
+
+# -- the checklist ---------------------------------------------------------------------------------------------
+
+
+def _checklist(view: JudgeView, run: JudgedRun, alignment: Alignment) -> JudgeQuestion:
+    """Every item, with the pictures of effective steps first."""
+    served = [f"Step {step.number}: {alignment.get(step.number) or 'none'}" for step in run.steps]
+    parts: list[str | Blob] = [*run_parts(run, _pictured(view, run, alignment))]
+    parts.append("For which item each step was effective\n" + "\n".join(served))
+    parts.append(prompt_text(_PACKAGE, _PROMPTS[1]).strip())
+    return question_for_sheet(view, parts, "checklist")
+
+
+def _pictured(view: JudgeView, run: JudgedRun, alignment: Alignment) -> frozenset[tuple[str, int]]:
+    """The steps whose pictures are sent: the effective ones and those after them, evenly where they are too many."""
+    effective = {number for step in alignment for number in (step, step + 1) if number <= len(run.steps)}
+    order = sorted(effective) or [step.number for step in run.steps]
+    return frozenset((run.id, number) for number in evenly(order, max(0, view.pictures - 1)))

@@ -1,0 +1,82 @@
+"""Tables of a judge and the agents that it judges: two agents apart, its own family, the longer side, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from annotators.agreement.additive import Estimate
+from annotators.validation.biases import SelfPreference, VerbosityBias
+from annotators.validation.rates import Confusion
+from annotators.validation.study_agents import AgentDifference
+from lab.core.report import Cell, Number, Table
+
+Numbered = Callable[[str, Estimate, int], Number]
+"""A statistic's name, its estimate and over how many items, as a report's number."""
+
+_PAIRED = (
+    "Paired: both agents worked the same tasks, once each, and what tasks have in common falls out of the interval."
+)
+
+
+def agents_table(id: str, field: str, category: str, ones: Sequence[AgentDifference], number: Numbered) -> Table:
+    """The corrected share of each two agents apart, beside what the judge and people alone say."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{one.one} minus {one.other}",
+            number("corrected", one.found.corrected, sum(one.items)),
+            number("judge", one.found.judge, sum(one.items)),
+            number("people", one.found.people, sum(one.labelled)),
+            "paired" if one.paired else "unpaired",
+            f"{one.items[0]:,} and {one.items[1]:,}",
+            f"{one.labelled[0]:,} and {one.labelled[1]:,}",
+        )
+        for one in ones
+    ]
+    titles = ("Agents", "Corrected", "By the judge alone", "By people alone", "", "Items", "Labelled by people")
+    notes = (_PAIRED,) if any(one.paired for one in ones) else ()
+    title = f"{field}: two agents' shares of {category}, corrected by people's labels"
+    return Table(f"{id}-agents", title, titles, tuple(rows), "Angelopoulos, Duchi, Zrnic 2023", notes)
+
+
+def family_table(id: str, field: str, category: str, found: SelfPreference, number: Numbered) -> Table:
+    """How much more often the judge says it than is true, of agents of its own model's family and of others."""
+    rows: list[tuple[Cell, ...]] = [
+        ("agents of its own family", number("own", found.own, found.own_units), f"{found.own_units:,}"),
+        ("agents of other families", number("others", found.others, found.other_units), f"{found.other_units:,}"),
+        (
+            "own minus others",
+            number("apart", found.apart, found.own_units + found.other_units),
+            f"{found.own_units + found.other_units:,}",
+        ),
+    ]
+    note = "A family is the first word of a model's name. Above 0 the judge is kinder to its own."
+    title = f"{field}: how much more often it says {category} than is true"
+    return Table(f"{id}-family", title, ("", "Value", "Items"), tuple(rows), "Panickssery, Bowman, Feng 2024", (note,))
+
+
+def length_table(id: str, field: str, found: VerbosityBias, number: Numbered) -> Table:
+    """Whether the judge prefers the longer side, given what people prefer."""
+    rows: list[tuple[Cell, ...]] = [
+        ("wrong where people prefer the shorter", number("wrong", found.wrong_where_short, found.pairs)),
+        ("wrong where people prefer the longer", number("wrong", found.wrong_where_long, found.pairs)),
+        ("the one minus the other", number("apart", found.parity, found.pairs)),
+        ("prefers the longer, more often than people", number("apart", found.longer, found.pairs)),
+    ]
+    note = f"Of {found.pairs:,} pairs that both judged. Above 0 the judge favours length."
+    return Table(f"{id}-length", f"{field}: the longer side", ("", "Value"), tuple(rows), "Saito et al. 2023", (note,))
+
+
+def counts_table(id: str, field: str, categories: Sequence[str], parts: Sequence[tuple[str, Confusion]]) -> Table:
+    """Right and wrong answers of each class against the rest, in all and in each part."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, seen in parts:
+        for category in categories:
+            at = seen.categories.index(category)
+            both, truth, said = seen.counts[at, at], seen.counts[at].sum(), seen.counts[:, at].sum()
+            total = seen.counts.sum()
+            cells = (both, truth - both, said - both, total - truth - said + both, total)
+            label = f"{name}, {category}" if len(categories) > 1 else name
+            rows.append((label, *(f"{int(cell):,}" for cell in cells)))
+    says = f" of {categories[0]}" if len(categories) == 1 else ""
+    titles = ("", "Both say so", "People alone", "Judge alone", "Neither", "Items")
+    return Table(f"{id}-counts", f"{field}: how answers{says} came together, in all and by parts", titles, tuple(rows))

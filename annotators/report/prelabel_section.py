@@ -1,0 +1,70 @@
+"""What showing a judge's answers first does to people: how often they say the same, and how long they take."""
+
+from __future__ import annotations
+
+from annotators.agreement.additive import Estimate
+from annotators.agreement.estimates import clusters_of, with_interval
+from annotators.studied import StudyData
+from annotators.validation.anchoring import Anchoring, anchoring
+from lab.core.agreement import How
+from lab.core.report import Cell, Number, Section, Table
+
+_SAYS = (
+    "On a half of the sheets, drawn for each unit and person, {judge}'s answers were shown before people answered. "
+    "What differs between the halves follows from that: people who say the judge's answer more often where they see it "
+    "are anchored by it."
+)
+_LEFT_OUT = (
+    "The {answers:,} answers that were given on {sheets:,} sheets with the judge's in sight are no independent ones. "
+    "They stand in this table alone: every other number of this report, and what most people say, is without them."
+)
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """One section where the study shows a judge's answers first; none in any other study."""
+    judge = studied.study.prelabel
+    if not judge:
+        return []
+    whole, sheets = studied.with_prelabelled, studied.prelabelled
+    tables = [_table(studied, judge, at, one) for at, one in enumerate(anchoring(whole, judge, sheets), 1)]
+    answers = whole.columns.size - studied.columns.size
+    says = [_SAYS.format(judge=judge), _LEFT_OUT.format(answers=answers, sheets=len(sheets))]
+    if not tables:
+        says.append("Nobody has answered with the judge's answers in sight yet.")
+    return [Section(f"Answers of {judge} shown first", tuple(says), tuple(tables))]
+
+
+def _table(studied: StudyData, judge: str, at: int, one: Anchoring) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            _number(studied, judge, one, "same", arm.same, arm.answers),
+            f"{arm.answers:,}",
+            _number(studied, judge, one, "seconds", arm.seconds, arm.timed),
+            f"{arm.timed:,}",
+        )
+        for name, arm in (("shown", one.shown), ("not shown", one.hidden))
+    ]
+    answers, timed = one.shown.answers + one.hidden.answers, one.shown.timed + one.hidden.timed
+    rows.append(
+        (
+            "shown minus not shown",
+            _number(studied, judge, one, "same", one.same, answers),
+            f"{answers:,}",
+            _number(studied, judge, one, "seconds", one.seconds, timed),
+            f"{timed:,}",
+        )
+    )
+    titles = ("", "Same as the judge", "Answers", "Seconds for an answer", "Timed")
+    return Table(
+        f"prelabel-{at}", f"{one.field.shown}: with and without the judge's answer in sight", titles, tuple(rows)
+    )
+
+
+def _number(studied: StudyData, judge: str, one: Anchoring, name: str, value: Estimate, answers: int) -> Number:
+    how = How("jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed)
+    agreement = with_interval(
+        value, how, one.field.id, name, between=f"people and {judge}", places=answers, units=answers, traces=answers,
+        raters=2, clusters=clusters_of(studied),
+    )  # fmt: skip
+    return Number(agreement, 1, 100, " %") if name == "same" else Number(agreement, 1)

@@ -1,0 +1,137 @@
+"""Whether a judge's answer that is shown first pulls people to it: shown against not shown, at random.
+
+A study may show a judge's answers before people answer, on a half of the sheets that is drawn for each unit and rater
+(`annotators.assignment.prelabelled`). The two halves differ in nothing else, so what differs between them follows from
+it. Answers that were given with a judge's in sight are no independent ones: all other statistics leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement import numbers
+from annotators.agreement.additive import AdditiveStatistic, Estimate
+from annotators.agreement.answers import FieldPlaces, answers_of, places_at, places_of
+from annotators.agreement.fields import CATEGORICAL, codes_of
+from annotators.agreement.intervals import difference, estimate
+from annotators.agreement.ratings import Floats
+from annotators.studied import StudyData
+from lab.core.agreement import How
+from lab.core.label import Act
+from lab.core.label_columns import Columns
+from lab.core.protocol import Field
+
+Sheets = Collection[tuple[str, str, int]]
+"""Sheets by unit, rater and run."""
+Mask = npt.NDArray[np.bool_]
+
+
+_OF_LABELS = (
+    "unit", "target", "field", "rater", "run", "value", "reason", "step", "cites", "at", "seconds", "confidence",
+)  # fmt: skip
+"""The columns that have a row for each label."""
+
+
+class AnchoringArm(NamedTuple):
+    """Shown or not shown: how often people say what the judge says, and how long an answer takes them (seconds)."""
+
+    same: Estimate
+    seconds: Estimate
+    answers: int
+    timed: int
+
+
+class Anchoring(NamedTuple):
+    """A field: both arms, and shown minus not shown."""
+
+    field: Field
+    shown: AnchoringArm
+    hidden: AnchoringArm
+    same: Estimate
+    seconds: Estimate
+
+
+def shown_sheets(acts: Iterable[Act]) -> Sheets:
+    """The sheets on which a rater had a judge's answers before them, by what was recorded when they opened them."""
+    return {
+        (act.unit, act.rater.id, act.run)
+        for act in acts
+        if act.act == "opened" and act.rater.kind == "human" and act.detail.get("prelabel")
+    }
+
+
+def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
+    """A study's labels without those of these people's sheets, as if they had not been dealt."""
+    if not sheets:
+        return columns
+    unit = {id: at for at, id in enumerate(columns.units)}
+    rater = {one.id: at for at, one in enumerate(columns.raters) if one.kind == "human"}
+    gone = {(unit[u], rater[r], run) for u, r, run in sheets if u in unit and r in rater}
+    rows = zip(columns.unit.tolist(), columns.rater.tolist(), columns.run.tolist(), strict=True)
+    kept = np.fromiter((row not in gone for row in rows), np.bool_, count=columns.size)
+    dealt = np.fromiter((tuple(row) not in gone for row in columns.dealt.tolist()), np.bool_, count=len(columns.dealt))
+    by_row = {name: getattr(columns, name)[kept] for name in _OF_LABELS}
+    return columns._replace(**by_row, dealt=columns.dealt[dealt], handed=columns.handed[dealt])
+
+
+def anchoring(studied: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]:
+    """What showing `judge`'s answers does, for each field of categories; `studied` has all answers, also those.
+
+    Calibration units and what was rated once more never showed any, and do not count.
+    """
+    at = next((at for at in studied.judges if studied.columns.raters[at].id == judge), None)
+    if at is None or not sheets:
+        return []
+    fields = [field for field in studied.study.protocol.fields if field.kind in CATEGORICAL]
+    return [one for field in fields if (one := _of_field(studied, field, at, sheets)) is not None]
+
+
+def _of_field(studied: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
+    """Over the answers of people at the places where the judge says something."""
+    laid = places_of(studied, field)
+    said = codes_of(studied, field, answers_of(studied, field, [judge], 1))[:, 0]
+    theirs = codes_of(studied, field, answers_of(studied, field, studied.people, 1))
+    names = [studied.columns.raters[one].id for one in studied.people]
+    shown: Mask = np.array([[(place.unit, name, 1) in sheets for name in names] for place in laid.places], np.bool_)
+    there = (theirs >= 0) & (said >= 0)[:, None]
+    if not there.any():
+        return None
+    same = np.where(there, theirs == said[:, None], np.nan)
+    seconds = np.where(there, _seconds(studied, field, laid), np.nan)
+    how = How(level=studied.how.level)
+    arms = [
+        [_mean(np.where(arm, values, np.nan), laid, most) for arm in (shown, ~shown)]
+        for values, most in ((same, 1.0), (seconds, None))
+    ]
+    counts = [
+        (int((arm & there).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (shown, ~shown)
+    ]  # fmt: skip
+    made = [
+        AnchoringArm(estimate(arms[0][side], how), estimate(arms[1][side], how), *counts[side]) for side in (0, 1)
+    ]  # fmt: skip
+    return Anchoring(
+        field, made[0], made[1], difference(arms[0][0], arms[0][1], how), difference(arms[1][0], arms[1][1], how)
+    )
+
+
+def _mean(values: Floats, laid: FieldPlaces, most: float | None) -> AdditiveStatistic:
+    """Of (places x people), nan left out, over clusters."""
+    trace = np.repeat(laid.trace, values.shape[1])
+    return numbers.mean(values.ravel(), trace, len(laid.traces), "mean", most, 0.0)
+
+
+def _seconds(studied: StudyData, field: Field, laid: FieldPlaces) -> Floats:
+    """(places x people): how long each answer took; nan where unknown."""
+    columns = studied.columns
+    column = {one: at for at, one in enumerate(studied.people)}
+    of = (columns.field == columns.fields.index(field.id)) & (columns.run == 1) & np.isin(columns.rater, studied.people)
+    rows = np.flatnonzero(of)
+    place = places_at(studied, field, rows)
+    rows, place = rows[place >= 0], place[place >= 0]
+    out = np.full((len(laid.places), len(studied.people)), np.nan)
+    out[place, [column[one] for one in columns.rater[rows].tolist()]] = columns.seconds[rows]
+    return out

@@ -1,0 +1,41 @@
+"""How far a judge's corrected intervals are from the width that was planned: when people may stop to label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
+from annotators.studied import StudyData
+from annotators.validation.active_order import order_in
+from annotators.validation.label_queue import labels_wanted
+from annotators.validation.study_validation import corrected_shares
+from lab.core.study_progress import IntervalProgress
+
+
+def interval_progress(studied: StudyData, planned: float) -> Iterator[IntervalProgress]:
+    """Each judge's corrected shares at each field of categories, as far as people labelled anything that it answered.
+
+    Of a field with more categories than two, the one whose interval is widest; a share itself is never told.
+    """
+    order = order_in(studied.acts)
+    for at in studied.judges:
+        for field in studied.study.protocol.fields:
+            if field.kind not in CATEGORICAL:
+                continue
+            said = ratings_of(studied, field.id, [at])
+            truth = truth_of(studied, ratings_of(studied, field.id))
+            shares = [one for _, one in corrected_shares(said, truth, order, studied.how.level)]
+            if not shares:
+                continue
+            widths = [
+                None if one.corrected.low is None or one.corrected.high is None
+                else one.corrected.high - one.corrected.low
+                for one in shares
+            ]  # fmt: skip
+            known = [width for width in widths if width is not None]
+            width = max(known) if len(known) == len(widths) else None
+            widest = shares[widths.index(width)] if width is not None else shares[0]
+            reached = width is not None and width <= planned
+            more = 0 if reached else labels_wanted(widest, planned, studied.how.level)
+            name = studied.columns.raters[at].id
+            yield IntervalProgress(name, field.id, width, planned, widest.labelled, widest.units, more, reached)

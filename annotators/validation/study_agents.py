@@ -1,0 +1,181 @@
+"""A judge and the agents whose runs it judges: two agents' corrected rates apart, and what sways it between them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.ratings import Floats, Ratings
+from annotators.studied import StudyData
+from annotators.validation.active_order import ActiveOrder, labelled_probability
+from annotators.validation.biases import NONE, SelfPreference, VerbosityBias, self_preference, verbosity_bias
+from annotators.validation.judge_config import judge_configs
+from annotators.validation.prediction_powered import CorrectedDifference, corrected_difference, labelled_units
+from lab.core.agreement import How
+from lab.core.measured_run import MeasuredRun
+from lab.core.study import Unit
+
+MOST_AGENTS = 6
+"""Agents whose differences are told: those with the most items; fifteen pairs are enough to read."""
+
+
+class AgentDifference(NamedTuple):
+    """How much more often something is so of one agent's runs than of another's.
+
+    `paired`: both worked the same tasks, once each, so that the tasks' difficulty falls out. `items` and `labelled` are
+    of the one and of the other.
+    """
+
+    one: str
+    other: str
+    found: CorrectedDifference
+    paired: bool
+    items: tuple[int, int]
+    labelled: tuple[int, int]
+
+
+class _JudgedItem(NamedTuple):
+    """An item that a judge answered: whose run it is of, what it is of (task, target), and its row."""
+
+    agent: str
+    key: tuple[str, str]
+    row: int
+
+
+def family_of(model: str) -> str:
+    """The family that a model's name tells: `openai/gpt-4.1-mini` is of `gpt`; empty where there is no name."""
+    name = model.rsplit("/", 1)[-1].lower()
+    found = re.match(r"[a-z]+", name)
+    return found[0] if found else ""
+
+
+def model_of(case: MeasuredRun) -> str:
+    """The model that worked a run, as far as its source or its agent's name tells it."""
+    if case.source is not None and case.source.model:
+        return case.source.model
+    return case.agent.id if case.agent.kind == "model" else ""
+
+
+def agent_differences(
+    studied: StudyData, said: Ratings, settled: npt.NDArray[np.int16], category: str, order: ActiveOrder | None
+) -> Iterator[AgentDifference]:
+    """Each two agents whose runs the judge judged, by the share of `category`; none where there is one agent alone.
+
+    `said` is the judge's one column, `settled` (its places) what people settled, -1 where nothing.
+    """
+    items = [one for one in _items(studied, said) if said.codes[one.row, 0] >= 0]
+    counts = Counter(one.agent for one in items)
+    agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
+    code = said.categories.index(category)
+    judge = (said.codes[:, 0] == code).astype(np.float64)
+    people = np.where(settled >= 0, (settled == code).astype(np.float64), np.nan)
+    likely = _likely(said, settled, order)
+    for one, other in combinations(sorted(agents), 2):
+        rows = [[item for item in items if item.agent == agent] for agent in (one, other)]
+        paired = _paired(*rows)
+        if paired:
+            rows = [sorted(part, key=lambda item: item.key) for part in rows]
+        at = [np.array([item.row for item in part], dtype=np.int64) for part in rows]
+        labelled = [int(np.isfinite(people[part]).sum()) for part in at]
+        if not all(labelled):
+            continue
+        units = [
+            labelled_units(judge[part], people[part], None if likely is None else likely[part], _clusters(rows[side]))
+            for side, part in enumerate(at)
+        ]
+        found = corrected_difference(units[0], units[1], studied.how.level, paired=paired)
+        yield AgentDifference(one, other, found, paired, (len(at[0]), len(at[1])), (labelled[0], labelled[1]))
+
+
+def _items(studied: StudyData, said: Ratings) -> Iterator[_JudgedItem]:
+    """The judge's items of single runs, by agent and task."""
+    units = {unit.id: unit for unit in studied.units}
+    for row, place in enumerate(said.places):
+        case = _case(studied, units.get(place.unit))
+        if case is not None:
+            yield _JudgedItem(case.agent.id, (case.task.id or case.id, place.target), row)
+
+
+def _case(studied: StudyData, unit: Unit | None) -> MeasuredRun | None:
+    """The run that a unit is about, where it is about one."""
+    if unit is None or not unit.runs or studied.study.protocol.unit == "pair of runs":
+        return None
+    return studied.case(unit.runs[0])
+
+
+def _likely(said: Ratings, settled: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
+    if order is None:
+        return None
+    units = [place.unit for place in said.places]
+    there = (settled >= 0) & (said.codes[:, 0] >= 0)
+    return labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
+
+
+def _paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> bool:
+    """Whether both have the same items, each once."""
+    keys = [[item.key for item in part] for part in (one, other)]
+    return all(len(set(part)) == len(part) for part in keys) and set(keys[0]) == set(keys[1])
+
+
+def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
+    """Items' tasks as numbers; None where each has a task of its own."""
+    numbers = np.unique([item.key[0] for item in items], return_inverse=True)[1].astype(np.int32)
+    return numbers if len(set(numbers.tolist())) < len(numbers) else None
+
+
+# -- what sways it ---------------------------------------------------------------------------------------------
+
+
+def own_family(
+    studied: StudyData, judge: str, said: Ratings, settled: npt.NDArray[np.int16], category: str, how: How
+) -> SelfPreference | None:
+    """Whether a judge says `category` too often of its own model's family; None where a model is not known."""
+    own = {family_of(str(config.get("model", ""))) for config in judge_configs(studied.acts, judge)} - {""}
+    units = {unit.id: unit for unit in studied.units}
+    cases = [_case(studied, units.get(place.unit)) for place in said.places]
+    families = [family_of(model_of(case)) if case is not None else "" for case in cases]
+    if not own or not any(families):
+        return None
+    known = np.array([bool(family) for family in families])
+    mine = np.array([family in own for family in families])
+    code = said.categories.index(category)
+    answers = np.where((said.codes[:, 0] >= 0) & known, said.codes[:, 0] == code, np.nan)
+    truth = np.where(settled >= 0, settled == code, np.nan)
+    return self_preference(answers, truth, mine, said.trace, how)
+
+
+def by_length(
+    studied: StudyData, said: Ratings, settled: npt.NDArray[np.int16], sides: dict[str, int], how: How
+) -> VerbosityBias | None:
+    """Whether a judge of pairs prefers the longer side: by characters of its texts, else by steps of its runs.
+
+    `sides` tell which side each category is. None where no pair has lengths.
+    """
+    units = {unit.id: unit for unit in studied.units}
+    lengths = np.array([_lengths(studied, units.get(place.unit)) for place in said.places], np.float64).reshape(-1, 2)
+    known = np.asarray((lengths > 0).all(axis=1))
+    if not known.any():
+        return None
+    side = np.array([*(sides.get(name, NONE) for name in said.categories), NONE], dtype=np.int32)
+    judge, people = (np.where(known, side[codes], NONE) for codes in (said.codes[:, 0], settled))
+    return verbosity_bias(judge, people, np.where(known[:, None], lengths, 1.0), said.trace, how)
+
+
+def _lengths(studied: StudyData, unit: Unit | None) -> tuple[int, int]:
+    """Of both sides; 0 where it is not known."""
+    if unit is None:
+        return 0, 0
+    texts = {one.side: len(one.text) + sum(map(len, one.items)) for one in unit.given if one.side}
+    if texts.keys() == {"A", "B"}:
+        return texts["A"], texts["B"]
+    if studied.study.protocol.unit != "pair of runs" or len(unit.runs) < 2:
+        return 0, 0
+    cases = [studied.case(run) for run in unit.runs[:2]]
+    first, second = (len(case.steps) if case is not None else 0 for case in cases)
+    return first, second

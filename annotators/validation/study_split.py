@@ -1,0 +1,127 @@
+"""A study's units in two parts: dev, by which a judge's prompt is worked out, and test, by which it is validated.
+
+Whole tasks go to one part, and with a task all runs of it and all that is clustered with it: what a prompt learned of a
+task tells nothing of another. A study is split once, by its seed, and never anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+import msgspec
+
+from annotators.assignment import chance, portion
+from annotators.studied import StudyData
+from lab.core.errors import LabError
+from lab.core.label import Act
+from lab.core.study import Study, Unit
+
+Split = Literal["dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+DEV_SHARE = 0.5
+_WHOLE = float(2**64)
+Tasks = Callable[[Unit], Collection[str]]
+"""The ids of the tasks that a unit is about."""
+
+
+class StudySplit(msgspec.Struct, frozen=True):
+    """How a study was split: the units of each part, and by which tasks and clusters; `share` was to be dev."""
+
+    share: float
+    dev: tuple[str, ...]
+    test: tuple[str, ...]
+    groups: dict[str, Split]
+
+    def units(self, part: Split) -> tuple[str, ...]:
+        """The units of a part, in the study's order."""
+        return self.dev if part == "dev" else self.test
+
+
+def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float) -> StudySplit:
+    """A split of these units with as many of them in dev as `share` comes to, as nearly as whole tasks allow.
+
+    Raises `LabError` where all units go together.
+    """
+    if not 0 < share < 1:
+        raise LabError(f"study {study.name}", f"a share of {share:g} in dev leaves one part empty.", code=2)
+    names = {unit.id: _groups_of(unit, tasks(unit)) for unit in units}
+    together = _together(names.values())
+    members: dict[str, list[str]] = {}
+    for unit in units:
+        members.setdefault(together[names[unit.id][0]], []).append(unit.id)
+    if len(members) < 2:
+        raise LabError(f"study {study.name}", "cannot be split: all of its units are of one task.")
+    order = sorted(members, key=lambda group: chance(study, "split", group))
+    wanted, in_dev, count = portion(share, len(units)), set[str](), 0
+    for group in order:
+        size = len(members[group])
+        if abs(count + size - wanted) <= abs(count - wanted):
+            in_dev.add(group)
+            count += size
+    if not in_dev or len(in_dev) == len(members):
+        in_dev ^= {order[0]}
+    groups: dict[str, Split] = {name: "dev" if group in in_dev else "test" for name, group in sorted(together.items())}
+    sides = {unit.id: groups[names[unit.id][0]] for unit in units}
+    dev, test = (tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS)
+    return StudySplit(share, dev, test, groups)
+
+
+def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: Tasks) -> StudySplit:
+    """A split over all units of a study that was extended since: a new one goes with its task, or is drawn alone."""
+    sides: dict[str, Split] = {id: part for part in SPLITS for id in split.units(part)}
+    groups = dict(split.groups)
+    for unit in units:
+        if unit.id in sides:
+            continue
+        names = _groups_of(unit, tasks(unit))
+        drawn: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
+        sides[unit.id] = next((groups[name] for name in names if name in groups), drawn)
+        for name in names:
+            groups.setdefault(name, sides[unit.id])
+    dev, test = (tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS)
+    return StudySplit(split.share, dev, test, groups)
+
+
+def split_in(acts: Iterable[Act]) -> StudySplit | None:
+    """The split that is kept among a study's acts, the first one; None where it was never split."""
+    kept = sorted((act for act in acts if act.act == "split"), key=lambda act: (act.at, act.id))
+    return msgspec.convert(kept[0].detail, StudySplit) if kept else None
+
+
+def parts_of(studied: StudyData) -> StudySplit | None:
+    """How a study that was read is split, over all its units; None where it never was."""
+    kept = split_in(studied.acts)
+    if kept is None:
+        return None
+
+    def tasks(unit: Unit) -> list[str]:
+        cases = [studied.case(run) for run in unit.runs]
+        return [
+            *([unit.task.id] if unit.task is not None else []),
+            *(case.task.id for case in cases if case is not None),
+        ]
+
+    return with_further(studied.study, kept, [unit for unit in studied.units if unit.play is None], tasks)
+
+
+def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:
+    """What a unit goes with: its tasks and its cluster, each by a name of its own kind."""
+    return [*(f"task {task}" for task in sorted(set(tasks) - {""})), f"cluster {unit.clustered}"]
+
+
+def _together(units: Iterable[Sequence[str]]) -> Mapping[str, str]:
+    """Which names go together since a unit has both, each by the first of them in order."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for names in units:
+        for name in names[1:]:
+            one, other = sorted((root(names[0]), root(name)))
+            parent[other] = one
+        root(names[0])
+    return {name: root(name) for name in list(parent)}

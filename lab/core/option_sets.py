@@ -1,0 +1,96 @@
+"""Sets of options: what a field of many choices is answered by, in one form, as lists, lines and files name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from lab.core.errors import LabError
+from lab.core.protocol import NO_OPTION, Field
+
+
+def in_order(field: Field, ids: Iterable[Any]) -> list[Any]:
+    """The ids in the order of the field's options, each once; what is none of them comes last, as it was."""
+    order = {option.id: at for at, option in enumerate(field.options)}
+    known = [one for one in ids if isinstance(one, str) and one in order]
+    others = [one for one in ids if not (isinstance(one, str) and one in order)]
+    return [*sorted(set(known), key=order.__getitem__), *others]
+
+
+def as_set(field: Field, value: Any) -> Any:
+    """A set in whatever form a file has it: a list, one id, ids behind commas, `none`, or a list as a text of JSON.
+
+    What is no set stays as it is, for `check_set` to refuse.
+    """
+    if isinstance(value, str):
+        value = _of_text(value)
+    return in_order(field, value) if isinstance(value, list | tuple) else value
+
+
+def _of_text(text: str) -> list[Any] | str:
+    words = text.strip()
+    if words.startswith("["):
+        try:
+            listed = msgspec.json.decode(words)
+        except msgspec.DecodeError:
+            return text
+        return listed if isinstance(listed, list) else text
+    if words == NO_OPTION:
+        return []
+    return [part.strip() for part in words.split(",")] if words else text
+
+
+def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool = False) -> None:
+    """Raises `LabError` where a value is no set of the field's options in their order; `by_rule`: a rule gives it."""
+    if not isinstance(value, list | tuple):
+        raise LabError(what, f"{place}: {value!r} is no list of options")
+    known = [option.id for option in field.options]
+    for one in value:
+        option = field.option(one) if isinstance(one, str) else None
+        if option is None:
+            raise LabError(what, f"{place}: {one!r} is none of {', '.join(known)}")
+        if option.by_rule and not by_rule:
+            raise LabError(what, f"{place}: {one!r} is set by a rule, and asked of nobody")
+    if list(value) != in_order(field, value):
+        raise LabError(what, f"{place}: {set_words(value)} is not in the order of the protocol, each option once")
+    if why := count_wrong(field, len(value)):
+        raise LabError(what, f"{place}: {why}")
+
+
+def count_wrong(field: Field, count: int) -> str:
+    """Why so many options are too few or too many, in a sentence; empty where they are neither."""
+    options = "option" if count == 1 else "options"
+    if field.least is not None and count < field.least:
+        return f"{count} {options} chosen; at least {field.least:g} must be."
+    if field.most is not None and count > field.most:
+        return f"{count} {options} chosen; at most {field.most:g} may be."
+    return ""
+
+
+def count_words(field: Field) -> str:
+    """How many options may be chosen, in words."""
+    least = f"at least {field.least:g}" if field.least else "none too"
+    return least if field.most is None else f"{least}, at most {field.most:g}"
+
+
+def may_be_empty(field: Field) -> bool:
+    """Whether that none of its options holds is an answer."""
+    return not field.least
+
+
+def typed_set(field: Field, words: str) -> list[str]:
+    """The set that was typed: ids or their words, behind commas; `none` for no option."""
+    by_words = {option.shown.casefold(): option.id for option in field.options}
+    value = as_set(field, words)
+    if not isinstance(value, list):
+        raise LabError(field.id, "nothing was typed.")
+    chosen = in_order(field, [by_words.get(one.casefold(), one) if isinstance(one, str) else one for one in value])
+    check_set(field.id, "the answer", field, chosen)
+    return chosen
+
+
+def set_words(value: Sequence[Any]) -> str:
+    """A list as a word or two; of no options `none`."""
+    return ", ".join(map(str, value)) or NO_OPTION

@@ -1,0 +1,52 @@
+"""Dealing a study so that people label first where its judges are unsure; how likely each unit was is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from annotators.assignment import deal_in_order
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+QUEUED: tuple[ActKind, ...] = ("queued",)
+
+
+def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int | None, by: str) -> list[Assignment]:
+    """Every assignment of a study in the order that judges' doubt gives, which is kept before anything is dealt.
+
+    Raises `LabError` where no judge has answered, `first` units are not there, or the study has an order of its own.
+    """
+    from annotators.validation.active_order import active_order, order_in
+    from lab.studies.study_data import gathered
+
+    deal_in_order(study, units, ())  # refused before anything is kept
+    order = order_in(store.labels.acts_of(study, QUEUED))
+    if order is None:
+        order = active_order(gathered(store, study), first)
+        actor, detail = Actor("human", by), msgspec.to_builtins(order)
+        store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "queued", now(), detail=detail))
+    return deal_in_order(study, units, order.units)
+
+
+def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
+    """Raises `LabError` where the judge whose answers are to be shown first has not answered all that is dealt."""
+    if not study.prelabel:
+        return
+    what = f"study {study.name}"
+    if study.protocol.unit == "task to play":
+        raise LabError(what, "is played: there is nothing that a judge could answer first.")
+    acts = store.labels.acts(study, study.prelabel)
+    handed = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
+    left = sum(unit.id not in handed for unit in units if not unit.mechanical)
+    if left:
+        hint = f"`hitlab judge {study.id} --as {study.prelabel} --model NAME` first: people are shown its answers."
+        raise LabError(what, f"{study.prelabel} has not judged {left:,} of its units yet.", hint)

@@ -1,0 +1,174 @@
+"""Many open items settled in one act, by what most say or by one rater's answers, and taken back in one. No Textual."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lab.core.adjudication import Means, PlaceAnswer, Settlement, SignedSettlement, place_answers
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import uuid7
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Unit
+from lab.studies.adjudication import AdjudicationSession
+from store.adjudication import Ruling
+
+if TYPE_CHECKING:
+    from annotators.adjudication import DisputedPlace
+
+NO_MAJORITY = "no majority"
+MORE_DIFFER = "more than one differs"
+NO_ANSWER = "no answer of that rater"
+STILL_MASKED = "other items of the run would stay open"
+NOT_YOURS = "not for you to settle"
+
+
+class BatchScope(NamedTuple):
+    """Which open items are settled at once: of one `field` (empty: of all), only those at which `all_but_one` rater say
+    the same; by what most say, or by the answers of a `rater` (a code)."""
+
+    field: str = ""
+    all_but_one: bool = False
+    rater: str = ""
+
+
+class Batch(NamedTuple):
+    """What would be settled in one act, and how many items of the scope are left, by why."""
+
+    scope: BatchScope
+    rulings: tuple[Ruling, ...]
+    left: dict[str, int]
+
+    @property
+    def left_words(self) -> str:
+        """How many are left and why, in words; empty where none is."""
+        return ", ".join(f"{count:,} ({why})" for why, count in self.left.items())
+
+
+def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scope: BatchScope) -> Batch:
+    """What an adjudicator would settle of open items; nothing is kept yet.
+
+    What has no majority is left. By a rater's answers nothing of a unit is settled of which other items stay open: it
+    would tell which letter that rater is there. Raises `LabError` where a rater is named who may not be.
+    """
+    _check_rater(chair, scope.rater)
+    left: Counter[str] = Counter()
+    rulings: list[Ruling] = []
+    by_unit: dict[str, list[DisputedPlace]] = {}
+    for one in disputes:
+        if one.settled is None:
+            by_unit.setdefault(one.unit, []).append(one)
+    for id, places in by_unit.items():
+        mine = [one for one in places if scope.field in ("", one.spot.field)]
+        if not mine:
+            continue
+        unit = chair.store.studies.unit(chair.study, id)
+        if chair.store.adjudications.may_settle(chair.study, unit, chair.person):
+            left[NOT_YOURS] += len(mine)
+            continue
+        answers = list(_answers(chair, unit, mine, scope))
+        whole = sum(not isinstance(answer, str) for _, answer in answers) == len(places)
+        for one, answer in answers:
+            if isinstance(answer, str):
+                left[answer] += 1
+            elif scope.rater and not whole:
+                left[STILL_MASKED] += 1
+            else:
+                rulings.append(Ruling(unit, _ruled(one.spot, answer, scope)))
+    return Batch(scope, tuple(rulings), dict(left))
+
+
+def _check_rater(chair: AdjudicationSession, rater: str) -> None:
+    """Raises `LabError` where nothing may be settled by a named rater's answers."""
+    if not rater:
+        return
+    if "raters" in chair.study.blind:
+        raise LabError(
+            f"study {chair.study.name}", f"keeps hidden who said what; nothing is settled by the answers of {rater}.",
+            "A study is planned with --blind without raters where codes may be named.",
+        )  # fmt: skip
+    if rater not in raters_of(chair):
+        raise LabError(f"rater {rater}", f"is none of {', '.join(raters_of(chair)) or 'nobody'}.")
+
+
+def raters_of(chair: AdjudicationSession) -> tuple[str, ...]:
+    """By whose answers items may be settled; nobody's where the study keeps hidden who said what."""
+    return () if "raters" in chair.study.blind else chair.study.raters
+
+
+def _answers(
+    chair: AdjudicationSession, unit: Unit, places: list[DisputedPlace], scope: BatchScope
+) -> Iterator[tuple[DisputedPlace, PlaceAnswer | str]]:
+    """What each place of a unit would be settled by, or why it is left."""
+    said: dict[FieldReference, PlaceAnswer] = {}
+    if scope.rater:
+        labels = list(chair.store.labels.read(chair.study, unit.id))
+        handed = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
+        for one in places:
+            for answer in place_answers(chair.study, one.spot, labels, handed):
+                if answer.person and answer.rater.id == scope.rater:
+                    said[one.spot] = answer
+    for one in places:
+        most = one.majority
+        if scope.all_but_one and not one.all_but_one:
+            yield one, MORE_DIFFER
+        elif scope.rater:
+            yield one, said.get(one.spot, NO_ANSWER)
+        elif most is None:
+            yield one, NO_MAJORITY
+        else:
+            missing: Any = most.reason or None
+            yield one, PlaceAnswer(chair.person, most.value, missing)
+
+
+def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Settlement:
+    means: Means = "adjudicator" if scope.rater else "majority"
+    return Settlement(spot.target, spot.field, means, answer.value, answer.reason_missing)
+
+
+def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[SignedSettlement]:
+    """Settles all of it, each place in a row of its own, or none; what another settled meanwhile stays as it was.
+
+    Raises `LabError` where there is nothing to settle, or no reason is given.
+    """
+    from msgspec.structs import replace
+
+    if not batch.rulings:
+        left = f": {batch.left_words}" if batch.left else ""
+        nothing = "nothing that is open has a majority" if set(batch.left) <= {NO_MAJORITY} else f"nothing fits{left}"
+        raise LabError("adjudicate", f"{nothing}; nothing was done.")
+    common = {"reason": reason.strip(), "reason_id": chair.reason_id(reason), "batch": uuid7()}
+    rulings = [one._replace(what=replace(one.what, **common)) for one in batch.rulings]
+    return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, open_only=True)
+
+
+def last_batch(chair: AdjudicationSession) -> list[SignedSettlement]:
+    """What stands of the newest batch that this adjudicator settled; empty where nothing does."""
+    mine = [
+        one
+        for one in chair.store.adjudications.settled(chair.study).values()
+        if one.what.batch and (one.by.kind, one.by.id) == (chair.person.kind, chair.person.id)
+    ]
+    newest = max(mine, key=lambda one: one.at, default=None)
+    return [one for one in mine if newest is not None and one.what.batch == newest.what.batch]
+
+
+def undo_batch(chair: AdjudicationSession, reason: str = "") -> list[SignedSettlement]:
+    """Leaves all that stands of the newest batch unsettled again, by further rows; what was settled anew since stays.
+
+    Raises `LabError` where this adjudicator has settled nothing at once that still stands.
+    """
+    settled = last_batch(chair)
+    if not settled:
+        raise LabError("adjudicate", f"nothing that {chair.person.id} settled at once stands; nothing was done.")
+    batch = settled[0].what.batch
+    why = reason.strip() or "All that was settled at once is taken back."
+    rulings = [
+        Ruling(
+            chair.store.studies.unit(chair.study, one.unit),
+            Settlement(one.what.target, one.what.field, "adjudicator", reason=why, withdrawn=True, batch=batch),
+        )
+        for one in settled
+    ]
+    return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, of_batch=batch)

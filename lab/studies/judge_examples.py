@@ -1,0 +1,101 @@
+"""Examples for a judge: units of dev that people have settled, with what is right there; never one that is judged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from annotators.agreement.fields import CATEGORICAL, FLAG, ratings_of, truth_of
+from annotators.assignment import chance
+from annotators.judging.question import JudgeExample, JudgeView
+from annotators.judging.sheet_answer import asked_places
+from annotators.judging.sheet_prompt import example_text
+from annotators.studied import StudyData
+from annotators.validation.judge_config import examples_in
+from annotators.validation.study_split import StudySplit
+from lab.core.errors import LabError
+from lab.core.rating_sheet import FieldReference
+from lab.core.rounding import count as counted
+from lab.core.study import Study
+from lab.studies.judge_view import JudgeViews
+from lab.studies.study_data import gathered
+from store.store import Store
+
+Answers = tuple[tuple[str, str, Any], ...]
+"""(target, field, value) at each settled place of a unit, in reading order."""
+
+
+def examples_of(
+    store: Store, study: Study, views: JudgeViews, split: StudySplit, count: int, judge: str
+) -> tuple[JudgeExample, ...]:
+    """So many settled units of dev, drawn by the study's seed so that different answers are among them.
+
+    A judge that has examples already keeps those. Raises `LabError` where fewer units are settled.
+    """
+    studied = gathered(store, study)
+    right = _right_values(studied)
+    candidates: dict[str, JudgeExample] = {}
+    for unit in studied.within(split.dev).units:
+        if unit.pilot or unit.gold:
+            continue
+        view = views.view(unit)
+        answers = _answers(view, right)
+        if answers:
+            candidates[unit.id] = JudgeExample(view, answers)
+    if len(candidates) < count:
+        raise LabError(
+            "judge",
+            f"--examples {count}: people have settled only {counted(len(candidates), 'unit')} of dev in {study.name}.",
+            f"Name fewer than that, or have people rate more of the {counted(len(split.dev), 'unit')} of dev.",
+        )
+    before = [id for id in examples_in(studied.acts, judge) if id in candidates]
+    order = before if len(before) == count else _drawn(study, candidates)[:count]
+    return tuple(candidates[id] for id in order)
+
+
+def examples_config(examples: Sequence[JudgeExample]) -> list[list[str]]:
+    """What a judge's configuration says of its examples: each unit, and a hash of all that is told of it."""
+    return [
+        [one.view.unit.id, hashlib.sha256(example_text(one, 0).encode()).hexdigest()[:16]] for one in examples
+    ]  # fmt: skip
+
+
+def _right_values(studied: StudyData) -> Mapping[tuple[str, str, str], Any]:
+    """What was adjudicated, or most people say, by unit, target and field."""
+    right: dict[tuple[str, str, str], Any] = {}
+    for field in studied.study.protocol.fields:
+        if field.kind not in CATEGORICAL:
+            continue
+        truth = truth_of(studied, ratings_of(studied, field.id))
+        for row in np.flatnonzero(truth.codes[:, 0] >= 0).tolist():
+            place, word = truth.places[row], truth.categories[truth.codes[row, 0]]
+            right[place.unit, place.target, field.id] = word == FLAG[1] if field.kind == "flag" else word
+    for (unit, spot), one in studied.settled.items():
+        if one.what.value is not None:
+            right[unit, spot.target, spot.field] = one.what.value
+    return right
+
+
+def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answers:
+    """What is right at a unit's places; nothing where a place that is always asked is not settled."""
+    answers: list[tuple[str, str, Any]] = []
+    for place in asked_places(view):
+        spot = FieldReference(place.item, place.field.id)
+        value = right.get((view.unit.id, *spot))
+        if value is not None:
+            answers.append((*spot, value))
+        elif place.field.kind in CATEGORICAL and place.field.required and not place.field.show_if:
+            return ()
+    return tuple(answers)
+
+
+def _drawn(study: Study, candidates: Mapping[str, JudgeExample]) -> list[str]:
+    """Units in an order drawn by the seed, in turn one of each first answer."""
+    by_answer: dict[str, list[str]] = {}
+    for id in sorted(candidates, key=lambda id: chance(study, "example", id)):
+        by_answer.setdefault(str(candidates[id].answers[0][2]), []).append(id)
+    rounds = max(map(len, by_answer.values()), default=0)
+    return [ids[at] for at in range(rounds) for ids in by_answer.values() if at < len(ids)]

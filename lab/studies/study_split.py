@@ -1,0 +1,59 @@
+"""The split of a study into dev and test: drawn the first time that one asks for it, kept, and never drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import msgspec
+
+from annotators.studied import StudyData
+from annotators.validation.study_split import DEV_SHARE, StudySplit, drawn_split, split_in, with_further
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind
+from lab.core.study import Study, Unit
+from lab.core.task import Actor
+from store.store import Store
+
+SPLIT: tuple[ActKind, ...] = ("split",)
+
+
+def split_of(store: Store, study: Study, share: float | None = None) -> StudySplit:
+    """How a study is split, or would be; nothing is kept. Raises `LabError` where `share` is not that of the split."""
+    kept = split_in(store.labels.acts_of(study, SPLIT))
+    units = [unit for unit in store.studies.units(study) if unit.play is None]
+    if kept is None:
+        return drawn_split(study, units, _tasks(store), DEV_SHARE if share is None else share)
+    if share is not None and share != kept.share:
+        raise LabError(
+            "--dev-share",
+            f"{share:g}: {study.name} was split with {kept.share:g} in dev; a split never changes.",
+            code=2,
+        )
+    return with_further(study, kept, units, _tasks(store))
+
+
+def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
+    """Keeps a split, where none is kept yet; durable on return."""
+    if split_in(store.labels.acts_of(study, SPLIT)) is None:
+        actor, detail = Actor("human", by), msgspec.to_builtins(split)
+        store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "split", now(), detail=detail))
+
+
+def check_split(studied: StudyData) -> None:
+    """Raises `LabError` where a study was never split."""
+    if split_in(studied.acts) is None:
+        study = studied.study
+        hint = f"`hitlab judge {study.id} --split dev --model NAME` splits it."
+        raise LabError(f"study {study.name}", "is not split into dev and test yet.", hint)
+
+
+def _tasks(store: Store) -> Callable[[Unit], list[str]]:
+    """The tasks of a unit's runs, and the one that it is about itself."""
+
+    @cache
+    def task(run: str) -> str:
+        return store.runs.task(run).id if store.runs.holds(run) else ""
+
+    return lambda unit: [*([unit.task.id] if unit.task is not None else []), *map(task, unit.runs)]

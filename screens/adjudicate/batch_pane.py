@@ -1,0 +1,241 @@
+"""Many open items settled in one act: which of them, by whose answers, for what reason, and a question first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.studies.adjudication import AdjudicationSession
+from lab.studies.batch_settlement import Batch, BatchScope, batch_of, raters_of, settle_batch
+from lab.studies.rating_pace import Pace
+from screens.adjudicate.words import question_words, reason_choices
+from screens.annotate.answer_field import AnswerLine
+from screens.annotate.menu import Menu, MenuEntry
+from screens.annotate.rows import AnswerOptions
+from screens.dialogs import AskScreen
+from screens.key_names import with_keys
+from screens.lab import Failed
+from screens.theme import ERROR
+from screens.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from annotators.adjudication import DisputedPlace
+
+Stage = Literal["", "scope", "rater", "counting", "reason"]
+
+
+class BatchPane(Vertical):
+    """Opens below the queue; whoever holds it calls `open`, and hears that items were settled, or that it was left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    @dataclass
+    class Counted(Message):
+        """What would be settled is known."""
+
+        batch: Batch
+
+    @dataclass
+    class Settled(Message):
+        """Items were settled at once; `left` counts those of them that stay open, by why."""
+
+        count: int
+        left: str
+
+    class Left(Message):
+        """It was closed, and nothing was settled."""
+
+    class Turned(Message):
+        """The keys lead elsewhere now."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(id="adjudicate-batch")
+        self.session: AdjudicationSession | None = None
+        self.stage: Stage = ""
+        self.says = StatusLine("batch-says")
+        self.options = AnswerOptions()
+        self.wrong = StatusLine("batch-wrong")
+        self.line = AnswerLine(clock, Pace(clock))
+        self.menu = Menu()
+        self._disputes: Sequence[DisputedPlace] = ()
+        self._scope = BatchScope()
+        self._batch: Batch | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.says
+        yield self.options
+        yield self.wrong
+        yield self.line
+        yield self.menu
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    @property
+    def next_words(self) -> str:
+        """What the keys do now."""
+        match self.stage:
+            case "counting":
+                return "Counting ..."
+            case "reason":
+                digits = "A digit writes a reason. " if self.line.presets else ""
+                words = f"{digits}{{entry.keep}} asks once more, then settles them; {{entry.leave}} leaves them open."
+                return with_keys(self, words)
+        return with_keys(self, "A digit or {other.choose} chooses, {other.leave} leaves.")
+
+    def open(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], field: str) -> None:
+        """Asks which of the open items are settled; `disputes` are all of them, `field` the question shown alone."""
+        self.session, self._disputes, self._scope = session, disputes, BatchScope(field)
+        shown = [one for one in disputes if field in ("", one.spot.field)]
+        most = sum(one.majority is not None for one in shown)
+        nearly = sum(one.all_but_one for one in shown)
+        entries = [
+            MenuEntry("majority", f"by what most say: {most:,} of {len(shown):,}"),
+            MenuEntry("nearly", f"only where all but one agree: {nearly:,} of {len(shown):,}"),
+        ]
+        if raters_of(session):
+            entries.append(MenuEntry("rater", "by one rater's answers ..."))
+        of = question_words(session.way, field)
+        self._choose("scope", f"Settle at once{f': {of}' if of else ''}", entries)
+
+    def close(self) -> None:
+        """Leaves what was begun; nothing of it is kept."""
+        self._turn("")
+        self.display = False
+
+    def _turn(self, stage: Stage) -> None:
+        self.stage = stage
+        self.line.close()
+        self.menu.close()
+        self.options.show(())
+        for part in (self.says, self.wrong):
+            part.say(Content(""))
+        self.post_message(self.Turned())
+
+    def _choose(self, stage: Stage, title: str, entries: Sequence[MenuEntry]) -> None:
+        self._turn(stage)
+        self.display = True
+        self.menu.open(title, entries)
+
+    # -- which of them ---------------------------------------------------------------------------------------
+
+    @on(Menu.Picked)
+    def _picked(self, message: Menu.Picked) -> None:
+        message.stop()
+        what, _, code = message.id.partition(" ")
+        match what:
+            case "majority":
+                self._count(self._scope)
+            case "nearly":
+                self._count(self._scope._replace(all_but_one=True))
+            case "rater":
+                assert self.session is not None
+                raters = [MenuEntry(f"by {name}", plain(name, lines=False)) for name in raters_of(self.session)]
+                self._choose("rater", "By whose answers", raters)
+            case "by":
+                self._count(self._scope._replace(rater=code))
+            case _:
+                self._leave()
+
+    def _leave(self) -> None:
+        self.close()
+        self.post_message(self.Left())
+
+    def _count(self, scope: BatchScope) -> None:
+        assert self.session is not None
+        self._turn("counting")
+        self._read(self.session, self._disputes, scope)
+
+    @work(thread=True, exclusive=True, group="batch")
+    def _read(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
+        """What of it this person may settle."""
+        try:
+            self.post_message(self.Counted(batch_of(session, disputes, scope)))
+        except LabError as error:
+            self.post_message(Failed(error))
+
+    @on(Failed)
+    def _failed(self, message: Failed) -> None:
+        message.stop()
+        self.notify(plain(message.error.sentence), severity="error", markup=False)
+        self._leave()
+
+    # -- why -------------------------------------------------------------------------------------------------
+
+    @on(Counted)
+    def _counted(self, message: Counted) -> None:
+        message.stop()
+        assert self.session is not None
+        self._batch = message.batch
+        if not message.batch.rulings:
+            self.notify(f"Nothing of that can be settled: {message.batch.left_words}.", markup=False)
+            self._leave()
+            return
+        self._turn("reason")
+        self.says.say(Content(self._what))
+        choices = reason_choices(self.session.way)
+        self.options.show(choices)
+        presets = [one.value for one in choices]
+        self.line.open("Why are they so?", "", "one reason for all of them, in a sentence", presets=presets)
+
+    @property
+    def _what(self) -> str:
+        """What would be settled, and what not."""
+        assert self._batch is not None
+        count = len(self._batch.rulings)
+        by = f"as {self._batch.scope.rater} says" if self._batch.scope.rater else "as most say"
+        left = f"; left open: {self._batch.left_words}" if self._batch.left else ""
+        return f"{count:,} {'item is' if count == 1 else 'items are'} settled {by}{left}."
+
+    @on(AnswerOptions.Picked)
+    def _clicked(self, message: AnswerOptions.Picked) -> None:
+        message.stop()
+        for one in self.options.choices:
+            if one.key == message.key:
+                self.line.write(one.value)
+                self.line.focus()
+
+    @on(AnswerLine.Left)
+    def _left(self, message: AnswerLine.Left) -> None:
+        message.stop()
+        self._leave()
+
+    @on(AnswerLine.Ended)
+    def _ended(self, message: AnswerLine.Ended) -> None:
+        message.stop()
+        reason = self.line.text.strip()
+        if not reason:
+            self.wrong.say(Content.styled("A reason must be said; it stands beside each of them from now on.", ERROR))
+            return
+        says = f"{self._what}\n\n“{plain(reason)}”\n\nWhat raters said stays as it is."
+        self.app.push_screen(AskScreen("Settle at once", says, "Settle them"), self._sure)
+
+    def _sure(self, sure: bool | None) -> None:
+        if not sure:
+            self.line.focus()
+            return
+        assert self.session is not None
+        assert self._batch is not None
+        batch, reason = self._batch, self.line.text.strip()
+        self._turn("counting")
+        self._keep(self.session, batch, reason)
+
+    @work(thread=True, exclusive=True, group="batch")
+    def _keep(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
+        """Settles them, all or none."""
+        try:
+            settled = settle_batch(session, batch, reason)
+            self.post_message(self.Settled(len(settled), batch.left_words))
+        except LabError as error:
+            self.post_message(Failed(error))

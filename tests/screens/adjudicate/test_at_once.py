@@ -1,0 +1,174 @@
+"""Many items settled at once in the room: reasons by digits, one question alone, a question first, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from lab.core.adjudication import SignedSettlement
+from lab.core.study import Study, Unit
+from screens.app import LabApp
+from screens.dialogs import AskScreen
+from store.store import Store
+from tests.blind import found
+from tests.lab.cli.test_adjudicate_at_once import CODES, PROTOCOL, SAID, TARGETS, WORDS
+from tests.rated import rated
+from tests.screens.adjudicate.test_adjudicate import listed, pane, room, settling, typed
+from tests.screens.annotate.watched import Watched
+from tests.screens.resting import press
+from tests.screens.runs import WHOLE, painted, whole_run
+
+Until = Callable[..., Awaitable[None]]
+HIDDEN = {code: f"Z{code}code" for code in CODES}
+
+
+def studied(store: Store, **more: Any) -> Study:
+    store.runs.add(whole_run())
+    answers: dict[str, Any] = {name: {} for name in HIDDEN.values()}
+    for unit, (opened, paid, well) in SAID.items():
+        for at, name in enumerate(HIDDEN.values()):
+            answers[name][unit] = {
+                ("open", "state"): WORDS[opened[at]], ("pay", "state"): WORDS[paid[at]], ("", "well"): WORDS[well[at]],
+            }  # fmt: skip
+    units = [Unit(id, (WHOLE,), targets=TARGETS) for id in SAID]
+    return rated(store, units, more.pop("protocol", PROTOCOL), answers, **more)
+
+
+def standing(store: Store, plan: Study) -> list[SignedSettlement]:
+    return list(store.adjudications.settled(plan).values())
+
+
+async def queued(pilot: Any, app: LabApp, until: Until, count: int = 6) -> None:
+    await until(pilot, lambda: listed(app, count) and room(app).disputes.has_focus)
+
+
+async def test_a_digit_writes_a_reason_and_typing_stays_free(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "enter", "1", "enter")
+        await until(pilot, lambda: "1 The recording was cut off" in painted(app))
+        assert "A digit writes a reason" in painted(app)
+        await press(pilot, "1", "2")
+        await until(pilot, lambda: pane(app).line.text == "A slip of one rater")
+        await typed(pilot, " 2 of 4")
+        await until(pilot, lambda: pane(app).line.text == "A slip of one rater 2 of 4")
+        await press(pilot, "enter")
+        await until(pilot, lambda: len(standing(store, plan)) == 1)
+        [one] = standing(store, plan)
+        assert (one.what.reason, one.what.reason_id) == ("A slip of one rater 2 of 4", "slip")
+        await until(pilot, lambda: pane(app).voices.has_focus and not pane(app).typing)
+        await press(pilot, "2", "enter")
+        await until(pilot, lambda: pane(app).typing == "reason")
+        await typed(pilot, "9 of my own")
+        await press(pilot, "enter")
+        await until(pilot, lambda: len(standing(store, plan)) == 2)
+        assert sorted((one.what.reason, one.what.reason_id) for one in standing(store, plan))[0] == ("9 of my own", "")
+
+
+async def test_all_that_is_listed_is_settled_and_taken_back(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a")
+        await until(pilot, lambda: "by what most say: 4 of 6" in painted(app))
+        assert "only where all but one agree: 4 of 6" in painted(app)
+        assert "by one rater" not in painted(app)
+        await press(pilot, "1")
+        await until(pilot, lambda: "4 items are settled as most say; left open: 2 (no majority)." in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "A reason must be said" in painted(app))
+        await press(pilot, "2", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen) and "A slip of one rater" in painted(app))
+        assert standing(store, plan) == []
+        await press(pilot, "escape")
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and room(app).at_once.line.has_focus)
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        await press(pilot, "enter")
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and "2 to settle   4 settled" in painted(app))
+        assert {(one.what.by_means, one.what.reason_id) for one in standing(store, plan)} == {("majority", "slip")}
+        assert len({one.what.batch for one in standing(store, plan)}) == 1
+        await queued(pilot, app, until)
+        await press(pilot, "z")
+        await until(pilot, lambda: "6 to settle   0 settled" in painted(app))
+        assert standing(store, plan) == []
+        acts = [act for act in store.labels.acts(plan) if act.act == "adjudicated"]
+        assert len(acts) == 8, "four rows, and four that supersede them"
+
+
+async def test_one_question_alone_is_settled(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "f", "f")
+        await until(pilot, lambda: listed(app, 2) and "only well   2 to settle" in painted(app))
+        await press(pilot, "a", "2")
+        await until(
+            pilot, lambda: "1 item is settled as most say; left open: 1 (more than one differs)" in painted(app)
+        )
+        await typed(pilot, "Most")
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: "only well   1 to settle   1 settled" in painted(app))
+        assert [one.what.value for one in standing(store, plan)] == ["bad"]
+        await queued(pilot, app, until, 2)
+        await press(pilot, "f")
+        await until(pilot, lambda: listed(app, 6))
+        await press(pilot, "a", "escape")
+        await until(pilot, lambda: not room(app).at_once.display and room(app).disputes.has_focus)
+
+
+async def test_by_one_raters_answers_where_the_study_names_raters(store: Store, until: Until) -> None:
+    plan = studied(store, blind=("people", "models", "method", "outcome"))
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a", "3", "2")
+        await until(pilot, lambda: "6 items are settled as ZR2code says." in painted(app))
+        await typed(pilot, "The expert")
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: "0 to settle   6 settled" in painted(app))
+        assert {one.what.by_means for one in standing(store, plan)} == {"adjudicator"}
+
+
+async def test_codes_are_never_shown_where_raters_are_hidden(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = studied(store)
+    app, watched = settling(store, plan), Watched(monkeypatch)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a", "1")
+        await until(pilot, lambda: room(app).at_once.stage == "reason")
+        watched.look(app)
+        await press(pilot, "1", "enter", "enter")
+        await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
+        watched.look(app)
+        await queued(pilot, app, until)
+        await press(pilot, "z")
+        await until(pilot, lambda: "6 to settle   0 settled" in painted(app))
+        watched.look(app)
+    assert found(["no majority"], watched.text)
+    assert found(list(HIDDEN.values()), watched.text) == set()
+
+
+LONG = replace(PROTOCOL.reasons[0], says="The recording was cut off before anything of it could be seen at all. " * 3)
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+async def test_long_reasons_are_read_in_any_room(store: Store, until: Until, size: Any) -> None:
+    reasons = (replace(LONG, says=LONG.says.strip()), *PROTOCOL.reasons[1:])
+    app = settling(store, studied(store, protocol=replace(PROTOCOL, reasons=reasons), locale="zh"))
+    async with app.run_test(size=size) as pilot:
+        await queued(pilot, app, until)
+        await press(pilot, "a", "1")
+        await until(pilot, lambda: room(app).at_once.stage == "reason" and "一名标注者的疏忽" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: room(app).at_once.line.text == "一名标注者的疏忽")
+        assert "left open" in painted(app)

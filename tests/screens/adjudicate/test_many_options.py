@@ -1,0 +1,51 @@
+"""Adjudicate at a question of many options: the majority of each option, digits that turn options, none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from lab.core.rating_sheet import FieldReference
+from lab.core.study import Unit
+from store.store import Store
+from tests.modes import PROTOCOL
+from tests.rated import rated
+from tests.screens.adjudicate.test_adjudicate import listed, pane, settling, typed
+from tests.screens.resting import press
+from tests.screens.runs import WHOLE, painted, whole_run
+
+Until = Callable[..., Awaitable[None]]
+SETS: dict[str, list[list[str]]] = {"R1": [["ask", "plan"]], "R2": [["ask"]], "R3": [["plan"]]}
+
+
+async def test_a_set_is_settled(store: Store, until: Until) -> None:
+    store.runs.add(whole_run())
+    said: Any = {
+        name: {"u1": {("", "failed"): "yes", ("", "modes"): sets[0]}} for name, sets in SETS.items()
+    }  # fmt: skip
+    plan = rated(store, [Unit("u1", (WHOLE,))], PROTOCOL, said, id="s")
+    app = settling(store, plan)
+
+    def settled() -> Any:
+        one = store.adjudications.settled(plan).get(("u1", FieldReference("", "modes")))
+        return None if one is None else (one.what.value, one.what.by_means)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 1) and "1 did not ask; had a wrong plan" in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: pane(app).case is not None and pane(app).voices.has_focus)
+        await press(pilot, "m")
+        await until(pilot, lambda: "☑ 3 had a wrong plan" in painted(app))
+        assert "☑ 1 did not ask" in painted(app)
+        assert "☐ 2 misread" in painted(app)
+        await press(pilot, "enter")
+        await typed(pilot, "Most")
+        await press(pilot, "enter")
+        await until(pilot, lambda: settled() == (["ask", "plan"], "majority"))
+        await press(pilot, "1", "2")
+        await until(pilot, lambda: "☑ 2 misread" in painted(app))
+        assert "☐ 3 had a wrong plan" in painted(app), "what is chosen anew begins with nothing"
+        await press(pilot, "5")
+        await until(pilot, lambda: "none of these by the adjudicator" in painted(app))
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: settled() == ([], "adjudicator"))
