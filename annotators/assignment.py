@@ -44,11 +44,11 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
 
     Calibration units come first and go to all, each other unit to `overlap` raters in an order of each rater's own,
     `repeats` of them late once more with the sides the other way round. Loads differ by one at most. What belongs to an
-    owner goes to nobody else, what a rule has answered, or a model or a script plays, to nobody. Plays are
-    counterbalanced over tasks, conditions and order. Where there is no going back, the units of one cluster keep the
-    order that they were made in: a later one may tell what an earlier one asks.
+    owner goes to nobody else, what a rule has answered, raters practise on, or a model or a script plays, to nobody.
+    Plays are counterbalanced over tasks, conditions and order. Where there is no going back, the units of one cluster
+    keep the order that they were made in: a later one may tell what an earlier one asks.
     """
-    asked = [unit for unit in units if not unit.mechanical]
+    asked = [unit for unit in units if not unit.mechanical and not unit.practice]
     check_raters(study, asked)
     raters = _shuffled(study, study.raters, "rater")
     if study.protocol.unit == "task to play":

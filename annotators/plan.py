@@ -18,7 +18,7 @@ from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol, Show
 from lab.core.settings import check_code
-from lab.core.study import Blind, Predecessor, Study, Unit, sample_sha
+from lab.core.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
 from lab.core.suggestion import none_of, suggestion
 from lab.core.task import Actor, Kind
 
@@ -47,6 +47,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's corrected interval
     is to be at most: who watches is told when it is reached. `prelabel` is a judge whose answers are shown first on a
     half of the sheets. File names are relative to the plan's folder.
+    `introduction` is what comes before a rater's first item: guide, keys and practice (`full`), the same with a key
+    that passes it over (`skippable`), or nothing (`none`). `practice` names one of the runs with gold (or its unit) on
+    which raters try the sheet in place of the protocol's own practice; it counts nowhere.
     """
 
     preset: str = ""
@@ -84,6 +87,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     seed: int = 0
     locale: str = "en"
     rest_minutes: int = 45
+    introduction: IntroductionKind = "full"
+    practice: str = ""
     width: float | None = None
     prelabel: str = ""
     statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
@@ -257,6 +262,8 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         consent=plan.consent,
         quiz=plan.quiz,
         rest_minutes=plan.rest_minutes,
+        introduction=plan.introduction if protocol.unit != "task to play" else "none",
+        practice=next((unit.id for unit in units if unit.practice), ""),
         preset=plan.preset,
         note=plan.note,
         statistics=plan.statistics,
@@ -301,9 +308,11 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     """The units with as many of them as the plan asks for marked as the pilot, drawn from the seed by whole clusters.
 
     Those with gold are among them. Where there are fewer than the paper's, the pilot is as large in proportion; an
-    `exact` number is taken as it is, and raises `LabError` where it leaves nothing.
+    `exact` number is taken as it is, and raises `LabError` where it leaves nothing. The one that raters practise on is
+    apart from these.
     """
-    asked = [unit for unit in units if not unit.mechanical]
+    units = with_practice(plan, units) if plan.practice else units
+    asked = [unit for unit in units if not unit.mechanical and not unit.practice]
     golden = [unit for unit in asked if unit.pilot or unit.gold]
     wanted, pilot = plan.pilot, list[str]()
     if exact and wanted >= len(asked) > 0:
@@ -329,6 +338,22 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     return SampledUnits([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], pilot)
 
 
+def with_practice(plan: Plan, units: Sequence[Unit]) -> list[Unit]:
+    """The units with the one marked that raters practise on; `LabError` where it is none, or has no gold."""
+    what, name = f"study {plan.name}", plan.practice
+    fitting = [unit for unit in units if name in (unit.id, *unit.runs)]
+    fitting = fitting or [unit for unit in units if any(id.startswith(name) for id in (unit.id, *unit.runs))]
+    if len(fitting) != 1:
+        problem = "is none of what is asked about" if not fitting else f"fits {len(fitting)} of what is asked about"
+        raise LabError(what, f"field practice: {name} {problem}", "--practice names a run, or a unit, of --gold.")
+    if not fitting[0].gold:
+        problem = f"field practice: nothing tells what is right in {name}"
+        raise LabError(what, problem, "A line of --gold FILE.jsonl says it, and why.")
+    if len(units) == 1:
+        raise LabError(what, f"field practice: {name} is all there is, and nothing is left to rate")
+    return [replace(unit, practice=True, pilot=True) if unit is fitting[0] else unit for unit in units]
+
+
 def differences(old: Study, new: Study) -> list[str]:
     """What differs between two versions, a phrase each."""
     words: list[str] = []
@@ -349,7 +374,7 @@ def differences(old: Study, new: Study) -> list[str]:
 
 def _protocol_differs(old: Protocol, new: Protocol) -> str:
     if old.sha == new.sha:
-        return "guide"
+        return ", ".join(name for name in ("guide", "practice") if getattr(old, name) != getattr(new, name)) or "words"
     return f"protocol {old.id} -> {new.id}" if old.id != new.id else f"protocol {old.id} {old.sha[:8]} -> {new.sha[:8]}"
 
 

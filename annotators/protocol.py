@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.protocol import NO_OPTION, Field, Option, Protocol
+from lab.core.practice import Practice
+from lab.core.protocol import NO_OPTION, PRACTICE, Field, Option, Protocol
 from lab.core.sheet_words import SAID
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
@@ -64,6 +65,8 @@ def check_protocol(protocol: Protocol, what: str) -> None:
     _check_keys(protocol, what)
     _check_reasons(protocol, what)
     _check_words(protocol, what)
+    if protocol.practice is not None:
+        _check_practice(protocol, protocol.practice, what)
 
 
 def _refuse(what: str, place: str, why: str) -> NoReturn:
@@ -263,6 +266,44 @@ def _check_words(protocol: Protocol, what: str) -> None:
                 _refuse(what, f"words.{locale}", f"{key!r} is nothing that this protocol says")
 
 
+# -- practice --------------------------------------------------------------------------------------------------
+
+_RUNS = {"run": 1, "step": 1, "question": 1, "pair of runs": 2}
+"""Of how many runs a practice item is, by what the protocol is asked of; of the other kinds it is of texts."""
+_TEXTS = ("pair of instruction sets", "pair of texts")
+
+
+def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
+    """Whether the item is of what is asked; whether its answers fit is seen once it is made."""
+    unit = protocol.unit
+    if unit not in _RUNS and unit not in _TEXTS:
+        _refuse(what, "practice", f"there is none of a {unit}")
+    wanted = _RUNS.get(unit, 0)
+    if len(practice.runs) != wanted:
+        _refuse(what, "practice.runs", f"there are {len(practice.runs)}, and a {unit} needs {wanted}")
+    if bool(practice.item) != (unit in _TEXTS):
+        _refuse(what, "practice.item", f"a {unit} {'needs one' if unit in _TEXTS else 'has none'}")
+    if practice.step is not None and (unit not in ("step", "question") or practice.step < 1):
+        _refuse(what, "practice.step", "is a step of a run from 1, where a step or a question is asked about")
+    if not practice.answers:
+        _refuse(what, "practice.answers", "there is none, so nothing could be told to be right")
+    for number, answer in enumerate(practice.answers, 1):
+        place = f"practice.answers, number {number}"
+        if answer.field and protocol.field(answer.field) is None:
+            _refuse(what, place, f"field {answer.field!r} is none of {', '.join(one.id for one in protocol.fields)}")
+        if not answer.reason.strip():
+            _refuse(what, place, "has no reason; a rater is to learn why it is right")
+    for locale in practice.item:
+        if not _LOCALE.fullmatch(locale):
+            _refuse(what, "practice.item", f"{locale!r} is no locale, such as en or zh-Hans")
+
+
+def practice_words(practice: Practice | None) -> dict[str, str]:
+    """What is said in practice, by the keys by which it is translated."""
+    answers = practice.answers if practice is not None else ()
+    return {f"{PRACTICE}{number}": answer.reason for number, answer in enumerate(answers, 1)}
+
+
 def word_keys(protocol: Protocol) -> list[str]:
     """Everything that a translation may name, in order."""
     keys = ["title", *(["sides.A", "sides.B"] if protocol.sides else [])]
@@ -271,7 +312,7 @@ def word_keys(protocol: Protocol) -> list[str]:
         for option in field.options:
             keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
     keys += [f"reasons.{one.id}" for one in protocol.reasons]
-    return [*keys, *SAID]
+    return [*keys, *practice_words(protocol.practice), *SAID]
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
@@ -281,6 +322,7 @@ def untranslated(protocol: Protocol, locale: str) -> list[str]:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
             texts |= _option_words(f"{field.id}.{option.id}", option)
+    texts |= practice_words(protocol.practice)
     texts |= {f"reasons.{one.id}": one.shown for one in protocol.reasons}
     words = protocol.words.get(locale, {})
     missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]

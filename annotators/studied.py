@@ -99,7 +99,7 @@ class StudyData:
     @property
     def calibration(self) -> StudyData | None:
         """The same study's calibration units as if they were all of it; None where it has none."""
-        units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
+        units = [replace(unit, pilot=False) for unit in self.units if unit.pilot and not unit.practice]
         if not units:
             return None
         return self._over(units)

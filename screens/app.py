@@ -16,6 +16,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.geometry import Offset
 from textual.notifications import Notify
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -255,12 +256,17 @@ class LabApp(Navigation):
         from screens.browser_driver import BrowserDriver
         from screens.picture_window import PictureWindow
 
-        self.window = PictureWindow()
         driver = self._driver
-        if self.is_web and isinstance(driver, BrowserDriver):
-            driver.show_pictures(self.window.address)
-        else:
+        if not self.is_web or not isinstance(driver, BrowserDriver):
+            self.window = PictureWindow()
             self.action_window()
+            return
+
+        def tell(seen: bool) -> None:  # what is written from several threads would be mixed
+            self.call_later(driver.tell_pictures, seen)
+
+        self.window = PictureWindow(tell)
+        driver.show_pictures(self.window.address)
 
     def action_window(self) -> None:
         """Opens the page of pictures in this machine's browser; says where it is, and copies its address."""
@@ -286,6 +292,20 @@ class LabApp(Navigation):
             self.window.close()
         if self._text_reader is not None:
             self._text_reader.close()
+
+    @property
+    def cursor_position(self) -> Offset:
+        """Where the terminal's own cursor goes with each paint, and an input method with it: where one types.
+
+        Textual's fields say it when they are typed into, not when they come up or move.
+        """
+        typed = self.focused if self.screen_stack else None
+        at = getattr(typed, "cursor_screen_offset", None)
+        return at if isinstance(at, Offset) else self._cursor_position
+
+    @cursor_position.setter
+    def cursor_position(self, position: Offset) -> None:
+        self._cursor_position = position
 
     def send(self, codes: str) -> None:
         """Writes codes to the terminal that draw nothing in a cell."""
@@ -351,7 +371,14 @@ class LabApp(Navigation):
         if self.has_room("compare"):
             run = partial(self.run_action, "show('compare')")
             yield SystemCommand("Compared runs", "The two runs that are side by side", run)
+        if self.has_room("answer") and self.current_mode != "answer" and self._is_asked():
+            run = partial(self.run_action, "show('answer')")
+            yield SystemCommand("Go to Answer", "What clients ask at the endpoint", run)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
+
+    def _is_asked(self) -> bool:
+        """Whether an endpoint is served by this program, or holds conversations in this file."""
+        return bool(self.endpoint or self.store.conversations.rows("endpoint", 1))
 
     def _task_commands(self) -> Iterable[SystemCommand]:
         """The built-in tasks by title and name, where Home has read them."""

@@ -26,3 +26,7 @@ class BrowserDriver(WebDriver):
     def show_pictures(self, address: str) -> None:
         """Tells the server where this app's page of pictures is."""
         self.write_meta({"type": "pictures", "address": address})
+
+    def tell_pictures(self, seen: bool) -> None:
+        """Tells the server that there is something to look at on that page now, or nothing any more."""
+        self.write_meta({"type": "pictures", "seen": seen})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
     from textual.screen import Screen
 
+    from lab.core.last_choices import RunChoices
     from lab.core.settings import Settings
     from lab.core.study import Study
     from lab.core.task import Task
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 ScreenName = Literal[
     "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
-    "agreement", "adjudicate", "raters", "progress",
+    "agreement", "adjudicate", "raters", "progress", "answer",
 ]  # fmt: skip
 """The rooms of the app."""
 
@@ -59,6 +60,8 @@ class Lab(Protocol):
     """The language in which the run that is live speaks to whoever answers in it."""
     reads_words: bool
     """Whether words are read from pictures whose phone said none."""
+    endpoint: tuple[str, ...]
+    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 
@@ -78,7 +81,7 @@ class Lab(Protocol):
     def choose_phone(self, serial: str) -> None: ...
     def action_show(self, name: ScreenName) -> None: ...
     def open_home(self) -> None: ...
-    def open_task(self, name: str) -> None: ...
+    def open_task(self, name: str, choices: RunChoices | None = None) -> None: ...
     def open_record(self, asking: Asking) -> None: ...
     def open_session(self, make: Callable[[], Session]) -> None: ...
     def open_resume(self, trace_id: str) -> None: ...

@@ -17,20 +17,20 @@ from screens.lab import lab_of
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
+    from lab.core.last_choices import RunChoices
     from lab.core.settings import Settings
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.record.intent import Asking
 
 
-def task_spec(name: str, settings: Settings) -> Spec:
-    """A built-in task with its persona, worked by its playbook while the person of this seat answers."""
-    from lab.runs.spec import Spec
+def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
+    """A built-in task as it is chosen; else worked by its playbook while the person of this seat answers."""
+    from lab.core.last_choices import RunChoices
+    from lab.runs.run_choices import chosen_spec
     from simulators import library
 
-    task = library.task(name)
-    persona = library.persona(task.persona, task.log) if task.persona else None
-    return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device)
+    return chosen_spec(library.task(name), choices or RunChoices(), settings)
 
 
 def demonstration(name: str | None, settings: Settings) -> Asking:

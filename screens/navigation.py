@@ -11,12 +11,13 @@ from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.settings import UNNAMED, Settings
-from lab.studies.seats import Seat, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
+from lab.studies.seats import Seat, may_answer, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
 from screens.key_names import with_keys
 from screens.lab import ScreenName
 from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
+    from lab.core.last_choices import RunChoices
     from lab.core.study import Study
     from lab.core.task import Task
     from lab.core.trace import Trace
@@ -46,6 +47,8 @@ class Opening(NamedTuple):
     """The study that is rated in, or played, by the person of this seat."""
     only: bool = False
     """Whether there is nothing but that study in this app: no list of others, no Home."""
+    endpoint: tuple[str, ...] = ()
+    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
 
 
 AT_HOME = Opening("home")
@@ -154,6 +157,12 @@ def _progress(store: Store, settings: Settings) -> Screen[None]:
     return ProgressScreen(store, settings)
 
 
+def _answer(store: Store, settings: Settings) -> Screen[None]:
+    from screens.answer.answer import AnswerScreen
+
+    return AnswerScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -192,6 +201,7 @@ ROOMS: dict[ScreenName, Room] = {
         _progress,
         ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
     ),
+    "answer": Room(may_answer, _answer),
     "compare": Room(
         sees_outcomes,
         _compare,
@@ -233,11 +243,14 @@ class Navigation(TypeAhead):
     """The language in which the run that is live speaks to whoever answers in it."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+    endpoint: tuple[str, ...]
+    """Where this program is asked at an endpoint; see `Opening`."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
         self.read, self.reads = None, {}
+        self.endpoint = opening.endpoint
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
@@ -364,14 +377,14 @@ class Navigation(TypeAhead):
         """Runs that begin from now on are made on this phone."""
         self.settings = msgspec.structs.replace(self.settings, device=serial)
 
-    def open_task(self, name: str) -> None:
-        """Runs a built-in task by its playbook, the person at this seat answering."""
+    def open_task(self, name: str, choices: RunChoices | None = None) -> None:
+        """Runs a built-in task as it is chosen; else by its playbook, the person at this seat answering."""
 
         def build() -> Session:
             from lab.runs.session import Session
             from screens.launcher import task_spec
 
-            return Session(self.store, task_spec(name, self.settings))
+            return Session(self.store, task_spec(name, self.settings, choices))
 
         self._live_door().build(build)
 

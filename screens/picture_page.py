@@ -85,7 +85,6 @@ async function follow() {
       document.body.className = now.asks ? "asked" : "";
       if (now.number !== number) {
         number = now.number;
-        at("caption").textContent = now.caption || (now.picture ? "" : "no picture here");
         at("picture").hidden = !now.picture;
         if (now.picture) {
           const old = url;
@@ -96,6 +95,7 @@ async function follow() {
         }
         size = now.size || [at("picture").naturalWidth || 1, at("picture").naturalHeight || 1];
         from = null;
+        at("caption").textContent = now.caption || (now.picture ? "" : "no picture here");
         draw(now);
       }
     } catch (gone) {

@@ -55,16 +55,19 @@ class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PictureWindow:
     """A page at `address`, on the loopback interface and behind a secret path; the newest picture wins.
 
-    Every verb may be called from any thread and returns at once.
+    Every verb may be called from any thread and returns at once. `tell` hears, on that thread, that there is something
+    to look at now, and that there is nothing any more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
         self._token = secrets.token_urlsafe(16)
         self._change = threading.Condition()
         self._shown = WindowPage(0, None, None, "")
         self._made: tuple[int, tuple[bytes, str]] | None = None
         self._pace = 0.0
         self._told = 0.0
+        self._tell = tell
+        self._has_pictures = False
         self._closed = False
         try:
             self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -103,6 +106,11 @@ class PictureWindow:
         if take is not shown.take:
             self._put(shown.picture, shown.size, shown.caption, shown.marks, take=take)
 
+    def hide(self) -> None:
+        """Shows nothing: what comes next has no phone, or hides it."""
+        self._put(None, None, "", (), take=None)
+        self._has_pictures_now(False)
+
     def close(self) -> None:
         """Ends the page; a browser that shows it says that hitlab was left."""
         with self._change:
@@ -129,6 +137,15 @@ class PictureWindow:
             self._shown = WindowPage(self._shown.number + 1, picture, size, plain(caption), marks, taken)
             self._pace = pace
             self._change.notify_all()
+        if picture is not None:
+            self._has_pictures_now(True)
+
+    def _has_pictures_now(self, now: bool) -> None:
+        """Tells whoever wants to know, where that is another than before; a step without a picture is none."""
+        with self._change:
+            changes, self._has_pictures = now is not self._has_pictures, now
+        if changes and self._tell is not None:
+            self._tell(now)
 
     # -- what a page asks ------------------------------------------------------------------------------------
 

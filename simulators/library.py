@@ -17,6 +17,8 @@ from simulators.users.scripted import Script, load_script
 
 HERE = Path(__file__).parent
 
+_SCRIPT = ".script"
+"""How the names of the files end that answer in practice tasks."""
 _LISTED = {
     "task": "`hitlab tasks` lists tasks; a file of yours does as well.",
     "persona": "`hitlab personas` lists them; a profile of yours does as well.",
@@ -38,6 +40,20 @@ def personas() -> dict[str, Path]:
 def scripts() -> dict[str, Path]:
     """The built-in scripts by name, sorted: one per task that asks, and its variants as `task.variant`."""
     return {path.stem: path for path in sorted((HERE / "scripts").glob("*.yaml"))}
+
+
+def practice_tasks() -> dict[str, Path]:
+    """The tasks that raters practise on by name, sorted; none of them is a task that is rated or played."""
+    return {path.stem: path for path in sorted((HERE / "practice").glob("*.yaml")) if not path.stem.endswith(_SCRIPT)}
+
+
+def practice_task(name: str) -> tuple[Task, Path]:
+    """A practice task, and the script that answers in it; a `LabError` where there is none of that name."""
+    known = practice_tasks()
+    if name not in known:
+        problem = f"there is none of that name{suggestion(name, known)}"
+        raise LabError(f"practice task {name!r}", problem, f"There are {', '.join(known)}.")
+    return on_their_phone(load_task(known[name])), known[name].with_name(f"{name}{_SCRIPT}.yaml")
 
 
 def task(name_or_path: str) -> Task:

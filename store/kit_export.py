@@ -161,8 +161,8 @@ def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) 
     pilot = {one.unit for one in dealt if one.stage == "pilot"}
     wanted = {one.unit for one in dealt}
     for position, unit in enumerate(store.studies.units(study)):
-        if unit.id in wanted:
-            yield position, unit_for(study, unit, rater, gold=unit.id in pilot)
+        if unit.id in wanted or unit.practice:
+            yield position, unit_for(study, unit, rater, gold=unit.practice or unit.id in pilot)
 
 
 def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:

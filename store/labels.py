@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import later
-from lab.core.label import Act, ActKind, Label
+from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label
 from lab.core.label_rules import SheetState, check_next, check_open
 from lab.core.rating_sheet import Sheet
 from lab.core.study import VERSION, Assignment, Study, Unit
@@ -179,6 +179,19 @@ class Labels:
         marks = ", ".join("?" * len(kinds))
         sql = f"SELECT body FROM act WHERE study = ? AND version = ? AND act IN ({marks}) ORDER BY n"
         return [_act(body) for (body,) in self._database.rows_in("act", sql, *key_of(study), *kinds)]
+
+    def introductions(self, study: str, rater: str | None = None) -> list[Act]:
+        """What was shown before a study's first item, in whichever of its versions, and what was tried in practice.
+
+        By when it was; of one person alone where one is named.
+        """
+        marks = ", ".join("?" * len(INTRODUCTION_ACTS))
+        sql = f"SELECT body FROM act WHERE study = ? AND act IN ({marks})"
+        values: list[str] = [storable(study), *INTRODUCTION_ACTS]
+        if rater is not None:
+            sql, values = f"{sql} AND rater = ?", [*values, storable(rater)]
+        acts = [_act(body) for (body,) in self._database.rows_in("act", f"{sql} ORDER BY n", *values)]
+        return sorted(acts, key=lambda act: (act.at, act.id))
 
     def each_act(self, study: Study, rater: str, kind: ActKind) -> Iterator[Act]:
         """A rater's acts of one kind, in the order they came into this file, a few at a time."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lab.core.run_records import Kit
     from store.adjudication import Adjudications
     from store.agreement_labels import AgreementLabels
+    from store.conversations import Conversations
     from store.designs import Designs
     from store.erasure import Erasure
     from store.progress_rows import ProgressRows
@@ -38,7 +39,8 @@ class Store:
     `runs` are its traces, `links` the pictures that stand outside it; `designs` are of tasks, `reviews` of
     demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
     `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
-    coefficients are computed from, `progress` counts and times that say how far a study is; `erasure` takes runs out.
+    coefficients are computed from, `progress` counts and times that say how far a study is, `conversations` are those
+    of the endpoint; `erasure` takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -86,6 +88,12 @@ class Store:
         from store.progress_rows import ProgressRows
 
         return ProgressRows(self.database)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        from store.conversations import Conversations
+
+        return Conversations(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

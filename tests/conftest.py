@@ -5,12 +5,22 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator, Iterator
 
 import pytest
 
+from tests.compiled import compile_all
+from tests.laid import LaidOnce
+
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before the workers start; a worker, and pytest without any, compiles what it loads."""
+    if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
+        compile_all(session.config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,3 +55,13 @@ def _ctrl_c_is_heard() -> None:
     """What is started in the background ignores Ctrl-C, and so would the programs that tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tables_are_laid_once() -> Iterator[None]:
+    """A new file's tables are those of the first: tests make some thousand files."""
+    from store import connection, schema
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "migrate", LaidOnce(schema.migrate))
+        yield

@@ -46,7 +46,7 @@ SETS = {
 def freeze(store: Store, run: str) -> None:
     """The studies of the pictures, by the commands that make them; `run` is the run that is judged."""
     Path("sets.jsonl").write_text(json.dumps(SETS) + "\n", encoding="utf-8")
-    people = ["--raters", "R1,R2", "--overlap", "2"]
+    people = ["--raters", "R1,R2", "--overlap", "2", "--introduction", "none"]
     _command("study", "new", "tdg", "--runs", run, "--name", "nodes", *people)
     _command("study", "new", "information-units", "--runs", run, "--name", "units", *people)
     _command("study", "new", "pairwise-sets", "--items", "sets.jsonl", "--name", "pairs", *people)

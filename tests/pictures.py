@@ -11,7 +11,6 @@ import html
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,7 +49,8 @@ from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
-from tests import pictured_agreement, pictured_studies
+from tests import pictured_agreement, pictured_rooms, pictured_studies
+from tests.chromium import found
 from tests.endpoint import serving
 from tests.lab.agents.test_model_agent import Brain
 from tests.simulators.phone.served.rig import AdbServer, Rig
@@ -114,6 +114,8 @@ def main() -> None:
         for name, (opening, drive) in pictured_studies.openings(store, _until, _settled).items():
             settings = Settings(seat="rater", person="R1", bell=False)
             _render(asyncio.run(_export(store, settings, opening, drive)), out / f"{name}.png")
+        asyncio.run(pictured_rooms.in_browser(store, store.studies.study("units"))).save(out / "browser.png")
+        _shrink(out / "browser.png")
         opening = Opening("agreement", study=pictured_agreement.rate(store))
         _render(asyncio.run(_export(store, Settings(bell=False), opening, _agreed)), out / "agreement.png")
         opening, settings = opening._replace(screen="adjudicate"), Settings(seat="designer", person="D1", bell=False)
@@ -399,8 +401,8 @@ def _render(svg: str, out: Path) -> None:
 
 def shoot(name: str, text: str, out: Path, size: tuple[int, int]) -> None:
     """A page (an SVG, or HTML, by its name) as a headless Chromium shows it, in a PNG of that many pixels."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
+    browser = found()
+    if not browser:
         raise SystemExit("pictures: Chromium is needed to render them, and none is on the PATH")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / name

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from annotators.introductions import introduction_lines
 from annotators.report.answer_counts import AnswerCounts, counted
 from annotators.studied import StudyData
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING
 from lab.core.report import Section, Table
 from lab.core.rounding import rounded
+from lab.core.screen_clock import span
+from lab.core.study import Study
 from lab.core.task import Actor
 
 
@@ -45,6 +48,7 @@ def _plan(studied: StudyData) -> Section:
         ("Each unit goes to", _overlap(studied)),
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
+        *([("Before the first item", _before(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),
     ]
     asked = Table(
@@ -55,9 +59,17 @@ def _plan(studied: StudyData) -> Section:
     return Section("What was asked, and of whom", tables=(plan, asked))
 
 
+def _before(study: Study) -> str:
+    """What a rater is shown before their first item."""
+    practice = bool(study.practice) or study.protocol.practice is not None
+    shown = "guide, keys and one practice item" if practice else "guide and keys"
+    return shown + ", which may be passed over" * (study.introduction == "skippable")
+
+
 def _pilots(studied: StudyData) -> str:
-    pilots = sum(unit.pilot for unit in studied.units)
-    return f", and {pilots:,} for calibration, which count in no number here" if pilots else ""
+    pilots = sum(unit.pilot and not unit.practice for unit in studied.units)
+    words = f", and {pilots:,} for calibration, which count in no number here" if pilots else ""
+    return words + ", and one to practise on, which counts in none" * bool(studied.study.practice)
 
 
 def _overlap(studied: StudyData) -> str:
@@ -99,7 +111,28 @@ def _answers(studied: StudyData) -> Section:
         says.append(f"Places with two last words after a merge, left out until settled: {studied.columns.clashes:,}.")
     if studied.settled:
         says.append(f"Places settled by discussion or an adjudicator: {len(studied.settled):,}.")
-    return Section("What came back", tuple(says), (_by_rater(studied, counts), _by_field(studied, counts)))
+    tables = (_by_rater(studied, counts), _by_field(studied, counts), *_introductions(studied))
+    return Section("What came back", tuple(says), tables)
+
+
+def _introductions(studied: StudyData) -> list[Table]:
+    """Who was shown guide and keys before their first item, and how they did in practice; none where nobody was."""
+    lines = introduction_lines(studied.acts)
+    if not lines:
+        return []
+    rows = [
+        (
+            one.rater,
+            one.guide[:10] or "—",
+            f"{one.right:,} of {one.places:,}" if one.practice else "skipped" if one.skipped else "—",
+            "—" if one.seconds is None else span(one.seconds),
+        )
+        for one in lines
+    ]
+    passed = sum(one.passed for one in lines)
+    notes = (f"Practice counts in no number here. All of it right: {passed:,} of {len(lines):,} raters.",)
+    columns = ("Rater", "Guide shown", "Practice right", "Took")
+    return [Table("introductions", "Before the first item", columns, tuple(rows), notes=notes)]
 
 
 def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:

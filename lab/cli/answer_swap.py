@@ -58,7 +58,7 @@ def swap_answers(
         done = []
         for number, reply in enumerate(swapped(store, trace.id, plan_list, person=settings.person, user=user), 1):
             done.append(reply)
-            warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].index + 1}, {_donors(reply)}: {_end(reply)}")
+            warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
         questions = tuple(compared(store, trace, plan_list, done))
     made = sum(bool(reply.run) for reply in done)
     emit(AnswerSwap(trace.id, trace.task.id, trace.agent.id, made, questions), _tell, json=json)

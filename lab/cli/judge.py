@@ -164,9 +164,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
   hitlab judge tdg --model openai/gpt-4.1-mini --runs 5 --budget 10
-  hitlab judge tdg --model openai/gpt-4.1-mini --on dask://10.0.0.5:8786
   hitlab judge tdg --model openai/gpt-4.1-mini --batch
-  hitlab judge tdg --model openai/gpt-4.1-mini --split dev --examples 4
   hitlab judge tdg --validate
 """
     )
@@ -205,9 +203,7 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and one.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(one.model)} costs.", hint)
-        if job.split is not None:
-            keep_split(store, study, job.split, settings.person)
-        report = _report(job, _went(job, llm, args))
+        report = _report(job, _went(job, llm, args, settings.person))
         emit(report, _tell_report, json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
@@ -258,17 +254,17 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
     if args.budget is not None and not 0 < args.budget < float("inf"):
         raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    if args.dev_share is not None and args.split is None and not args.examples:
+        raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
     if args.on:
         cluster_address(args.on)
     if args.on and args.batch:
         raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
     if args.batch and args.stage_model:
-        raise LabError("judge", "--batch and --stage-model: a batch is asked of one model.", code=2)
-    if args.dev_share is not None and args.split is None and not args.examples:
-        raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
+        raise LabError("judge", "--stage-model does not go with --batch: a batch is of one model.", code=2)
     return JudgeTerms(
-        args.runs, args.concurrency or _AT_A_TIME, args.budget, split=args.split, dev_share=args.dev_share,
-        examples=args.examples,
+        args.runs, args.concurrency or _AT_A_TIME, args.budget,
+        split=args.split, dev_share=args.dev_share, examples=args.examples,
     )  # fmt: skip
 
 
@@ -294,16 +290,23 @@ def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
 # -- doing it ------------------------------------------------------------------------------------------------------
 
 
-def _went(job: JudgingJob, llm: Llm, args: JudgeArguments) -> JudgingDone:
+def _sign(job: JudgingJob, person: str) -> None:
+    """Keeps how the study is split, where that matters, and what the model is asked with."""
+    if job.split is not None:
+        keep_split(job.store, job.study, job.split, person)
+    job.sign()
+
+
+def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
     if args.batch:
         api = BatchApi(llm, job.stop)
         api.check()
-        job.sign()
+        _sign(job, person)
         with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
             return BatchJudging(job, llm, api).go(tell)
     executor = _executor(job, llm, args)
-    job.sign()
+    _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
         return job.go(llm, tell, executor)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from annotators.calibration import confusion, pairwise, pilot_line
 from annotators.derived import step_of
+from annotators.introductions import IntroductionLine, introduction_lines
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.label import (
@@ -17,8 +18,9 @@ from lab.cli.label import (
 )
 from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
 from lab.core.errors import LabError
-from lab.core.label import Act, ActKind, Label, Missing
+from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
 from lab.core.rating_sheet import clashing, current, handed_in, ordered, place_key
+from lab.core.screen_clock import span
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.studies.seats import may_rate
@@ -147,7 +149,10 @@ class PairLine(msgspec.Struct, frozen=True):
 
 
 class PilotTold(msgspec.Struct, frozen=True):
-    """A study's pilot: `labels --pilot`. `pairs` are empty until a pair has handed in a unit in common."""
+    """A study's pilot: `labels --pilot`. `pairs` are empty until a pair has handed in a unit in common.
+
+    `introductions` say who was shown guide and keys before their first item, and passed practice, which counts nowhere.
+    """
 
     study: str
     version: int
@@ -157,6 +162,7 @@ class PilotTold(msgspec.Struct, frozen=True):
     raters: tuple[PilotRater, ...]
     confusion: tuple[ConfusionCell, ...]
     pairs: tuple[PairLine, ...]
+    introductions: tuple[IntroductionLine, ...] = ()
 
 
 class LabelsArguments(Arguments):
@@ -320,7 +326,10 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     ]
     pairs = [PairLine(one.field, one.one, one.other, one.places, one.same, one.percent) for one in pairwise(sheets)]
     guide = study.protocol.guide_sha(study.locale)
-    return PilotTold(study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs))
+    begun = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
+    return PilotTold(
+        study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs), tuple(begun)
+    )
 
 
 def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
@@ -404,8 +413,24 @@ def _cells(one: LabelLine) -> list[str]:
     ]  # fmt: skip
 
 
+def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
+    """When each rater was shown the guide, and how they did in practice."""
+    rows = [
+        [
+            one.rater, one.guide[:16].replace("T", " ") or "-",
+            f"{one.right} of {one.places}" if one.practice else "skipped" if one.skipped else "-",
+            "passed" if one.passed else "", "-" if one.seconds is None else span(one.seconds),
+        ]
+        for one in lines
+    ]  # fmt: skip
+    print_table(["rater", "guide shown", "practice", "", "took"], rows)
+
+
 def tell_pilot(result: PilotTold) -> None:
-    """Each rater beside gold, what was taken for what, and each two raters beside each other."""
+    """Each rater beside gold, what was taken for what, each two raters beside each other; who passed practice."""
+    if result.introductions:
+        _tell_introductions(result.introductions)
+        say("")
     if not result.raters:
         say("nobody was dealt a pilot unit")
         return

@@ -53,6 +53,7 @@ COMMANDS = (
     ("protocols", "what raters can be asked; or check a file", "protocols"),
     ("study", "plan, deal and follow studies", ""),
     ("serve", "serve studies to browsers, each person by a link", "serve"),
+    ("answer", "answer as the user of any benchmark that takes a base URL", "answer"),
     ("label", "write answers from JSON lines, by the rules of the screen", "label"),
     ("judge", "have a language model judge a study, as one more rater", "judge"),
     ("labels", "print the answers of a study", "labels"),

@@ -7,13 +7,16 @@ import sys
 
 import msgspec
 
-from annotators.protocols import file_of, protocol, protocols
+from annotators.protocols import file_of, names, protocol, protocols
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.option_sets import count_words
 from lab.core.plain_text import plain
+from lab.core.practice import Practice
 from lab.core.protocol import Field, Option, Protocol
+from lab.core.rounding import count
+from lab.studies.practice import check_practice
 
 _SHORT = 8
 """Characters of a hash that people are shown."""
@@ -85,7 +88,10 @@ def list_protocols(args: ProtocolsArguments) -> int:
     if args.yaml:
         return _print_file(args.name)
     if args.name is not None:
-        return _show(protocol(args.name), args.locale, as_json=args.json)
+        one = protocol(args.name)
+        if args.name not in names():
+            check_practice(one)
+        return _show(one, args.locale, as_json=args.json)
     lines = [_line(one, args.locale) for one in protocols().values()]
     emit(lines, _tell_list, json=args.json)
     return 0
@@ -140,6 +146,9 @@ def _tell_whole(one: Protocol, locale: str) -> None:
         say(f"  {words}")
     for field in one.fields:
         _show_field(one, field, locale)
+    if one.practice is not None:
+        say("")
+        say(f"Practice before the first item: {_practice(one, one.practice)}")
     if one.reasons:
         say("")
         say("Reasons that are offered for settling")
@@ -149,6 +158,12 @@ def _tell_whole(one: Protocol, locale: str) -> None:
         say("")
         say(f"Guideline, version {one.guide_sha(locale)[:_SHORT]}")
         _block(one.guided(locale), 2)
+
+
+def _practice(one: Protocol, practice: Practice) -> str:
+    """What a rater tries the sheet on; not what is right there."""
+    runs = ", ".join(run.task + f" ({run.playbook})" * bool(run.playbook) for run in practice.runs)
+    return f"{'run of ' * bool(runs)}{runs or one.unit}, {count(len(practice.answers), 'answer')} told to be right"
 
 
 def _rules(one: Protocol) -> list[str]:

@@ -14,6 +14,7 @@ from lab.cli.about import KeyLine, PersonaLine, Places, TaskLine
 from lab.cli.adjudicate import Row as AdjudicationRow
 from lab.cli.adjudicate_output import Adjudications, CaseTold, GoldWritten, QueueTold
 from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
+from lab.cli.answer import EndpointServed, ReplyGiven
 from lab.cli.answer_swap import AnswerSwap
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.author import DesignLine, DesignShown, DesignWritten
@@ -59,6 +60,7 @@ from lab.core.study import StudyLine
 from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
+from lab.runs.conversation_list import ConversationLine
 from lab.runs.pass_rates import BatchResult
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
 from lab.studies.label_import import LabelDone
@@ -133,6 +135,9 @@ def schemas() -> dict[str, Any]:
         "keys": list[KeyLine],
         "doctor": list[Finding],
         "completion": CompletionScript,
+        "answer": EndpointServed,
+        "answer-list": list[ConversationLine],
+        "answer-reply": ReplyGiven,
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "phone": PhoneServed,

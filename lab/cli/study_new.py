@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec.structs import replace
 
 from annotators.assignment import portion
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
+from annotators.protocols import names
 from lab.cli.arguments import Arguments, Parser, share
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
@@ -18,10 +19,11 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.protocol import Protocol
 from lab.core.rounding import count
-from lab.core.study import Study, Unit
+from lab.core.study import IntroductionKind, Study, Unit
 from lab.core.suggestion import none_of
 from lab.core.task import Actor
 from lab.runs.run_selection import with_tag
+from lab.studies.practice import check_practice
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_runs import Skipped
 from lab.studies.study_sample import StudySample, samples
@@ -38,8 +40,9 @@ UNIT_WORDS = {
 class StudyFrozen(msgspec.Struct, frozen=True):
     """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
 
-    `units` counts all, `pilot` those that come first, `mechanical` those that a rule answers; `items` what is asked
-    about in them. `differs` says what is other than in the version before.
+    `units` counts all, `pilot` those that come first, `practice` one that raters practise on, `mechanical` those that a
+    rule answers; `items` what is asked about in them. `introduction` is what comes before the first. `differs` says
+    what is other than in the version before.
     """
 
     study: str
@@ -50,8 +53,10 @@ class StudyFrozen(msgspec.Struct, frozen=True):
     unit: str
     units: int
     pilot: int
+    practice: int
     mechanical: int
     items: int
+    introduction: IntroductionKind
     raters: tuple[str, ...]
     overlap: int
     shared: float
@@ -76,8 +81,8 @@ _HIDDEN = ("people", "models", "method", "outcome", "raters")
 
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
-    "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier", "consent", "locale",
-    "width", "prelabel",
+    "introduction", "practice", "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier",
+    "consent", "locale", "width", "prelabel",
 )  # fmt: skip
 
 PRESETS = (
@@ -126,6 +131,8 @@ class StudyNewArguments(Arguments):
     seed: int | None
     pilot: int | None
     gold: str | None
+    introduction: IntroductionKind | None
+    practice: str | None
     bar: float | None
     show: list[str] | None
     reveal: list[str] | None
@@ -164,6 +171,12 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="draws orders, sides and samples (default 0)")
     parser.add_argument("--pilot", type=_count, metavar="N", help="how many come first, and to everybody")
     parser.add_argument("--gold", metavar="FILE.jsonl", help="what is right, and why: those runs are calibration")
+    parser.add_argument(
+        "--introduction",
+        choices=get_args(IntroductionKind),
+        help="before the first item: guide, keys and practice (full, the default), skippable, or none",
+    )
+    parser.add_argument("--practice", metavar="RUN", help="a run of --gold to practise on, in place of the protocol's")
     parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
     parser.add_argument(
         "--width", type=float, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
@@ -232,6 +245,9 @@ def new(args: StudyNewArguments) -> int:
             if store.labels.withdrew(code):
                 raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
         sample_list, skipped = samples(store, plan)
+        if plan.introduction != "none" and any(name not in names() for name in _protocols_of(plan)):
+            for one in sample_list:
+                check_practice(one.protocol)
         named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
         made = [_plan_of_study(store, plan, one, by, named=named, exact=args.pilot is not None) for one in sample_list]
         if not args.even_so:
@@ -243,6 +259,11 @@ def new(args: StudyNewArguments) -> int:
         result = StudiesFrozen(str(store.path), tuple(line for _, _, line in made), tuple(skipped))
     emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
     return 0
+
+
+def _protocols_of(plan: Plan) -> list[str]:
+    """The protocols that a plan names: built-in ones, or files."""
+    return [name for name in (plan.protocol, *plan.protocols.values()) if name]
 
 
 def check_seen(blanks: Iterable[int], title: str) -> None:
@@ -309,7 +330,9 @@ def _line(
         protocol=study.protocol.id,
         unit=study.protocol.unit,
         units=len(units),
-        pilot=sum(bool(unit.pilot or unit.gold) and not unit.mechanical for unit in units),
+        pilot=sum(bool(unit.pilot or unit.gold) and not (unit.mechanical or unit.practice) for unit in units),
+        practice=sum(unit.practice for unit in units),
+        introduction=study.introduction,
         mechanical=sum(bool(unit.mechanical) for unit in units),
         items=sum(items_of(study.protocol, len(unit.targets)) for unit in units),
         raters=study.raters,
@@ -353,8 +376,9 @@ def tell_skipped(skipped: Iterable[Skipped]) -> None:
 def _tell_new(one: StudyFrozen) -> None:
     say(f"{one.study} v{one.version}: {one.title}")
     say(f"asks      {one.protocol} (version {one.protocol_sha[:12]}, guide {one.guide_sha[:12]})")
-    main = one.units - one.pilot - one.mechanical
+    main = one.units - one.pilot - one.mechanical - one.practice
     parts = [f"{one.pilot:,} to begin with"] * bool(one.pilot) + [f"{one.mechanical:,} by rule"] * bool(one.mechanical)
+    parts += ["1 to practise on"] * bool(one.practice)
     beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
     items = f", {one.items:,} items" if one.items != one.units else ""
     say(f"of        {one.units:,} {UNIT_WORDS[one.unit] if one.units != 1 else one.unit}{beside}{items}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -263,7 +264,7 @@ def show(args: StudyArguments) -> int:
 
 
 def _unit_line(study: Study, unit: Unit) -> UnitLine:
-    stage = "rule" if unit.mechanical else "pilot" if unit.pilot or unit.gold else "main"
+    stage = _stage(unit)
     targets = tuple(ItemLine(one.id, one.says, one.detail, one.kind, one.options) for one in unit.targets)
     step = None if unit.step is None else unit.step + 1
     task = unit.task or (unit.play.task if unit.play is not None else None)
@@ -271,6 +272,14 @@ def _unit_line(study: Study, unit: Unit) -> UnitLine:
         unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage, targets,
         step, unit.question, task.id if task is not None else "", unit.given,
     )  # fmt: skip
+
+
+def _stage(unit: Unit) -> Literal["rule", "practice", "pilot", "main"]:
+    if unit.mechanical:
+        return "rule"
+    if unit.practice:
+        return "practice"
+    return "pilot" if unit.pilot or unit.gold else "main"
 
 
 def tell_shown(study_shown: StudyShown) -> None:

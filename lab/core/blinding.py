@@ -262,6 +262,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "edits": DROPPED,
         "draft": DROPPED,
         "usage": DROPPED,
+        "calls": _where("dialogue"),
     },
     Decision: {"verdict": KEPT, "by": KEPT, "action": KEPT, "note": DROPPED, "seconds": _where("method")},
 }  # fmt: skip

@@ -14,6 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,6 +36,8 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INT_BITS = 63
 _PIECE = 1024**2
 _SMALL = 2**53
+_SHORT_YAML = 64 * 1024
+"""Bytes of a YAML file whose value is kept for the next reader."""
 _reading = threading.RLock()
 """msgspec looks into a type when it first meets it, and crashes where two threads have it do so at once."""
 
@@ -153,12 +156,27 @@ def read_json(data: bytes, what: str) -> StorableValue:
 def read_yaml(data: bytes, what: str) -> StorableValue:
     """A person's YAML as a JSON-shaped value: times and dates stay text, `yes` and `off` stay words.
 
-    Bounded in bytes, nodes, depth, aliases and merges before any value is made.
+    Bounded in bytes, nodes, depth, aliases and merges before any value is made. What was read before is not parsed
+    again: Home and each run read the files that come with the program, and a parse takes milliseconds.
     """
-    import yaml
-
     if len(data) > limits.YAML_BYTES:
         raise LabError(what, f"has more than the {limits.YAML_BYTES:,} bytes of YAML that are read")
+    if len(data) > _SHORT_YAML:
+        return _parse_yaml(data, what)
+    value, notes = _known_yaml(data, what)
+    return StorableValue(msgspec.json.decode(value), list(notes))
+
+
+@lru_cache(maxsize=256)
+def _known_yaml(data: bytes, what: str) -> tuple[bytes, tuple[tuple[str, str], ...]]:
+    """The value as JSON, of which each reader gets a copy of its own; an error is raised anew each time."""
+    value, notes = _parse_yaml(data, what)
+    return msgspec.json.encode(value), tuple(notes)
+
+
+def _parse_yaml(data: bytes, what: str) -> StorableValue:
+    import yaml
+
     try:
         text = data.decode("utf-8-sig")
         _check_events(text, what)

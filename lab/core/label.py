@@ -13,14 +13,20 @@ Missing = Literal["not_reached", "not_applicable", "cannot_judge", "skipped"]
 ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
     "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
-    "archived", "restored", "invited", "entered", "revoked", "judged", "batched",
-    "judges", "split", "queued",
+    "archived", "restored", "invited", "entered", "revoked", "judged", "batched", "judges",
+    "split", "queued", "guide_shown", "guide_read", "keys_shown", "keys_read", "practice_shown", "practice_answered",
+    "practice_done", "introduction_skipped",
 ]  # fmt: skip
+INTRODUCTION_ACTS: tuple[ActKind, ...] = (
+    "guide_shown", "guide_read", "keys_shown", "keys_read", "practice_shown", "practice_answered", "practice_done",
+    "introduction_skipped",
+)  # fmt: skip
+"""What a rater was shown before their first item, and what they answered in practice."""
 STUDY_ACTS: tuple[ActKind, ...] = ("dealt", "locked", "archived", "restored", "split", "queued")
 """Acts that are about a study, not about who did them: without them it would be in another state."""
 RATER_ACTS: tuple[ActKind, ...] = (
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "consent",
-    "quiz", "played", "interrupted", "judges",
+    "quiz", "played", "interrupted", "judges", *INTRODUCTION_ACTS,
 )  # fmt: skip
 """Acts that their rater did: signs that somebody was at work. Of the others a manager did some in a rater's name."""
 

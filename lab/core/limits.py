@@ -41,3 +41,12 @@ SCHEMA_SQL = 64 * KB
 
 MODEL_REPLY_BYTES = 16 * MB
 """Bytes of one reply of a model's server, unpacked: vectors of 64 texts are a few; its values are bounded as JSON's."""
+
+ENDPOINT_BYTES = 32 * MB
+"""Bytes of one request at the endpoint: a dialogue with a few screenshots."""
+ENDPOINT_SECONDS = 30.0
+"""Seconds within which a connection's first request, or a request's body, must have come."""
+ENDPOINT_MESSAGES = 10_000
+"""Messages of one request, and functions that it offers."""
+ENDPOINT_WAITING = 5_000
+"""Questions that wait for an answer at once."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from lab.core.codec import sha_of
+from lab.core.practice import Practice
 from lab.core.sheet_words import IN as SHEET_WORDS
 from lab.core.sheet_words import PAST_HINTS, SAID
 
@@ -26,6 +27,8 @@ Show = Literal[
 """
 
 
+PRACTICE = "practice."
+"""How the keys of words begin that are said in practice."""
 NO_OPTION = "none"
 """How files and commands name the set of no options; no option of a field of many has this id."""
 
@@ -113,7 +116,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
     `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
     pair are called where it matters which is which (their translations: `sides.A`, `sides.B`). `reasons` are offered
-    where what raters differ on is settled (their translations: `reasons.ID`).
+    where what raters differ on is settled (their translations: `reasons.ID`). `practice` is tried before the first item
+    (a translated reason: `practice.1` for its first answer).
     """
 
     id: str
@@ -130,11 +134,13 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     reference: bool = False
     sides: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    practice: Practice | None = None
 
     @property
     def sha(self) -> str:
-        """The version: a hash of all that is asked, without the guideline, which has its own."""
-        return sha_of(msgspec.structs.replace(self, guide={}))
+        """The version: a hash of all that is asked, without guideline and practice, which have their own."""
+        words = {locale: _asked(words) for locale, words in self.words.items()}
+        return sha_of(msgspec.structs.replace(self, guide={}, practice=None, words=words))
 
     def guide_sha(self, locale: str) -> str:
         """The guideline's version, as a rater reads it."""
@@ -181,3 +187,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def field(self, id: str) -> Field | None:
         return next((field for field in self.fields if field.id == id), None)
+
+
+def _asked(words: dict[str, str]) -> dict[str, str]:
+    """Translations without those of what is said in practice."""
+    return {key: text for key, text in words.items() if not key.startswith(PRACTICE)}

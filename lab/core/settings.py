@@ -23,7 +23,7 @@ UNNAMED = "unnamed"
 """The study code of whoever gave none: it plays and looks, and signs nothing."""
 EMBEDDED = "embedded"
 """The device that hitlab draws itself."""
-SECRETS = frozenset({"HITLAB_HARNESS_TOKEN"})
+SECRETS = frozenset({"HITLAB_HARNESS_TOKEN", "HITLAB_ENDPOINT_TOKEN"})
 """Variables that are no settings: what they hold is in no file."""
 
 

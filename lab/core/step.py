@@ -100,11 +100,20 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     options: tuple[str, ...] = ()
 
 
+class ToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A function that a person had the other program call, in OpenAI's terms: `arguments` is JSON in a string."""
+
+    name: str
+    arguments: str = "{}"
+    id: str = ""
+
+
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the person said. `decision` is None for an answer to a plain question, or *only a question*.
 
     Times are UTC; `first_key_at` is None where nothing was typed. `edits` counts deletions while typing,
-    `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost.
+    `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost. `calls` are
+    functions that were called in place of words, where the one who asks offers any; `text` then tells them.
     """
 
     question_id: str
@@ -117,6 +126,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     edits: int | None = None
     draft: str | None = None
     usage: Usage | None = None
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

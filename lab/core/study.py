@@ -17,6 +17,8 @@ VERSION = 1
 Blind = Literal["people", "models", "method", "outcome", "raters"]
 """What stays hidden: other people's labels, models' labels, the method's name, outcome and scores, raters' codes."""
 Stage = Literal["pilot", "main", "repeat"]
+IntroductionKind = Literal["none", "full", "skippable"]
+"""Whether guide, keys and a practice item come before a rater's first item, and whether these may be passed over."""
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -78,7 +80,8 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `runs` are trace ids: one, the two of a pair (A, B), or a run and then its reference. `cluster` is what intervals
     are clustered by (empty: the first run). `hidden` are the designers' words that no rater sees (which method a side
     is). `gold` makes it a calibration unit; `mechanical` are answers that a rule gave, so that nobody is asked.
-    `owner` is the study code of whom alone it is dealt to: whose run it was.
+    `owner` is the study code of whom alone it is dealt to: whose run it was. `practice`: raters try the sheet on it
+    before their first item; it is dealt to nobody and counts nowhere.
     """
 
     id: str
@@ -97,6 +100,7 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     mechanical: tuple[Gold, ...] = ()
     pilot: bool = False
     owner: str = ""
+    practice: bool = False
     v: int = VERSION
 
     @property
@@ -119,9 +123,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
     pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
     agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the protocol
-    shows. `width` is how wide a judge's corrected interval is to be at most (0 to 1), after which nobody needs to label
-    more. `prelabel` is the judge whose answers are shown first on a half of the sheets. `extends` is the version that
-    this one has all units of, and more; what was answered there counts here.
+    shows. `introduction` is what comes before a rater's first item, `practice` the unit of its own on which the sheet
+    is tried in place of the protocol's practice. `width` is how wide a judge's corrected interval is to be at most (0 to
+    1), after which nobody needs to label more. `prelabel` is the judge whose answers are shown first on a half of the
+    sheets. `extends` is the version that this one has all units of, and more; what was answered there counts here.
     """
 
     id: str
@@ -142,6 +147,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     consent: dict[str, str] = {}
     quiz: int = 0
     rest_minutes: int = 45
+    introduction: IntroductionKind = "none"
+    practice: str = ""
     preset: str = ""
     note: str = ""
     statistics: tuple[str, ...] = ()

@@ -91,7 +91,7 @@ class SwappedQuestion(msgspec.Struct, frozen=True):
 class SwapPlan(NamedTuple):
     """One reply to give at one step (from 0) of a run."""
 
-    index: int
+    at: int
     donors: tuple[str, ...]
     match: Match
     say: str
@@ -104,7 +104,7 @@ class SwapPlan(NamedTuple):
 def load_replies(path: Path) -> list[DonorReply]:
     """Replies from a YAML or JSON file: a list; a `LabError` names the file and the field that is wrong."""
     what = f"replies file {path}"
-    replies = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
+    replies: list[DonorReply] = convert(read_yaml(read_file(path, what), what).value, list[DonorReply], what)
     for number, reply in enumerate(replies):
         if not reply.say.strip() and reply.decision is None:
             raise LabError(what, f"field [{number}]: needs `say`, `decision` or both")
@@ -146,7 +146,7 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
             key = step.index, reply.say.strip(), reply.decision
             plan = found.get(key) or SwapPlan(step.index, (), match, reply.say, reply.decision)
             found[key] = plan._replace(donors=tuple(dict.fromkeys((*plan.donors, who))))
-    return sorted(found.values(), key=lambda plan: plan.index)
+    return sorted(found.values(), key=lambda plan: plan.at)
 
 
 def _fitting(
@@ -184,7 +184,7 @@ def swapped(
     for plan in plan_list:
         change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
         try:
-            session = forked(store, run, plan.index, change, person=person, gate="pass")
+            session = forked(store, run, plan.at, change, person=person, gate="pass")
             yield _driven(store, session, plan)
         except LabError as error:
             yield SwappedReply(
@@ -221,7 +221,7 @@ def compared(
     questions = []
     for step, question, own in asked_steps(trace):
         itself = _reply(trace, SwapPlan(step.index, (_OWN,), "its own", own.text, own.decision))
-        rows = [itself] + [one for plan, one in zip(plan_list, done, strict=True) if plan.index == step.index]
+        rows = [itself] + [one for plan, one in zip(plan_list, done, strict=True) if plan.at == step.index]
         courses: dict[tuple[object, ...], int] = {}
         numbered = []
         for row in rows:

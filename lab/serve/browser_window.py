@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 from aiohttp import WSMsgType, web
 
+from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess
 from lab.serve.open_links import StudyLink
 from lab.serve.pages import CLOSE_CODES
@@ -19,26 +19,14 @@ MOST_MESSAGE = 65_536
 """Bytes of one message of a browser; a longer one ends the connection."""
 _KEYS_A_SECOND, _KEYS_AT_ONCE = 60.0, 240.0
 """What a window may send: ten times as much as a person types; more waits, so that no flood takes others' time."""
+_LONGEST_WAIT = 5.0
+"""Seconds for which a window is let wait; whoever sends what would take longer is no person, and is cut off."""
+_PASTE = "\x1b[200~"
+"""With what a terminal begins what was pasted, which an app takes in one piece."""
 _MOVE = re.compile(r"(?:\x1b\[<(?:32|33|34|35);\d+;\d+[Mm])+")
 """A mouse that moves: where too much comes these are dropped, for the next says it, too."""
 _SIZES = ((20, 500), (8, 200))
 """Least and most columns and rows of a browser's terminal."""
-
-
-class Allowance:
-    """How much may come: `rate` a second, and as much as `burst` at once."""
-
-    def __init__(self, rate: float, burst: float) -> None:
-        self._rate, self._burst = rate, burst
-        self._left, self._at = burst, time.monotonic()
-
-    def wait(self) -> float:
-        """Takes one, and gives for how many seconds it has to wait."""
-        now = time.monotonic()
-        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
-        self._at = now
-        self._left -= 1
-        return max(0.0, -self._left / self._rate)
 
 
 class BrowserWindow:
@@ -86,11 +74,12 @@ class BrowserWindow:
             return  # the browser is gone; `_listen` ends
 
     async def _take_meta(self, payload: bytes) -> None:
-        """JSON of the app about itself: where its page of pictures is."""
+        """JSON of the app about itself: where its page of pictures is, and whether there is something to look at."""
         about: dict[str, Any] = msgspec.json.decode(payload)
         if about.get("type") == "pictures":
-            self.pictures = str(about["address"])
-            await self._socket.send_str('["pictures"]')
+            self.pictures = str(about.get("address", self.pictures))
+            if "seen" in about:
+                await self._socket.send_json(["pictures", about["seen"] is True])
 
     async def _listen(self) -> None:
         async for message in self._socket:
@@ -106,8 +95,11 @@ class BrowserWindow:
 
     async def _take_message(self, kind: str, about: Any = None) -> None:
         """One message of the page: what was typed, its size, its focus."""
-        wait = self._allowance.wait()
+        wait = self._allowance.wait(_cost(about) if kind == "stdin" else 1)
         if wait and isinstance(about, str) and kind == "stdin" and _MOVE.fullmatch(about):
+            return
+        if wait > _LONGEST_WAIT:
+            await self._socket.close(code=1008)
             return
         await asyncio.sleep(wait)
         if kind == "stdin":
@@ -118,6 +110,12 @@ class BrowserWindow:
             await self._process.tell({"type": kind})
         elif kind == "ping":
             await self._socket.send_json(["pong", str(about)[:32]])
+
+
+def _cost(typed: Any) -> float:
+    """What a message takes of a window's allowance: each key costs the app time, a paste little more than one."""
+    text = str(typed)
+    return 1 + len(text) // (256 if text.startswith(_PASTE) else 4)
 
 
 def clamped(columns: int, rows: int) -> tuple[int, int]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from contextvars import ContextVar
 from urllib.parse import urlsplit
 
@@ -16,7 +14,6 @@ from aiohttp.web_protocol import RequestHandler
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _SILENT = 10.0
 """Seconds within which a connection must have asked for something."""
-_FILES = 65_536
 _NONCE: ContextVar[str] = ContextVar("nonce", default="")
 """What marks scripts and styles of the answer under way as ours; a request has a context of its own."""
 
@@ -85,12 +82,3 @@ class Guard:
 
         self._silent.add(handler)
         asyncio.get_running_loop().call_later(_SILENT, look)
-
-
-def allow_many_files() -> None:
-    """Lets this process hold as many connections as the system allows it."""
-    with suppress(ValueError, OSError):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
-        if soft < most:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

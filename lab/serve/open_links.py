@@ -10,11 +10,14 @@ from typing import NamedTuple, TypeVar
 
 from lab.core.errors import LabError
 from lab.core.study import Study
+from lab.serve.allowance import Allowance
 from lab.studies.links import PURPOSES, Link, LinkRefused, check_free, check_link, enter_link, hashed, knows, links_of
 from store.store import Store
 
 _FRESH = 1.0
 """Seconds for which what was read of links is not read again: a revoked one closes within a few seconds."""
+_AGAIN = 10.0, 20.0
+"""How often a second, and at once, the file is read again for what was not in it: a link may be new, or guessed."""
 
 T = TypeVar("T")
 
@@ -34,12 +37,14 @@ class OpenLinks:
         self.studies = tuple(studies)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="links")
         self._read_at = float("-inf")
+        self._again = Allowance(*_AGAIN)
         self._by_secret: dict[str, StudyLink] = {}
         self._by_id: dict[str, StudyLink] = {}
 
     async def by_token(self, token: str) -> StudyLink:
         """The link of this secret, whatever its state; `LinkRefused` where there is none."""
-        return await self._on_thread(lambda: self._found(self._by_secret, hashed(token)))
+        asked_at = time.monotonic()
+        return await self._on_thread(lambda: self._found(self._by_secret, hashed(token), asked_at))
 
     async def by_browser(self, id: str, browser: str) -> StudyLink:
         """The link of this id, open and taken up by this browser; `LinkRefused` otherwise."""
@@ -89,8 +94,11 @@ class OpenLinks:
     async def _on_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _found(self, among: dict[str, StudyLink], key: str) -> StudyLink:
+    def _found(self, among: dict[str, StudyLink], key: str, asked_at: float = 0.0) -> StudyLink:
+        """The link of this key; one that is not there is looked for again where it may have been made since."""
         if time.monotonic() - self._read_at > _FRESH:
+            self._read()
+        if key not in among and self._read_at < asked_at and self._again.allows():
             self._read()
         found = among.get(key)
         if found is None:
@@ -98,6 +106,7 @@ class OpenLinks:
         return found
 
     def _read(self) -> None:
+        begins = time.monotonic()
         studies = map(self._store.studies.newest_of, self.studies)  # one that was extended leads on
         links = [
             StudyLink(link, study)
@@ -109,4 +118,4 @@ class OpenLinks:
         self._by_id.clear()
         self._by_secret.update({one.link.secret_sha: one for one in links})
         self._by_id.update({one.link.id: one for one in links})
-        self._read_at = time.monotonic()
+        self._read_at = begins

@@ -1,8 +1,7 @@
-"""The pages around a room: who is greeted, the room itself, and why a link opens nothing. English and Chinese."""
+"""The pages around a room: who is greeted, and why a link opens nothing; what all pages say, in English and Chinese."""
 
 from __future__ import annotations
 
-import json
 from html import escape
 from string import Template
 from typing import Literal, NamedTuple
@@ -15,7 +14,7 @@ CLOSE_CODES = {
 """Why the server closed a window's connection: the code of the WebSocket, and what the page then says."""
 
 
-class _Words(NamedTuple):
+class PageWords(NamedTuple):
     """What the pages say in one language."""
 
     begin: str
@@ -35,11 +34,12 @@ class _Words(NamedTuple):
     elsewhere: str
     go_on: str
     picture: str
+    keyboard: str
     wait: str
 
 
-_WORDS: dict[Language, _Words] = {
-    "en": _Words(
+WORDS: dict[Language, PageWords] = {
+    "en": PageWords(
         "Begin",
         "You take part as $person. What you answer is kept at once: you can close this page at any time, and go on "
         "where you were by the same link in this browser.",
@@ -58,9 +58,10 @@ _WORDS: dict[Language, _Words] = {
         "This room was opened in further windows of this browser.",
         "Go on",
         "Picture",
+        "Keyboard",
         "One moment ...",
     ),
-    "zh": _Words(
+    "zh": PageWords(
         "开始",
         "您的代号是 $person。您的回答会立即保存：您可以随时关闭此页面，之后在同一浏览器中用同一链接从原处继续。",
         "此链接显示本研究中各参与者的进度，仅供您本人在此浏览器中使用。",
@@ -78,6 +79,7 @@ _WORDS: dict[Language, _Words] = {
         "此房间已在本浏览器的其他窗口中打开。",
         "继续",
         "图片",
+        "键盘",
         "请稍候……",
     ),
 }
@@ -93,7 +95,7 @@ def greeting_page(title: str, person: str, language: Language, nonce: str) -> st
 
     Without a `person` it is a manager's, who watches.
     """
-    words = _WORDS[language]
+    words = WORDS[language]
     greeting = Template(words.greeting).substitute(person=escape(person)) if person else words.watch
     body = (
         f"<h1>{escape(title)}</h1><p>{greeting}</p>"
@@ -104,7 +106,7 @@ def greeting_page(title: str, person: str, language: Language, nonce: str) -> st
 
 def refusal_page(why: Why, language: Language, nonce: str) -> str:
     """The page that says why a link opens nothing, and what to do."""
-    words = _WORDS[language]
+    words = WORDS[language]
     sentence = getattr(words, why)
     ask = "" if why in ("extended", "closed", "full", "busy") else f"<p>{words.ask}</p>"
     return _page(f"<h1>hitlab</h1><p>{sentence}</p>{ask}", language, nonce)
@@ -112,30 +114,6 @@ def refusal_page(why: Why, language: Language, nonce: str) -> str:
 
 def _page(body: str, language: Language, nonce: str) -> str:
     return _FRAME.substitute(language=language, nonce=nonce, body=body)
-
-
-def room_page(title: str, socket: str, pictures: str, language: Language, nonce: str) -> str:
-    """The page of a room: the terminal and, beside it, the picture; `socket` and `pictures` are its addresses."""
-    words = _WORDS[language]
-    return _ROOM.substitute(
-        language=language,
-        nonce=nonce,
-        codes=json.dumps(CLOSE_CODES),
-        title=escape(title),
-        socket=escape(socket),
-        pictures=escape(pictures),
-        picture=words.picture,
-        wait=words.wait,
-        go_on=words.go_on,
-        lost=escape(words.lost),
-        left=escape(words.left),
-        elsewhere=escape(words.elsewhere),
-        full=escape(words.full),
-        revoked=escape(f"{words.revoked} {words.ask}"),
-        expired=escape(f"{words.expired} {words.ask}"),
-        extended=escape(words.extended),
-        closed=escape(words.closed),
-    )
 
 
 _FRAME = Template("""<!doctype html>
@@ -149,107 +127,4 @@ main { max-width: 32rem; padding: 2rem; }
 button { font: inherit; padding: .6em 2em; border: 0; border-radius: .3em; background: #2f6fed; color: #fff; }
 button:focus { outline: 3px solid #9dbdff; }
 </style></head><body><main>$body</main></body></html>
-""")
-
-_ROOM = Template("""<!doctype html>
-<html lang="$language"><head><meta charset="utf-8"><title>$title - hitlab</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/static/css/xterm.css">
-<style nonce="$nonce">
-@font-face { font-family: "Roboto Mono"; src: url("/static/fonts/RobotoMono-VariableFont_wght.ttf"); }
-html, body { margin: 0; height: 100%; background: #121212; color: #e6e8ee; font: 16px/1.5 system-ui, sans-serif; }
-body { display: flex; overflow: hidden; }
-#terminal { flex: 1; min-width: 0; height: 100%; }
-#phone { width: 32vw; max-width: 56vh; border: 0; border-left: 1px solid #333; display: none; }
-body.picture #phone { display: block; }
-#phone, #toggle, #notice { z-index: 20; }
-#toggle { position: fixed; right: 0; top: 0; padding: .1em .7em; font-size: 13px; opacity: .8; display: none; }
-body.pictures #toggle { display: block; }
-#notice { position: fixed; inset: 0; display: grid; place-items: center; background: #16181dee; }
-#notice[hidden] { display: none; }
-#notice div { max-width: 32rem; padding: 2rem; }
-button { font: inherit; padding: .4em 1.4em; border: 0; border-radius: .3em; background: #2f6fed; color: #fff; }
-@media (max-width: 900px) {
-  #phone { position: fixed; inset: 0; width: 100vw; max-width: none; height: 100%; }
-}
-</style></head><body data-pictures="$pictures">
-<div id="terminal" class="textual-terminal" data-session-websocket-url="$socket" data-font-size="16"></div>
-<iframe id="phone" title="$picture"></iframe>
-<button id="toggle" type="button">$picture</button>
-<div id="notice" role="status" aria-live="polite"><div><p id="words">$wait</p>
-<button id="again" type="button" hidden>$go_on</button></div></div>
-<template id="said" data-lost="$lost" data-left="$left" data-elsewhere="$elsewhere" data-full="$full"
- data-revoked="$revoked" data-expired="$expired" data-closed="$closed" data-extended="$extended"></template>
-<script nonce="$nonce">
-const at = id => document.getElementById(id), said = at("said").dataset, LEAST = 80;
-const CODES = $codes, ENDED = Object.fromEntries(Object.entries(CODES).map(([why, code]) => [code, why]));
-const TRIED = "hitlab-tried", tried = Number(sessionStorage.getItem(TRIED) || 0);
-const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-at("terminal").dataset.sessionWebsocketUrl = scheme + "//" + location.host + at("terminal").dataset.sessionWebsocketUrl;
-at("terminal").dataset.fontSize = Math.max(7, Math.min(16, Math.floor(at("terminal").clientWidth / LEAST / 0.6)));
-function notice(words, again) {
-  at("words").textContent = words;
-  at("again").hidden = !again;
-  at("notice").hidden = false;
-  if (again) at("again").focus();
-}
-function goOn() { location.reload(); }
-function tryAgain(words) {
-  notice(words, false);
-  sessionStorage.setItem(TRIED, tried + 1);
-  setTimeout(goOn, Math.min(15000, 500 * 2 ** tried) * (0.75 + Math.random() / 2));
-}
-function ended(code) {
-  const why = ENDED[code] || "lost";
-  if (why === "lost" || why === "full") tryAgain(said[why]);
-  else notice(said[why], ["left", "elsewhere", "extended"].includes(why));
-}
-function pictures() {
-  document.body.classList.add("pictures");
-  if (innerWidth > 900) showPicture(true);
-}
-function showPicture(shown) {
-  const frame = at("phone");
-  if (shown && !frame.src) frame.src = document.body.dataset.pictures;
-  document.body.classList.toggle("picture", shown);
-  dispatchEvent(new Event("resize"));
-}
-const Plain = window.WebSocket;
-window.WebSocket = class extends Plain {
-  constructor(address) {
-    super(address);
-    this.addEventListener("close", event => ended(event.code));
-    this.addEventListener("message", event => {
-      if (typeof event.data === "string") {
-        if (JSON.parse(event.data)[0] === "pictures") pictures();
-      } else if (!at("notice").hidden) {
-        at("notice").hidden = true;
-        sessionStorage.removeItem(TRIED);
-        document.querySelector(".xterm-helper-textarea").focus();
-      }
-    });
-  }
-  send(data) { if (this.readyState === Plain.OPEN) super.send(data); }
-};
-window.onresize = () => 0;
-at("toggle").onclick = () => {
-  showPicture(!document.body.classList.contains("picture"));
-  document.querySelector(".xterm-helper-textarea").focus();
-};
-at("again").onclick = goOn;
-function begin() {  // textual.js begins where the page has loaded; here it is later: a terminal is measured by its font
-  const start = window.onload;
-  window.onload = null;
-  start();
-}
-document.fonts.load("16px 'Roboto Mono'").finally(() => {
-  const terminal = document.createElement("script");
-  terminal.src = "/static/js/textual.js";
-  terminal.nonce = "$nonce";
-  terminal.onload = begin;
-  document.body.append(terminal);
-});
-</script>
-</body></html>
 """)

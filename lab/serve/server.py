@@ -20,11 +20,13 @@ from lab.core.study import Study
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
-from lab.serve.guard import Guard, allow_many_files, nonce, own_names
+from lab.serve.guard import Guard, nonce, own_names
+from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, StudyLink
 from lab.serve.open_progress import OpenProgress
-from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page, room_page
+from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page
 from lab.serve.progress_page import progress_page
+from lab.serve.room_page import room_page
 from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
 from store.store import Store
 
@@ -78,7 +80,13 @@ class LabServer:
         app = web.Application(middlewares=[guard.middleware], client_max_size=browser_window.MOST_MESSAGE)
         app.on_response_prepare.append(guard.sign)
         app.add_routes(self._routes())
-        self._runner = runner = web.AppRunner(app, access_log=None, keepalive_timeout=15, handle_signals=False)
+        self._runner = runner = web.AppRunner(
+            app,
+            access_log=None,
+            keepalive_timeout=15,
+            handle_signals=False,
+            auto_decompress=False,  # nothing of ours is sent compressed; 100 MB of one letter would hold up all others
+        )
         await runner.setup()
 
         def connected() -> asyncio.BaseProtocol:

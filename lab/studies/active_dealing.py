@@ -46,7 +46,7 @@ def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
         raise LabError(what, "is played: there is nothing that a judge could answer first.")
     acts = store.labels.acts(study, study.prelabel)
     handed = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
-    left = sum(unit.id not in handed for unit in units if not unit.mechanical)
+    left = sum(unit.id not in handed for unit in units if not unit.mechanical and not unit.practice)
     if left:
         hint = f"`hitlab judge {study.id} --as {study.prelabel} --model NAME` first: people are shown its answers."
         raise LabError(what, f"{study.prelabel} has not judged {left:,} of its units yet.", hint)

@@ -104,11 +104,11 @@ class SheetWork:
         self.unit, self.run = unit, run
         self.view: JudgeView
         self.judging: Judging
+        self.model: Llm
+        """The model that is asked now."""
         self.question: JudgeQuestion | None = None
         self.asking: JudgeQuestion | None = None
         self.repairing = False
-        self.model = ""
-        """The model that is asked now."""
         self.usage = Usage(tries=0)
         self.expected = 0.0
         """US dollars that what is asked now will cost, about; nothing where no budget is kept."""
@@ -129,10 +129,10 @@ class JudgingJob:
         stages: Mapping[str, Llm] = {},  # never written to
         split: StudySplit | None = None,
     ) -> None:
-        self.split = split
-        """How the study is split, where that matters to this job."""
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
+        self.split = split
+        """How the study is split, where that matters to this job."""
         self.stages = stages
         """Models that are asked at a stage of the method in the place of the judge's own."""
         self._config = config
@@ -155,13 +155,10 @@ class JudgingJob:
     # -- what is to do ---------------------------------------------------------------------------------------
 
     def sheets(self) -> Iterator[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers.
-
-        They are read a few units at a time.
-        """
+        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
         part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         for unit in self.store.studies.units(self.study):
-            if unit.play is not None or unit.mechanical or (part is not None and unit.id not in part):
+            if unit.play is not None or unit.mechanical or unit.practice or (part is not None and unit.id not in part):
                 continue
             acts = self.store.labels.acts(self.study, self.judge.id, unit.id)
             handed = {act.run for act in acts if act.act == "commit" and act.rater.kind == "model"}
@@ -211,7 +208,9 @@ class JudgingJob:
         with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
 
             def ask(work: SheetWork) -> None:
-                self._ask(work, llm, lambda model, asked: asking.submit(model, asked.messages, asked.schema))
+                assert work.asking is not None
+                model = work.model = self.model_of(work.asking, llm)
+                self._ask(work, lambda asked: asking.submit(model, asked.messages, asked.schema))
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():
@@ -230,18 +229,16 @@ class JudgingJob:
     def _ask(
         self,
         work: SheetWork,
-        llm: Llm,
-        submit: Callable[[Llm, JudgeQuestion], Future[ModelAnswer]],
+        submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
     ) -> None:
         """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
         question = work.asking
         assert question is not None
         if question.once and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
-        elif self._affords(work, question, model := self.model_of(question, llm)):
+        elif self._affords(work, question):
             self.asked += 1
-            work.model = model.model
-            self._pending[submit(model, question)] = work
+            self._pending[submit(question)] = work
             if question.once:
                 self._waiting[question.sha] = []
 
@@ -266,7 +263,7 @@ class JudgingJob:
         for work, future in came:
             answer = None
             try:
-                answer = PaidAnswer(*future.result(), work.model)
+                answer = PaidAnswer(*future.result(), work.model.model)
             except NoModelAnswer as error:
                 self.spent += error.usage.cost or 0.0
                 self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
@@ -289,10 +286,10 @@ class JudgingJob:
     def progress(self, total: int) -> JudgeProgress:
         return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
 
-    def _affords(self, work: SheetWork, question: JudgeQuestion, llm: Llm) -> bool:
+    def _affords(self, work: SheetWork, question: JudgeQuestion) -> bool:
         """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
         budget = self.terms.budget
-        prices = llm.prices() if budget is not None else None
+        prices = work.model.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self.spent + work.expected + others > budget:

@@ -16,6 +16,7 @@ from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 
 if TYPE_CHECKING:
+    from lab.studies.practice_sheet import PracticeSheet
     from store.store import Store
 
 
@@ -107,6 +108,8 @@ class RatingSession:
         self.assignment: Assignment | None = None
         self.unit: Unit | None = None
         self.sheet: Sheet | None = None
+        self.practice: PracticeSheet | None = None
+        """Where what is said is kept while a practice item is open; None where a unit of the study is."""
         self.prelabels: Mapping[FieldReference, Label] = {}
         """A judge's answers to the unit that is open, where this rater is to see them first; nothing anywhere else."""
 
@@ -132,7 +135,7 @@ class RatingSession:
         unit = self.store.studies.unit(self.study, assignment.unit)
         standing = self.store.labels.sheet_state(self.study, unit, self.person, assignment.run)
         check_open(standing, self.person.id, self.person.kind, "study")
-        self.assignment, self.unit, self.sheet = assignment, unit, standing.sheet
+        self.assignment, self.unit, self.sheet, self.practice = assignment, unit, standing.sheet, None
         shown: dict[str, Any] = {
             "shows": list(self.study.shown),
             "position": assignment.position,
@@ -143,6 +146,13 @@ class RatingSession:
         if self.study.prelabel:
             shown["prelabel"] = bool(self.prelabels)
         self.act("opened", unit.id, shown)
+        return self.sheet
+
+    def practise(self, practice: PracticeSheet) -> Sheet:
+        """Lays the practice item out; recorded, and of what is answered there nothing is a label."""
+        self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
+        practice.shown()
+        self.sheet = practice.sheet()
         return self.sheet
 
     def _prelabels(self, unit: Unit, assignment: Assignment) -> Mapping[FieldReference, Label]:
@@ -156,6 +166,8 @@ class RatingSession:
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}
     ) -> None:
         """Keeps where this rater is, what they have typed but not yet given, and since when: a crash loses nothing."""
+        if self.practice is not None:
+            return
         item = list(at) if at is not None else []
         kept = [[*spot, kind, words] for (spot, kind), words in drafts.items() if words]
         begun = [[*spot, *one[:-1]] for spot, one in times.items()]
@@ -164,7 +176,7 @@ class RatingSession:
     def rest(self) -> UnitProgress:
         """Where this rater left the unit that is open: by what they looked at last, or by their last answer."""
         unit, sheet = self._open()
-        acts = self.store.labels.acts(self.study, self.person.id, unit.id, self._run)
+        acts = [] if self.practice else self.store.labels.acts(self.study, self.person.id, unit.id, self._run)
         looked = sorted((act for act in acts if act.act == "looked"), key=lambda act: (act.at, act.id))
         last = sheet.rows[-1] if sheet.rows else None
         if looked and (last is None or looked[-1].at >= last.at):
@@ -214,7 +226,7 @@ class RatingSession:
                 idle_ms=idle_ms,
             ),
         )
-        self.sheet = self.store.labels.record(self.study, unit, label)
+        self.sheet = self._recorded(unit, label)
         return label
 
     def undo(self) -> Label | None:
@@ -222,7 +234,7 @@ class RatingSession:
         unit, sheet = self._open()
         label = undo_of(sheet, self._signed(FieldReference("", "")))
         if label is not None:
-            self.sheet = self.store.labels.record(self.study, unit, label)
+            self.sheet = self._recorded(unit, label)
         return label
 
     def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
@@ -231,6 +243,9 @@ class RatingSession:
         All of that is kept at once, so that nobody goes on who was cut off between the one and the other.
         """
         unit, _ = self._open()
+        if self.practice is not None:
+            self.sheet = self.practice.hand_in()
+            return HandedIn(compared(self.sheet))
         learned = HandedIn([])
 
         def following() -> Iterator[Act]:
@@ -269,15 +284,20 @@ class RatingSession:
     def derived(self, *, in_words: bool = False) -> list[tuple[str, str]]:
         """What follows from the answers, by name, once the unit is handed in; `in_words` as a person reads it."""
         unit, sheet = self._open()
+        if self.practice is not None:
+            return []
         return derived(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Keeps something that was done beside answering."""
-        self.store.labels.record_act(self._acting(kind, unit, detail))
+        self.store.labels.record_act(self._acting(kind, unit if self.practice is None else "", detail))
 
     def check(self) -> None:
         """Raises `LabError` where this rater may say nothing of the unit that is open."""
         unit, _ = self._open()
+        if self.practice is not None:
+            self.practice.check()
+            return
         standing = self.store.labels.sheet_state(self.study, unit, self.person, self._run)
         check_open(standing, self.person.id, self.person.kind, f"unit {unit.id}")
 
@@ -306,8 +326,13 @@ class RatingSession:
         known = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
         return succeeded(self.store.runs.summary(unit.runs[0]).score) if known else None
 
+    def _recorded(self, unit: Unit, label: Label) -> Sheet:
+        return self.practice.record(label) if self.practice else self.store.labels.record(self.study, unit, label)
+
     def _as_it_stands(self, unit: Unit) -> Sheet:
         """This rater's sheet of a unit, read anew."""
+        if self.practice is not None:
+            return self.practice.sheet()
         return self.store.labels.sheet(self.study, unit, self.person.id, self._run, self.person.kind)
 
     def _acting(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> Act:

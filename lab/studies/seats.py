@@ -34,6 +34,11 @@ def may_debug(seat: Seat) -> bool:
     return seat == "developer"
 
 
+def may_answer(seat: Seat) -> bool:
+    """Whether this person answers at the endpoint; a rater judges what was answered, and knows nobody's part in it."""
+    return seat != "rater"
+
+
 def may_author(seat: Seat) -> bool:
     """Whether this person drafts and verifies what a task's parts are; who rates by them, or takes part, does not."""
     return seat in ("designer", "developer")

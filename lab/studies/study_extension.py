@@ -105,4 +105,4 @@ def _check_newest(store: Store, study: Study) -> None:
 
 def _unmarked(unit: Unit) -> Unit:
     """A unit without what is marked on it when a study is frozen."""
-    return replace(unit, pilot=False, gold=())
+    return replace(unit, pilot=False, practice=False, gold=())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,13 +17,16 @@ from lab.core.settings import Settings
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
 from lab.studies.judges_beside import judges_beside
-from lab.studies.rating_session import RatingSession
+from lab.studies.practice import PracticeItem
+from lab.studies.rating_session import HandedIn, RatingSession
 from lab.studies.sheet_wording import Wording
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
+from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
 from screens.annotate.sheet import SheetPane
-from screens.annotate.sheet_text import derived_words, judges_words, title_words
+from screens.annotate.sheet_text import derived_words, introduction_title, judges_words, title_words
 from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import Evidence, UnitPane
 from screens.key_names import with_keys
@@ -36,7 +39,8 @@ from screens.widgets.text_page import TextPage
 if TYPE_CHECKING:
     from store.store import Store
 
-_VIEWS = ("shelf", "open", "told", "over")
+View = Literal["shelf", "read", "open", "told", "over"]
+"""What is seen: the studies, guide or keys, a unit beside its sheet, what was learned of it, or a sentence."""
 _TO_STUDIES = "{annotate.back}: back to the studies."
 _DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 _TICK = 10.0
@@ -56,8 +60,8 @@ class AnnotateScreen(Screen[None]):
         self.person = Actor("human", settings.person)
         clock = clock or Clock()
         self.attendance = Attendance(self, store, clock)
-        self.view: Literal["shelf", "open", "told", "over"] = "shelf"
-        """What is seen: the studies, a unit beside its sheet, what was learned of it, or a sentence."""
+        self.introduction = RoomIntroduction(self, store)
+        self.view: View = "shelf"
         self._last: Assignment | None = None
         """The unit handed in last, which may still be taken back."""
         self._wanted: Study | None = None
@@ -94,9 +98,9 @@ class AnnotateScreen(Screen[None]):
         """The rating session that is open; None at the studies, and where nothing is left."""
         return self.attendance.session
 
-    def _show(self, view: Literal["shelf", "open", "told", "over"]) -> None:
+    def _show(self, view: View) -> None:
         self.view = view
-        self.update_classes({f"-{name}": name == view for name in _VIEWS})
+        self.update_classes({f"-{name}": name == view for name in get_args(View)})
         self.refresh_bindings()
 
     # -- opening ---------------------------------------------------------------------------------------------
@@ -122,6 +126,7 @@ class AnnotateScreen(Screen[None]):
             return False
         self.attendance.begin(session)
         self.pane.take_pace(self.attendance.pace)
+        self.introduction.begin(session)
         return True
 
     def _leave(self) -> None:
@@ -129,6 +134,7 @@ class AnnotateScreen(Screen[None]):
         if self.session is not None:
             self.pane.keep(leaving=True)
             self.attendance.end()
+        self.introduction.end()
 
     def _why_closed(self, session: RatingSession) -> str:
         """Why this person cannot rate in a study now; empty where they can."""
@@ -147,6 +153,9 @@ class AnnotateScreen(Screen[None]):
         """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
         session = self.session
         assert session is not None
+        if self.introduction.part is not None:
+            self._introduce()
+            return
         if self.attendance.unsettled:
             session.open(self.attendance.unsettled.pop(0))
             self._show_unit()
@@ -169,21 +178,62 @@ class AnnotateScreen(Screen[None]):
         session.open(following)
         self._show_unit()
 
-    def _show_unit(self) -> None:
-        """Shows the unit that is open in the session."""
+    def _show_unit(self, practice: PracticeItem | None = None) -> None:
+        """Shows the unit that is open in the session; the `practice` item's runs are in a file of its own."""
         session = self.session
         assert session is not None
         assert session.unit is not None
-        assert session.assignment is not None
         self._show("open")
-        self.attendance.pace.begin_unit()
-        self.beside.open(session.study, session.unit, swap=session.assignment.swap)
+        if practice is None:
+            self.attendance.pace.begin_unit()
+        self.pane.title = translated(session.locale, "practice") if practice is not None else "Sheet"
+        swap = session.assignment is not None and session.assignment.swap
+        runs_in = practice.store if practice is not None else None
+        self.beside.open(session.study, session.unit, swap=swap, runs_in=runs_in)
         place = self.pane.open(session)
         if place:
             self.beside.go_to(place)
         self.pane.looked(self.beside.place)
         self.cover()
         self.renew()
+
+    # -- before the first item --------------------------------------------------------------------------------
+
+    def _introduce(self) -> None:
+        """Shows the part of the introduction that comes now."""
+        if self.introduction.part == "practice" and (item := self.introduction.practise()) is not None:
+            self._show_unit(item)
+            return
+        self.page.border_title, content = self.introduction.page()
+        self._show("read")
+        self.page.show(content)
+        self.page.focus()
+        self.renew()
+        self.call_after_refresh(self.renew)  # how much of it is seen is known only then
+
+    @on(RoomIntroduction.ItemReady)
+    def _item_ready(self, message: RoomIntroduction.ItemReady) -> None:
+        message.stop()
+        if self.introduction.take_item(message) and self.view == "read" and self.introduction.part == "practice":
+            tried(self, self._introduce)
+
+    def _show_practice_result(self, handed: HandedIn) -> None:
+        """Shows what is right in the practice item."""
+        session = self.session
+        assert session is not None
+        assert session.sheet is not None
+        head = self.introduction.result_page(handed)
+        way = Wording(session.study.protocol, session.locale)
+        self.page.border_title = translated(session.locale, "practice")
+        self.page.show(Content.assemble(head, derived_words(way, session.sheet, handed, ())))
+        self._show("told")
+        self.page.focus()
+        self.renew()
+
+    def action_pass_over(self) -> None:
+        """Past all that is left of the introduction."""
+        self.introduction.skip()
+        self._lay_out()
 
     # -- after handing in ------------------------------------------------------------------------------------
 
@@ -193,6 +243,9 @@ class AnnotateScreen(Screen[None]):
         session = self.session
         assert session is not None
         assert session.sheet is not None
+        if session.practice is not None:
+            self._show_practice_result(message.handed)
+            return
         self.attendance.pace.end_unit()
         self.attendance.handed_in(1)
         judges = judges_beside(session)
@@ -217,8 +270,12 @@ class AnnotateScreen(Screen[None]):
         self._lay_out()
 
     def action_onward(self) -> None:
-        """To the next unit."""
-        self._lay_out()
+        """To the next unit; of what is read before the first, to the next page."""
+        if self.view == "read" and self.page.lines_below:
+            self.page.turn(1)
+            self.renew()
+        elif self.view != "read" or self.introduction.onward():
+            self._lay_out()
 
     def action_reopen(self) -> None:
         """Takes the unit back that was handed in last."""
@@ -360,6 +417,10 @@ class AnnotateScreen(Screen[None]):
         self.attendance.keep_absences()
         title, state = self.query_one("#annotate-title", StatusLine), self.query_one("#annotate-state", StatusLine)
         seat = self.settings.seat
+        if self.session is not None and (self.view == "read" or self.session.practice is not None):
+            title.say(Content(introduction_title(self.session, seat, self.view == "read", self.size.width - 2)))
+            state.say(Content(self._state()))
+            return
         if self.session is None or self.session.assignment is None:
             title.say(Content(f"Annotate   {self.person.id}, {seat}"))
             state.say(Content(self.shelf.next_words() if self.view == "shelf" else with_keys(self, _TO_STUDIES)))
@@ -377,6 +438,10 @@ class AnnotateScreen(Screen[None]):
     def _state(self) -> str:
         minutes = self.attendance.break_due
         late = f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""
+        if self.view == "read":
+            return self.introduction.state(bool(self.page.lines_below))
+        if self.view == "told" and self.session is not None and self.session.practice is not None:
+            return with_keys(self, translated(self.session.locale, "state.first"))
         if self.view == "told":
             back = "   {annotate.reopen}: take it back." if self._takes_back else ""
             return with_keys(self, f"{late}{{annotate.onward}}: on to the next.{back}")
@@ -385,6 +450,10 @@ class AnnotateScreen(Screen[None]):
         if self.pane.drawing:
             return with_keys(self, _DRAWING)
         busy = self.pane.typing or self.pane.menu.display
+        if self.session is not None and self.session.practice is not None:
+            return f"{self.pane.next_words}" + (
+                "" if busy else f"   {translated(self.session.locale, 'counts nowhere')}"
+            )
         return f"{late}{self.pane.next_words}" + ("" if busy else f"   {self.pane.saved}")
 
     @property
@@ -400,7 +469,11 @@ class AnnotateScreen(Screen[None]):
         if action == "back":
             return True
         if action == "onward":
-            return self.view == "told"
+            return self.view in ("read", "told")
+        if action == "pass_over":
+            return self.introduction.skippable and self.view in ("read", "open")
+        if self.view == "read":
+            return action == "scroll"
         if action == "reopen":
             return self.view in ("told", "over") and self._takes_back
         return self.view in ("open", "told") and self._has_use(action)
@@ -554,5 +627,8 @@ class AnnotateScreen(Screen[None]):
 
     def action_scroll(self, pages: int) -> None:
         """What is asked, and then what is read beside the sheet, a page on or back."""
-        if self.view != "open" or (pages < 0 and self.beside.read_on) or not self.pane.read_on(pages):
+        if self.view == "read":
+            self.page.turn(pages)
+            self.renew()
+        elif self.view != "open" or (pages < 0 and self.beside.read_on) or not self.pane.read_on(pages):
             self.beside.scroll(pages)

@@ -65,6 +65,7 @@ ROOM_KEYS: list[BindingType] = [
     Binding("left,h,left_square_bracket", "step(-1)", "Step before", show=False, id="annotate.previous_step",
             group=STEPS, tooltip="The step before"),
     Binding("enter", "onward", "Go on", id="annotate.onward", tooltip="On to the next"),
+    Binding("p", "pass_over", "Skip this", id="annotate.pass_over", tooltip="Past guide, keys and practice"),
     Binding("z", "reopen", "Take back", id="annotate.reopen", tooltip="Take back what was handed in"),
     Binding("x", "side", "Other side", show=False, id="annotate.side", group=STEPS,
             tooltip="Of two runs the other one takes the steps' keys"),

@@ -16,9 +16,10 @@ from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line
 from lab.studies.judges_beside import JudgeAnswer
 from lab.studies.rating_pace import Pace
-from lab.studies.rating_session import Drafts, HandedIn
+from lab.studies.rating_session import Drafts, HandedIn, RatingSession
 from lab.studies.sheet_items import SheetItem, items_of
 from lab.studies.sheet_wording import SURES, Wording
+from screens.annotate.introduction_words import translated
 from screens.theme import ACCENT, ERROR, MUTED, PLAIN, SUCCESS, WARNING
 
 # -- a line ----------------------------------------------------------------------------------------------------
@@ -180,6 +181,15 @@ def title_words(study: Study, stage: str, count: RaterProgress, person: str, sea
     return f"{name}   {rest}"
 
 
+def introduction_title(session: RatingSession, seat: str, reads: bool, width: int) -> str:
+    """The line above while guide and keys are read, or a practice item is open; the study's title is cut first."""
+    where = [] if reads else [translated(session.locale, "practice.title")]
+    rest = "   ".join([*where, f"{session.person.id}, {seat}"])
+    room = max(8, min(40, width - cell_len(rest) - 3))
+    name = Content(one_line(session.study.title or session.study.id, 40)).truncate(room, ellipsis=True).plain
+    return f"{name}   {rest}"
+
+
 def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
     """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
     parts: list[Content | tuple[str, str] | str] = []
@@ -188,9 +198,10 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
         item = items.get(one.spot)
         name = way.title(item) if item is not None else one.spot.field
         gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
-        text = "nothing" if one.said is None else str(one.said) if item is None else _value_words(way, item, one.said)
+        text = str(one.said) if item is None else _value_words(way, item, one.said)
         sign = ("✓ ", SUCCESS) if one.right else ("✗ ", ERROR)
-        answers = f"   {text}\n" if one.right else f"   you: {text}\n   right: {gold}\n"
+        both = f"   {way.sheet('_you', text)}\n   {way.sheet('_gold', gold)}\n"
+        answers = f"   {text}\n" if one.right else both
         parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
         if one.gold.reason:
             parts.append((f"   {plain(one.gold.reason)}\n", MUTED))
@@ -229,5 +240,7 @@ def _answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing |
 
 
 def _value_words(way: Wording, item: SheetItem, value: Any) -> str:
+    if value is None:
+        return way.sheet("_nothing")
     reason = next((reason for reason, words in MISSING.items() if words == value), None)
     return way.reason(reason) if reason is not None else value_words(way, item, value)

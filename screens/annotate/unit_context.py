@@ -17,6 +17,7 @@ from lab.core.trace import Asked, Ended, Started, Step
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.recorded_run import PlaceView
 from lab.studies.design_drafts import texts
+from lab.studies.persona_prose import persona_prose
 from screens.persona_facts import moment_words, outline
 from screens.replay import step_pane
 from screens.replay.step_pane import Part
@@ -71,18 +72,18 @@ def _blinded(task: Task, shows: Collection[Show]) -> Task:
     return event.task
 
 
-def persona_sections(persona: Persona | None) -> list[ContextSection]:
-    """Who the person is and what was done before, where a blinded run still says so."""
+def persona_sections(persona: Persona | None, locale: str = "en") -> list[ContextSection]:
+    """Who the person is, in sentences, and what was done before, where a blinded run still says so."""
     if persona is None:
         return []
     sections: list[ContextSection] = []
     if persona.facts:
-        rows = list(outline(persona.facts))
-        body = [
-            (f"{'  ' * depth}{name}{': ' if value else ''}", MUTED if depth else "bold") for depth, name, value in rows
-        ]
-        parts = [part for (_, _, value), name in zip(rows, body, strict=True) for part in (name, (f"{value}\n", ""))]
-        facts = sum(bool(value) for _, _, value in rows)
+        parts: list[Part] = []
+        for section in persona_prose(persona.facts, persona.name, locale):
+            parts.append((f"{section.title}\n", "bold"))
+            for paragraph in section.paragraphs:
+                parts += [(f"{paragraph.lead}. " if paragraph.lead else "", MUTED), (f"{paragraph.text}\n", "")]
+        facts = sum(bool(value) for _, _, value in outline(persona.facts))
         name = f"{one_line(persona.name, 40)}, " if persona.name else ""
         sections.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
     if persona.log:

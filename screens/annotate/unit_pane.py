@@ -70,6 +70,8 @@ class UnitPane(Vertical):
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__(id="beside")
         self.store = store
+        self.runs_in = store
+        """The file that the runs of the unit are in."""
         self.settings = settings
         self.header = UnitHeader()
         self.texts = GivenTexts()
@@ -134,8 +136,12 @@ class UnitPane(Vertical):
 
     # -- opening ---------------------------------------------------------------------------------------------
 
-    def open(self, study: Study, unit: Unit, *, swap: bool = False) -> None:
-        """Lays a unit out from its beginning; with `swap` side B stands where A does."""
+    def open(self, study: Study, unit: Unit, *, swap: bool = False, runs_in: Store | None = None) -> None:
+        """Lays a unit out from its beginning; with `swap` side B stands where A does.
+
+        `runs_in` is another file than the study's, where the unit's runs are in that.
+        """
+        self.runs_in = runs_in or self.store
         first = self.study is None or self.study.protocol.id != study.protocol.id
         self.study, self.unit, self._swap = study, unit, swap and bool(_sided(study, unit))
         if self.is_mounted:
@@ -145,7 +151,7 @@ class UnitPane(Vertical):
         study, unit = self.study, self.unit
         if study is None or unit is None:
             return
-        self._runs = runs = Blinded(self.store, study, unit)
+        self._runs = runs = Blinded(self.runs_in, study, unit)
         self._started, self._evidence, self._active, self.drawing = {}, [], 0, False
         self._close()
         names = names_of(study, unit, swap=self._swap)

@@ -75,7 +75,7 @@ def pinned(
     for run, name in names:
         begun = started.get(run)
         asked = task_sections(begun.task, shows) if begun is not None else []
-        who = persona_sections(begun.persona) if begun is not None else []
+        who = persona_sections(begun.persona, study.locale) if begun is not None else []
         # A reply is checked against the person's facts: they come first there.
         sections = who + asked if study.protocol.unit == "question" else asked + who
         _add(section_list, sections, name if len(names) == 2 else "")

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from lab.core.design import subject_of
 from lab.core.errors import LabError
+from lab.core.last_choices import RunChoices
 from lab.core.plain_text import plain
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
@@ -23,6 +24,7 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
 from lab.studies.study_archive import archive_study
+from screens.choice_memory import mark_of, recall, remember
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
 from screens.home.lists import RunList, TaskRow, Tasks
@@ -108,6 +110,8 @@ class HomeScreen(Screen[None]):
         self._begun = False
         """Whether the runs were read once."""
         self._tasks: list[TaskRow] = []
+        self._at_study = ""
+        """The mark of the study that the cursor is on; empty before there is any."""
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
@@ -267,9 +271,27 @@ class HomeScreen(Screen[None]):
         studies.border_title = f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}"
         self._fit_studies()
         studies.changed()
+        self._to_last_study(studies)
         if first:
             studies.focus()
         self._say_next()
+
+    def _to_last_study(self, studies: StudyTable) -> None:
+        """The cursor begins on the study that it was on when the app was left."""
+        if self._at_study or not studies.rows:
+            return
+        self._at_study = recall(self).study or "none"
+        studies.go(next((at for at, row in enumerate(studies.rows) if self._mark(row) == self._at_study), 0))
+
+    def _mark(self, row: StudyRow) -> str:
+        return mark_of(self.store.path.absolute(), row.line.id)
+
+    @on(LineList.Highlighted, "#studies")
+    def _on_study(self) -> None:
+        row = self.query_one(StudyTable).current
+        if row is not None and self._at_study and self.focused is self.query_one(StudyTable):
+            self._at_study = self._mark(row)
+            remember(self, study=self._at_study)
 
     def _fit_studies(self) -> None:
         """As many lines as there are studies, up to a few; all of the screen where this pane is shown alone."""
@@ -367,11 +389,26 @@ class HomeScreen(Screen[None]):
             case StudyTable() as studies if studies.current is not None:
                 app.open_study(self.store.studies.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:
-                app.open_task(tasks.current.checked)
+                self._start(tasks.current.checked)
             case DeviceList() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
             case DeviceList() as devices if devices.current.serial != devices.chosen:
                 self._choose_phone(devices)
+
+    def _start(self, name: str) -> None:
+        """Asks how a task is to be started; the choices of last time are those to begin with."""
+        from screens.home.run_form import RunForm
+        from simulators import library
+
+        app = lab_of(self)
+        app.check_no_run()
+
+        def begin(choices: RunChoices | None) -> None:
+            if choices is not None:
+                remember(self, run=choices)
+                app.open_task(name, choices)
+
+        self.app.push_screen(RunForm(library.task(name), recall(self).run, app.settings), begin)
 
     def _choose_phone(self, devices: DeviceList) -> None:
         row = devices.current

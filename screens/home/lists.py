@@ -135,9 +135,10 @@ class Tasks(RowList[TaskRow]):
     HELP = """\
 # Tasks
 
-Tasks that come with hitlab, and their kind. **{list.open}** runs one by its playbook, on the phone that is marked
-under Devices; its questions come to you; **{home.record}** records how you do it yourself, **{home.record_own}** what
-you intend without a task; **{home.author}** opens its design. Your own task: `hitlab live FILE.yaml`.
+Tasks that come with hitlab, and their kind. **{list.open}** asks who acts, who is its user and how, and then runs one
+on the phone that is marked under Devices; **{list.open}** again starts it as you chose last. **{home.record}** records
+how you do it yourself, **{home.record_own}** what you intend without a task; **{home.author}** opens its design. Your
+own task: `hitlab live FILE.yaml`.
 """
     empty = "Reading the tasks ..."
 
@@ -146,7 +147,7 @@ you intend without a task; **{home.author}** opens its design. Your own task: `h
         task = self.current
         if task is None:
             return ""
-        does = "{list.open}: run this task; you answer   {home.record}: record yourself"
+        does = "{list.open}: run this task   {home.record}: record yourself"
         return task.broken or with_keys(self, does)
 
     def paint(self, index: int, width: int) -> Content:

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.breakpoints import WAYS, Breakpoint, Breakpoints
-from screens.key_names import with_keys
+from screens.key_names import give_keys, with_keys
 from screens.theme import ERROR, MUTED
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList
@@ -99,7 +99,7 @@ class BreaksPanel(Vertical):
         """Shows the list and takes the keys."""
         self.display = True
         self._list()
-        (self._points if self._breakpoints.all else self._field).focus()
+        give_keys(self._points if self._breakpoints.all else self._field)
 
     def close(self) -> None:
         self.display = False
@@ -108,7 +108,7 @@ class BreaksPanel(Vertical):
         """One step back: from the line that is written to the list; False where there is none."""
         if not self._field.has_focus or not self._breakpoints.all:
             return False
-        self._points.focus()
+        give_keys(self._points)
         return True
 
     def _list(self) -> None:
@@ -127,7 +127,7 @@ class BreaksPanel(Vertical):
     @on(BreakpointList.Adding)
     def _adding(self, message: BreakpointList.Adding) -> None:
         message.stop()
-        self._field.focus()
+        give_keys(self._field)
 
     @on(BreakpointList.Removed)
     def _removed(self, message: BreakpointList.Removed) -> None:
@@ -152,7 +152,7 @@ class BreaksPanel(Vertical):
         message.input.clear()
         self._list()
         self._points.go(self._points.count - 1)
-        self._points.focus()
+        give_keys(self._points)
 
 
 class StepsDone(RowList[str]):
@@ -206,7 +206,7 @@ class RewindPanel(Vertical):
         self.display = True
         been.set_rows(steps)
         been.go(len(steps) - 1)
-        been.focus()
+        give_keys(been)
 
     def close(self) -> None:
         self.display = False

@@ -155,7 +155,7 @@ class GatePanel(Card):
         if not self.has_class("-open") or not inside:
             return False
         self._amend(False)
-        self._row.focus()
+        give_keys(self._row)  # at once: later they would be taken from a list that the next key opened
         return True
 
     def list_nodes(self) -> None:
@@ -185,7 +185,7 @@ class GatePanel(Card):
         self.set_class(True, "-amend")
         self._text.display = self._row.display = False  # the digits are the list's now
         self._near.look(self._tree, at)
-        self._near.focus()
+        give_keys(self._near)
         self._aim()
 
     def _aim(self) -> None:
@@ -249,12 +249,12 @@ class GatePanel(Card):
         self._text.placeholder = "its text" if self._worded else "x, y"
         place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
         self._text.value = (action.text or "") if self._worded else place
-        self._text.focus()
+        give_keys(self._text)
 
     @on(Input.Submitted, "#gate-note")
     def _noted(self, event: Input.Submitted) -> None:
         event.stop()
-        (self._near if self._near.display else self._text if self.has_class("-amend") else self._row).focus()
+        give_keys(self._near if self._near.display else self._text if self.has_class("-amend") else self._row)
 
     @on(Input.Submitted, "#gate-text")
     def _submitted(self, event: Input.Submitted) -> None:

@@ -98,6 +98,7 @@ class LiveScreen(Screen[None]):
     # -- beginning and leaving -------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
+        self._seat.locale = lab_of(self).run_locale
         waiting = self._question, self._bench, self._before, self._result
         yield self._banner
         with Horizontal(id="panes"):

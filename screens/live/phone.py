@@ -55,8 +55,10 @@ class LivePhone:
             self._words.close()
 
     def follow(self, page: Callable[[], PictureWindow | None]) -> None:
-        """What is shown here is shown on this page, too, while one is open."""
+        """What is shown here is shown on this page, too, while one is open; where it is not seen, nothing is."""
         self._page = page
+        if self.mirror is None and (shown := page()) is not None:
+            shown.hide()
 
     def show(self, frame: Frame) -> None:
         """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""

@@ -28,23 +28,10 @@ _SETTLE = 0.4
 """Seconds without a key after which a draft is kept."""
 
 
-class DecisionRow(Choices):
-    """What a proposal can be answered with: one key sends it."""
+class AnswerRow(Choices):
+    """What a question can be answered with by one key; a row of its own says what that is."""
 
-    HELP = """
-    The agent says something of its own accord. If it offers to do something, accept or reject the offer; if it offers
-    nothing and only asks, take the third choice and answer in words. The key before a choice, or the letter underlined
-    in it, sends a decision at once, with the remark if you typed one. **tab** goes to the remark; nothing that is
-    typed there decides anything. **{card.down}** and **{card.down:space}** read a long text on, **{card.up}** back.
-    """
-    GROUP = "reply"
-    CHOICES = (
-        Choice("accept", "a", "accept", "Agree to what it offers"),
-        Choice("reject", "r", "reject", "Refuse what it offers"),
-        Choice("question", "o", "question", "It offers nothing and only asks: answer it"),
-    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *picks(GROUP, CHOICES),
         Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
     ]
 
@@ -62,6 +49,24 @@ class DecisionRow(Choices):
             self.post_message(self.Unmarked())
         else:
             self.pick(self.cursor)
+
+
+class DecisionRow(AnswerRow):
+    """What a proposal can be answered with: one key sends it."""
+
+    HELP = """
+    The agent says something of its own accord. If it offers to do something, accept or reject the offer; if it offers
+    nothing and only asks, take the third choice and answer in words. The key before a choice, or the letter underlined
+    in it, sends a decision at once, with the remark if you typed one. **tab** goes to the remark; nothing that is
+    typed there decides anything. **{card.down}** and **{card.down:space}** read a long text on, **{card.up}** back.
+    """
+    GROUP = "reply"
+    CHOICES = (
+        Choice("accept", "a", "accept", "Agree to what it offers"),
+        Choice("reject", "r", "reject", "Refuse what it offers"),
+        Choice("question", "o", "question", "It offers nothing and only asks: answer it"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = picks(GROUP, CHOICES)
 
 
 class OpenQuestion(Card):
@@ -90,7 +95,8 @@ class OpenQuestion(Card):
         question: Question
         text: str
 
-    def __init__(self, person: Actor, clock: Clock) -> None:
+    def __init__(self, person: Actor, clock: Clock, row: AnswerRow | None = None) -> None:
+        """`row` is what proposals are answered with, where that is not a live run's three choices."""
         super().__init__(id="question")
         self.question: Question | None = None
         self.locale = "en"
@@ -104,7 +110,7 @@ class OpenQuestion(Card):
         self._settling: Timer | None = None
         self._wordless = False
         self._asked, self._options = CardText(id="asked"), CardText(id="options")
-        self._row = DecisionRow(clock, id="decision")
+        self._row = row or DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
         self._sends = Static(id="sends", markup=False)
 
@@ -232,8 +238,8 @@ class OpenQuestion(Card):
         event.stop()
         self._tell(translated(self.locale, "early"))
 
-    @on(DecisionRow.Unmarked)
-    def _unmarked(self, event: DecisionRow.Unmarked) -> None:
+    @on(AnswerRow.Unmarked)
+    def _unmarked(self, event: AnswerRow.Unmarked) -> None:
         event.stop()
         self._tell(translated(self.locale, "undecided", keys=self._keys))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 from rich.console import Group
@@ -19,8 +20,9 @@ from lab.core.step import Proposed
 from lab.core.task import Actor
 from lab.runs.descriptions import usage_words
 from lab.runs.spec import Spec, brief_of
+from lab.studies.persona_prose import ProseSection, persona_prose
 from screens.key_names import with_keys
-from screens.persona_facts import moment_words, name_words, outline
+from screens.persona_facts import moment_words
 from screens.widgets.fold import Fold
 
 _PROACTIVE = (
@@ -54,6 +56,8 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         self._spec = spec
         self._agent = agent
         self._knows = knows
+        self.locale = "en"
+        """The language in which the person is told who they are."""
         self.border_title = "Your part" if not knows else "Seat"
 
     def compose(self) -> ComposeResult:
@@ -65,10 +69,8 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
             yield Fold("Who you are", plain(persona.name), id="seat-persona")
-            for name, held in persona.facts.items():
-                summary = ", ".join(value for _, _, value in outline({name: held}, 0) if value)
-                inside = held if isinstance(held, dict) else {name: held}
-                yield Fold(name_words(name), summary, facts(inside), classes="facts")
+            for section in persona_prose(persona.facts, persona.name, self.locale):
+                yield Fold(section.title, section.text, prose([section], titled=False), classes="facts")
         where = ", ".join(plain(part) for part in (moment_words(task.time), task.place) if part)
         yield Fold("When and where", where, self._surroundings(where), id="seat-context")
         if self._knows:
@@ -141,12 +143,14 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         return text
 
 
-def facts(profile: dict[str, Any]) -> Group:
-    """A persona's facts as an indented outline; long values wrap under their own beginning."""
-    lines: list[Padding] = []
-    for depth, name, value in outline(profile, 0):
-        text = Text()
-        text.append(f"{name}: " if value else name, style="dim" if depth else "bold")
-        text.append(value)
-        lines.append(Padding(text, (0, 0, 0, depth * 2)))
+def prose(sections: Sequence[ProseSection], *, titled: bool = True) -> Group:
+    """A persona's facts as paragraphs, section by section."""
+    lines: list[Text | Padding] = []
+    for section in sections:
+        if titled:
+            lines.append(Text(("\n" if lines else "") + section.title, style="bold"))
+        for paragraph in section.paragraphs:
+            text = Text(f"{paragraph.lead}. " if paragraph.lead else "", style="bold")
+            text.append(paragraph.text, style="not bold")
+            lines.append(Padding(text, (0, 0, 0, 2)) if titled else text)
     return Group(*lines)

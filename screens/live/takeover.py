@@ -98,7 +98,7 @@ class HandsPanel(Vertical):
 
     def focus_keys(self) -> None:
         """Puts the keys where nothing is typed."""
-        self._row.focus()
+        give_keys(self._row)
 
     def back(self) -> bool:
         """One step back: from the line, or the list of what can be tapped, to the keys; False where there is none."""
@@ -148,7 +148,7 @@ class HandsPanel(Vertical):
 
     def type(self, text: str) -> None:
         """A letter typed over the mirror begins the line."""
-        self._field.focus()
+        give_keys(self._field)
         self._field.insert_text_at_cursor(text)
 
     @on(Choices.Picked)

@@ -12,13 +12,11 @@ from rich.text import Text
 from annotators.quiz import QuizItem, bar_of
 from lab.core.plain_text import plain
 from lab.core.task import Persona
+from lab.studies.persona_prose import persona_prose
 from lab.studies.play_session import Participation, PlayPosition, QuizState
-from screens.live.seat_pane import facts
+from lab.studies.quiz_wording import option_words, quiz_question
+from screens.live.seat_pane import prose
 from screens.play.words import translated
-
-_FORMS = {"trigger", "action"}
-"""Parts of a profile's form that say nothing to who reads it."""
-_SAYS = {"description": "what it is", "detail": "how", "type": "what"}
 
 
 class ParticipantPage(NamedTuple):
@@ -92,7 +90,7 @@ def reread_page(part: Participation, here: PlayPosition, what: str) -> Participa
         return ParticipantPage(
             translated(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
         )
-    return ParticipantPage(translated(locale, "card"), facts(_persona(here).facts), back, long=True)
+    return ParticipantPage(translated(locale, "card"), _prose_of(_persona(here), locale), back, long=True)
 
 
 def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
@@ -105,26 +103,26 @@ def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
         needed = ceil(bar_of(part.study.bar) * stands.asked)
         right = round(stands.missed * stands.asked)
         head = translated(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
-    body = Group(Text(head + "\n"), facts(persona.facts))
+    body = Group(Text(head + "\n"), _prose_of(persona, locale))
     return ParticipantPage(translated(locale, "card"), body, (translated(locale, "ready"),), long=True)
 
 
 def quiz_page(locale: str, persona: Persona, stands: QuizState) -> ParticipantPage:
     """One question, from memory."""
     item = stands.waiting[0]
-    body = Text(translated(locale, "quiz.ask", name=plain(persona.name, lines=False)) + "\n\n")
-    body.append(asked_words(item), style="bold")
+    body = Text(translated(locale, "quiz.ask") + "\n\n")
+    body.append(quiz_question(item, persona.name, locale), style="bold")
     body.append("\n\n" + translated(locale, "quiz.left", left=len(stands.waiting)), style="dim not bold")
     return ParticipantPage(
-        translated(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False
+        translated(locale, "quiz"), body, tuple(option_words(option, locale) for option in item.options), marked=False
     )
 
 
-def wrong_page(locale: str, item: QuizItem) -> ParticipantPage:
+def wrong_page(locale: str, persona: Persona, item: QuizItem) -> ParticipantPage:
     """What would have been right."""
-    body = Text(asked_words(item) + "\n\n", style="bold")
+    body = Text(quiz_question(item, persona.name, locale) + "\n\n", style="bold")
     body.append(translated(locale, "wrong.says") + "\n", style="not bold")
-    body.append(plain(item.answer))
+    body.append(option_words(item.answer, locale))
     body.append("\n\n" + translated(locale, "wrong.again"), style="dim not bold")
     return ParticipantPage(translated(locale, "wrong"), body, (translated(locale, "go on"),))
 
@@ -170,13 +168,9 @@ def _persona(here: PlayPosition) -> Persona:
     return persona
 
 
-def asked_words(item: QuizItem) -> str:
-    """What a question asks about, as a person says it: `Morning coffee: time`."""
-    section, *inner = [plain(word, lines=False) for word in item.place]
-    owners = [word for word in inner[:-1] if word not in _FORMS]
-    fact = inner[-1] if inner else ""
-    words = f"{owners[-1] if owners else section}: {_SAYS.get(fact, fact)}" if fact else section
-    return words[:1].upper() + words[1:]
+def _prose_of(persona: Persona, locale: str) -> RenderableType:
+    """Who somebody is, as paragraphs."""
+    return prose(persona_prose(persona.facts, persona.name, locale))
 
 
 def _code(part: Participation) -> str:

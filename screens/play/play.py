@@ -220,8 +220,8 @@ class PlayScreen(Screen[None]):
             return consent_page(part)
         if self._again:
             return reread_page(part, here, self._again)
-        if self._wrong is not None:
-            return wrong_page(part.locale, self._wrong)
+        if self._wrong is not None and here.play.persona is not None:
+            return wrong_page(part.locale, here.play.persona, self._wrong)
         persona = here.play.persona if here.stage == "card" else None
         if persona is not None and self._ready == persona.id:
             return quiz_page(part.locale, persona, part.quizzed(persona))

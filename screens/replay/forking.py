@@ -22,7 +22,7 @@ from lab.core.trace import Asked, Started, Step
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import one_line, whole_action
 from lab.runs.fork import ForkChange
-from screens.key_names import with_keys
+from screens.key_names import give_keys, with_keys
 from screens.live.choices import Choice, Choices, picks
 from screens.live.gate import moved
 from screens.record.nodes import NodePicker
@@ -136,7 +136,7 @@ class ForkPanel(Card):
         self._near.close()
         self._picker.close()
         self.display = True
-        (self._row if proposal else self._say if question is not None else self._action).focus()
+        give_keys(self._row if proposal else self._say if question is not None else self._action)
         self._row.appear()
         self._tell()
 
@@ -163,7 +163,7 @@ class ForkPanel(Card):
             return False
         self._picker.close()
         self._near.close()
-        self._action.focus()
+        give_keys(self._action)
         return True
 
     @on(Input.Changed, "#fork-action")
@@ -189,7 +189,7 @@ class ForkPanel(Card):
         """The stored phone was tapped: the action goes there, or to what is near."""
         self._picker.close()
         self._near.look(self._tree, at)
-        self._near.focus()
+        give_keys(self._near)
         self._aim()
 
     def _aim(self) -> None:
@@ -223,7 +223,7 @@ class ForkPanel(Card):
     @on(ForkRow.Picked)
     def _picked(self, message: ForkRow.Picked) -> None:
         message.stop()
-        self._say.focus()
+        give_keys(self._say)
         self._tell()
 
     @on(Input.Changed)

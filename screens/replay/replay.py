@@ -20,6 +20,7 @@ from lab.core.trace import Ended
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import PlaceView, RecordedRun
 from lab.studies.seats import may_debug, sees_outcomes
+from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.mirror.mirror import Mirror
@@ -104,6 +105,7 @@ class ReplayScreen(Screen[None]):
     def _open(self, reel: RecordedRun, number: int) -> None:
         self.words.open(reel.id)
         self.footage.open(reel, number)
+        self.footage.after = recall(self).after
 
     @on(RunPlayer.Opened)
     def _opened(self) -> None:
@@ -245,6 +247,7 @@ class ReplayScreen(Screen[None]):
     def action_after(self) -> None:
         """The screen before the step, or after it."""
         self.footage.turn()
+        remember(self, after=self.footage.after)
 
     def action_sent(self) -> None:
         """A page with exactly what the model was sent and said; back from it, the step that was looked at there."""

@@ -21,8 +21,9 @@ from lab.core.settings import Settings
 from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs, tag_change, tag_runs, take_back
 from lab.runs.run_filter import RunFilter, read
-from lab.runs.run_order import GROUPS, MEANS, SORTS, ArrangedRuns, Order, arrange
+from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
 from lab.runs.run_rows import Cost, RunEntry, entry
+from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.runs.keys import KEYS
@@ -89,6 +90,10 @@ class RunsScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
+        last = recall(self)
+        self.order = Order(
+            last.sort if last.sort in SORTS else NEWEST, last.turned, last.group if last.group in GROUPS else ""
+        )
         self.query_one("#filter-wrong").display = False
         self.table.focus()
 
@@ -258,7 +263,12 @@ class RunsScreen(Screen[None]):
 
     def _sort(self, name: str) -> None:
         turned = not self.order.turned if name == self.order.by else False
-        self.order = self.order._replace(by=name, turned=turned)
+        self._order(self.order._replace(by=name, turned=turned))
+
+    def _order(self, order: Order) -> None:
+        """Lays the table out in another order, which is the one to begin with next time."""
+        self.order = order
+        remember(self, sort=order.by, turned=order.turned, group=order.group)
         self.lay_out()
 
     @on(RunTableView.Headed)
@@ -268,15 +278,13 @@ class RunsScreen(Screen[None]):
 
     def action_turn(self) -> None:
         """What came last comes first."""
-        self.order = self.order._replace(turned=not self.order.turned)
-        self.lay_out()
+        self._order(self.order._replace(turned=not self.order.turned))
 
     def action_group(self) -> None:
         """Groups by the next column, at last by none."""
         names = ["", *GROUPS]
-        self.order = self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)])
         self._opened = frozenset()
-        self.lay_out()
+        self._order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
 
     def action_open_all(self) -> None:
         """Opens every group, or closes them all."""

@@ -17,8 +17,6 @@ from textual._compositor import Compositor
 from textual._context import active_app, visible_screen_stack
 from textual._styles_cache import StylesCache
 from textual.app import App
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region, Size
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
@@ -29,6 +27,7 @@ from store.store import Store
 from tests.screens.quicker import forget_handlers, quicken
 from tests.screens.resting import TURNS, app_at_rest, idle
 from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
+from tests.screens.styling import keep_styles
 
 
 @pytest.fixture(autouse=True)
@@ -47,29 +46,13 @@ def _utc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def _textual_takes_fewer_calls() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         quicken(patch)
+        keep_styles(patch)
         yield
 
 
 @pytest.fixture(autouse=True)
 def _handlers_are_looked_up_anew() -> None:
     forget_handlers()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _a_stylesheet_is_parsed_once() -> Iterator[None]:
-    """What a test's app parsed of the same text with the same colours, the next need not: a quarter of its start."""
-    parse, parsed = Stylesheet._parse_rules, dict[Any, list[RuleSet]]()
-
-    def known(sheet: Stylesheet, css: str, *args: Any, **more: Any) -> list[RuleSet]:
-        key = (css, args, tuple(more.items()), tuple(sheet._variables.items()))
-        if key not in parsed:
-            parsed[key] = parse(sheet, css, *args, **more)
-        return parsed[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stylesheet, "_parse_rules", known)
-        patch.setattr(RuleSet, "__hash__", object.__hash__)  # the same, without a call: 300 of them for each widget
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -224,8 +207,8 @@ def until() -> Callable[..., Awaitable[None]]:
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
         # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
         turns, end = 0, time.monotonic() + 60
-        while (turns := turns + 1) <= 2000 or time.monotonic() < end:
-            await asyncio.sleep(0.01)
+        while (turns := turns + 1) <= 1000 or time.monotonic() < end:
+            await asyncio.sleep(min(0.01 * 1.1**turns, 0.05) if turns < 100 else 0.05)  # long waits cost few looks
             await (idle() if pilot is None else app_at_rest(pilot.app))
             if condition():
                 return

@@ -17,6 +17,7 @@ from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.home.home import PAGE, HomeScreen
 from screens.home.lists import RunList, TaskRow, Tasks
+from screens.home.run_form import RunForm
 from screens.navigation import Opening
 from screens.record.record import RecordScreen
 from screens.replay.replay import ReplayScreen
@@ -76,7 +77,7 @@ async def test_runs_are_listed_newest_first_with_what_enter_does(home: LabApp, u
         await pilot.press("j")
         await until(pilot, lambda: "Enter: replay this run" in painted(home))
         await pilot.press("tab")
-        await until(pilot, lambda: "Enter: run this task; you answer" in painted(home))
+        await until(pilot, lambda: "Enter: run this task" in painted(home))
         await pilot.press("end")
         await until(pilot, lambda: "field knid: unknown" in painted(home))
         await pilot.press("tab")
@@ -106,10 +107,12 @@ async def test_an_open_run_can_be_replayed_too(home: LabApp, until: Until) -> No
 async def test_enter_on_an_open_run_resumes_it(home: LabApp, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(home, "open_resume", opened.append)
-    monkeypatch.setattr(home, "open_task", opened.append)
+    monkeypatch.setattr(home, "open_task", lambda name, choices: opened.append(name))
     async with home.run_test() as pilot:
         await until(pilot, lambda: runs(home).count == 3 and home.screen.query_one(Tasks).count == 3)
         await pilot.press("enter", "tab", "enter")
+        await until(pilot, lambda: isinstance(home.screen, RunForm))
+        await pilot.press("enter")
         await until(pilot, lambda: opened == [WAITING, "usual_lunch"])
 
 

@@ -155,6 +155,24 @@ def test_who_does_not_see_the_phone_gets_no_picture_of_it_here(
     assert (now["picture"], bool(now["marks"])) == (seen, seen)
 
 
+def test_it_tells_that_there_is_something_to_look_at_and_that_there_is_nothing_any_more() -> None:
+    told: list[bool] = []
+    window = PictureWindow(told.append)
+    try:
+        window.show(None, (1080, 2400), "step 1")
+        assert told == [], "words alone are no picture"
+        window.show(png("red"), (1080, 2400), "step 2")
+        window.show(None, (1080, 2400), "step 3")
+        window.show(png("red"), (1080, 2400), "step 4")
+        assert told == [True], "a step without a picture takes nothing away"
+        LivePhone(seen=False).follow(lambda: window)  # a run begins whose phone its person does not see
+        assert told == [True, False]
+        assert json.loads(get(window, "now?after=-1")[1])["picture"] is False
+        assert get(window, "picture")[0] == 404
+    finally:
+        window.close()
+
+
 def test_a_region_is_taken_where_one_is_asked_for(window: PictureWindow) -> None:
     taken: list[tuple[int, int, int, int]] = []
     window.show(png("red"), (1080, 2400), "step 3")

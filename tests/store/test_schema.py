@@ -10,11 +10,17 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from store import progress_tables, schema
+from store import connection, progress_tables, schema
 from store.connection import connect
 from store.run_acts import listed_runs
 from store.runs import _RUNS, _SUMMARY
 from store.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _tables_are_laid_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere a new file has the pages of one that was laid before."""
+    monkeypatch.setattr(connection, "migrate", schema.migrate)
 
 
 def test_every_table_refuses_to_change_or_lose_a_row(store: Store) -> None:
@@ -142,6 +148,7 @@ def test_a_migration_that_fails_leaves_an_empty_file_that_opens_later(
     assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     db.close()
     monkeypatch.undo()
+    monkeypatch.setattr(connection, "migrate", schema.migrate)
     with Store.open(path) as store:
         assert store.check() == []
 

@@ -76,7 +76,7 @@ _studied: StudyData
 
 def _case(run: str) -> MeasuredRun:
     agent, _, task = run.rpartition("-")
-    return MeasuredRun(run, Task(f"task{task}", "Do it."), Actor("model", agent), (), "done")
+    return MeasuredRun(run, Task(f"task{task}", "general"), Actor("model", agent), (), "done")
 
 
 def one() -> JudgedField:
@@ -95,9 +95,9 @@ def test_two_agents_apart_are_paired_by_tasks(told: dict[str, list[tuple[bool, b
     assert (category, apart.one, apart.other, apart.paired) == ("completed", "gpt-agent", "other-agent", True)
     assert (apart.items, apart.labelled) == ((TASKS, TASKS), (LABELLED, LABELLED))
     units = [labelled_units(*arrays(told[agent])) for agent in AGENTS]
-    expected = corrected_difference(*units, paired=True)
+    expected = corrected_difference(units[0], units[1], paired=True)
     assert apart.found.corrected == expected.corrected
-    loose = corrected_difference(*units)
+    loose = corrected_difference(units[0], units[1])
     assert expected.corrected.low is not None
     assert loose.corrected.low is not None
     assert expected.corrected.low > loose.corrected.low
@@ -151,7 +151,10 @@ def test_the_longer_side_is_told_of_pairs(tmp_path_factory: pytest.TempPathFacto
     units, right = [], []
     for at in range(40):
         long = "AB"[at % 2]
-        texts = tuple(Given(side, "word " * (9 if side == long else 3), side=side) for side in "AB")
+        texts = (
+            Given("one", "word " * (9 if long == "A" else 3), side="A"),
+            Given("other", "word " * (9 if long == "B" else 3), side="B"),
+        )
         units.append(Unit(f"p{at:02}", given=texts))
         right.append("AB"[dice.random() < 0.5])
     with Store.open(tmp_path_factory.mktemp("pairs") / "lab.db") as store:

@@ -19,8 +19,8 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.serve import guard
+from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess
-from lab.serve.browser_window import Allowance
 from lab.serve.pages import CLOSE_CODES
 from lab.serve.server import WINDOWS_A_LINK, LabServer, ServerPlace
 from lab.studies.links import links_of, make_link, revoke_link
@@ -123,13 +123,16 @@ async def test_the_page_of_pictures_is_its_own_persons_and_takes_regions_of_no_o
             for path in (page, f"{page}now?after=-1", f"{page}region", f"{page}../../socket/{window.id}"):
                 assert (await two.get(path))[0] in (403, 404, 405)
 
-            async def drag(who: Browser, origin: str | None) -> int:
-                headers = {} if origin is None else {"Origin": origin}
+            async def drag(who: Browser, origin: str | None, **more: str) -> int:
+                headers = ({} if origin is None else {"Origin": origin}) | more
                 url = who.address + page + "region"
                 async with who.session.post(url, data=b'{"number":0,"box":[1,2,3,4]}', headers=headers) as answer:
                     return answer.status
 
             assert await drag(one, one.address) == 409  # it reached the app, in which nobody asks for a region
+            assert await drag(one, one.address, **{"Content-Encoding": "deflate"}) == 409, (
+                "nothing is unpacked on the way"
+            )
             assert await drag(one, "http://evil.example") == 403
             assert await drag(one, None) == 403
             assert await drag(two, two.address) == 403
@@ -222,6 +225,21 @@ async def test_a_revoked_link_closes_its_room(store: Store, study: Study) -> Non
         assert "revoked" in page
 
 
+async def test_a_link_is_known_as_soon_as_it_is_made(store: Store, study: Study) -> None:
+    tokens = [make_link(store, study, "R1", by="boss").token]
+    async with served(store, study) as (server, browser):
+        one = browser()
+        for _ in range(5):  # what was read is remembered for a second, all of this takes less
+            assert (await one.get(f"/r/{tokens[-1]}"))[0] == 200
+            tokens.append(make_link(store, study, "R2", by="boss").token)
+        reads, read = [], server.links._read
+        server.links._read = lambda: (reads.append(1), read())[1]  # type: ignore[method-assign,func-returns-value]
+        guesses = await asyncio.gather(*(one.get(f"/r/guess{number}") for number in range(300)))
+        assert {status for status, _ in guesses} == {404}
+        assert len(reads) < 60, "guesses do not keep the file busy"
+        assert (await one.get(f"/r/{tokens[0]}"))[0] == 200
+
+
 async def test_windows_are_counted(store: Store, study: Study) -> None:
     mine, theirs = (make_link(store, study, code, by="boss").token for code in ("R1", "R2"))
     async with served(store, study, most=WINDOWS_A_LINK + 1) as (server, browser):
@@ -276,6 +294,23 @@ def test_a_flood_waits_and_a_person_does_not() -> None:
     waits = [flood.wait() for _ in range(200)]
     assert waits[:100] == [0.0] * 100
     assert 1.5 < waits[-1] <= 2.0
+
+
+async def test_many_keys_in_one_message_are_a_flood_and_a_paste_is_none(store: Store, study: Study) -> None:
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        _, room = await one.begin(token)
+        async with one.window(room) as window:
+            await window.until("Was it completed?")
+            allowance = server.windows[window.id]._allowance
+            await window.keys("\x1b[200~" + "pasted " * 1000 + "\x1b[201~")
+            await window.keys("1")
+            await until(lambda: answers(store, study) == ["completed"])
+            assert allowance.wait() == 0.0
+            await window.keys("?" * 30_000)
+            assert await window.ended() == 1008
+        await until(lambda: not server.windows)
 
 
 async def test_an_app_whose_server_is_gone_leaves(store: Store, study: Study) -> None:

@@ -22,6 +22,7 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
+from lab.studies.active_dealing import QUEUED
 from lab.studies.study_data import gathered
 from store.kit_export import make_kit
 from store.store import Store
@@ -116,14 +117,14 @@ def test_a_study_is_dealt_in_that_order_and_it_is_kept(
 ) -> None:
     store, plan, _ = judged
     assert deal(store, plan, "--first", str(FIRST)) == 0
-    order = order_in(store.labels.acts_of(plan, ("queued",)))
+    order = order_in(store.labels.acts_of(plan, QUEUED))
     assert order is not None
     assert order.drawn == FIRST
     for rater in plan.raters:
         assert [one.unit for one in store.studies.assignments(plan, rater)] == list(order.units)
     assert deal(store, plan) == 0
     assert "all was dealt before" in capsys.readouterr().out
-    assert len(store.labels.acts_of(plan, ("queued",))) == 1
+    assert len(store.labels.acts_of(plan, QUEUED)) == 1
 
 
 def test_no_rater_learns_that_there_is_such_an_order(judged: tuple[Store, Study, list[Unit]], tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_dealt(
     assert deal(store, plan, *more) == code
     assert told in capsys.readouterr().err
     assert store.studies.assignments(plan) == []
-    assert store.labels.acts_of(plan, ("queued",)) == []
+    assert store.labels.acts_of(plan, QUEUED) == []
 
 
 def test_without_a_judge_and_where_order_is_given_there_is_none(
@@ -218,7 +219,7 @@ def test_validation_weighs_labels_and_says_so(
     store, plan, units = judged
     assert deal(store, plan, "--first", str(FIRST)) == 0
     capsys.readouterr()
-    order = order_in(store.labels.acts_of(plan, ("queued",)))
+    order = order_in(store.labels.acts_of(plan, QUEUED))
     assert order is not None
     by_id = {one.id: (at, one) for at, one in enumerate(units)}
     done = order.units[:12]

@@ -21,7 +21,7 @@ from lab.core.task import Actor
 from lab.core.trace import Started
 from lab.llm.client import Llm, ModelTerms
 from lab.studies.judging import JudgeTerms, JudgingJob, job_of
-from lab.studies.study_split import keep_split, split_of
+from lab.studies.study_split import SPLIT, keep_split, split_of
 from store.store import Store
 from tests.endpoint import ModelServer, serving
 from tests.judges import sheet_brain
@@ -189,13 +189,13 @@ def test_a_judge_of_dev_judges_dev_alone_and_a_split_never_changes(
     split = split_of(store, plan)
     assert (rated.dev, rated.test) == (sorted(split.dev), sorted(split.test))
     assert len(split.dev) == 0.4 * TASKS * RUNS
-    (act,) = store.labels.acts_of(plan, ("split",))
+    (act,) = store.labels.acts_of(plan, SPLIT)
     assert act.detail["dev"] == list(split.dev)
     db = str(store.database.path)
     words = ("judge", plan.id, "--model", "openai/x", "--split", "dev", "--dev-share", "0.6", "--dry-run", "--db", db)
     assert call(*words) == 2
     assert "was split with 0.4 in dev" in capsys.readouterr().err
-    assert store.labels.acts_of(plan, ("split",)) == [act]
+    assert store.labels.acts_of(plan, SPLIT) == [act]
 
 
 def test_examples_are_settled_units_of_dev_and_never_the_one_that_is_judged(rated: Judged) -> None:

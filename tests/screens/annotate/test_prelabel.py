@@ -70,7 +70,7 @@ async def test_one_key_takes_it_over_and_another_answers_otherwise(
         assert said(store, plan, "u1") == [("n1", "completed"), ("n2", "completed")]
         assert words not in painted(app)
         await press(pilot, "enter", "enter")
-        await until(pilot, lambda: session(app).unit is not None and session(app).unit.id == "u2")
+        await until(pilot, lambda: sheet(app).session is not None and sheet(app).sheet.unit.id == "u2")
         await until(pilot, lambda: sheet(app).item is not None)
         for key in ("a", "down", "a", "up"):
             assert words.partition(":")[0].partition("：")[0] not in painted(app)

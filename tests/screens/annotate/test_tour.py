@@ -89,7 +89,7 @@ def rated(terminal: Terminal, store: Store, study: Study, rater: str, key: bytes
 
 def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
     db = worked(folder)
-    raters = ["--raters", ",".join(RATERS), "--overlap", "3", "--db", str(db)]
+    raters = ["--raters", ",".join(RATERS), "--overlap", "3", "--introduction", "none", "--db", str(db)]
     hitlab("study", "new", "tdg", "--name", "graphs", "--runs", "all", *raters)
     hitlab("study", "new", "memgui-failures", "--runs", "all", "--even-so", *raters)
     hitlab("study", "deal", "graphs", "--db", str(db))

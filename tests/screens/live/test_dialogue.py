@@ -11,12 +11,13 @@ from lab.core.screen_clock import Clock, span
 from lab.core.step import Action, Decision, Proposed, Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Answered, AnyEvent, Asked, Step
+from lab.studies.persona_prose import persona_prose
 from screens.live.choices import Choice, Choices, picks
 from screens.live.dialogue import Dialogue
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
 from screens.live.reply import OpenQuestion
-from screens.live.seat_pane import facts
+from screens.live.seat_pane import prose
 
 PERSON = Actor("human", "P01")
 AT = "2026-03-10T08:50:00.000000+00:00"
@@ -133,7 +134,7 @@ async def test_thoughts_and_decisions_are_for_those_who_may_know(until: Any, kno
         assert (word in text) is knows
 
 
-def test_a_persona_reads_as_an_outline() -> None:
+def test_a_persona_reads_as_paragraphs() -> None:
     from rich.console import Console
 
     profile = {
@@ -143,15 +144,14 @@ def test_a_persona_reads_as_an_outline() -> None:
     }
     console = Console(width=60, color_system=None)
     with console.capture() as capture:
-        console.print(facts(profile))
+        console.print(prose(persona_prose(profile, "Ines")))
     lines = [line.rstrip() for line in capture.get().splitlines()]
     assert lines == [
         "Identity",
-        "  full name: Ines",
-        "  tags: a, b",
+        "  The full name is Ines. The tags are a and b.",
+        "",
         "Friends",
-        "  [b]Bo[/]\\x1b[31m",
-        "None: {}",
+        "  [b]Bo[/]\\x1b[31m.",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from textual.widgets import Input
 
 from lab.core.step import Action
 from lab.core.trace import Acting, Paused
+from screens.live.gate import GatePanel
 from screens.live.takeover import HandsPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
@@ -241,6 +243,29 @@ async def test_by_keys_alone_a_person_taps_in_the_agents_place(live: Any, until:
         app.session.stop()
     assert app.steps[1].proposed.by == app.session.person
     assert app.steps[1].action.kind == "click"
+
+
+async def test_a_list_that_is_opened_right_after_one_was_left_takes_the_letters(
+    live: Any, until: Any, cast: Any
+) -> None:
+    """The choices that were gone back to took the keys once the app came to it: `e` of `settings` was their edit."""
+    app = live((cast.TAP, ""), gate="ask", embedded=True)
+    async with app.run_test(size=(64, 18)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("slash")
+        await until(pilot, lambda: app.shows("Enter does it there"))
+        panel = app.live.query_one(GatePanel)
+
+        async def busy() -> None:
+            panel.back()
+            panel.list_nodes()
+            for _ in range(100):
+                await asyncio.sleep(0)
+
+        app.call_later(busy)
+        await pilot.press(*"settings")
+        await until(pilot, lambda: app.shows("1› Settings") and app.shows("Enter does it there"))
+        app.session.stop()
 
 
 @pytest.mark.parametrize("size", [(64, 18), (120, 40)])

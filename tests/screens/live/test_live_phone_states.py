@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
+from msgspec.structs import replace
 
 from lab.core.settings import Settings
 from lab.core.trace import Paused, Resumed
@@ -25,7 +26,7 @@ def app(
 ) -> LabApp:
     """An app that is to make its runs on the served phone, seen by screencap."""
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
-    return LabApp(store, settings)
+    return LabApp(store, replace(settings, fps=5))
 
 
 def told(app: LabApp) -> list[tuple[type, str]]:

@@ -21,6 +21,7 @@ from lab.core.task import Actor
 from lab.core.trace import Answered
 from lab.studies.play_session import Participation
 from lab.studies.played_runs import played
+from lab.studies.quiz_wording import quiz_question
 from screens.annotate.guide import GuideScreen
 from screens.annotate.sheet import SheetPane
 from screens.app import LabApp
@@ -29,7 +30,6 @@ from screens.live.reply import DecisionRow, OpenQuestion
 from screens.navigation import Opening
 from screens.play.answers import Answers
 from screens.play.lobby import LobbyScreen
-from screens.play.pages import asked_words
 from screens.play.play import PlayScreen
 from store.store import Store
 from tests.plays import COFFEE, LUNCH, frozen, unit
@@ -80,7 +80,11 @@ class Stage(LabApp):
 
     def asks(self, item: QuizItem) -> bool:
         """Whether this question is the one that is read."""
-        return self.heading == "What do you remember?" and asked_words(item) in self.body
+        here = self.room.here
+        assert here is not None
+        persona = here.play.persona
+        assert persona is not None
+        return self.heading == "What do you remember?" and quiz_question(item, persona.name, "en") in self.body
 
     @property
     def answers(self) -> Answers:

@@ -25,9 +25,11 @@ from screens.replay.timeline import Timeline
 from screens.review.privacy import PrivacyScreen
 from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
+from tests.read_once import by_the_engine, read_once
 from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
 from tests.screens.runs import painted
 
+__all__ = ["read_once"]
 READ, UNREAD = "words read from the picture", "its words could not be read"
 
 
@@ -55,8 +57,11 @@ async def stands(pilot: Pilot[None], until: Any, words: str, step: int) -> str:
     return painted(pilot.app)
 
 
-async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(app: LabApp, until: Any) -> None:
+async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(
+    app: LabApp, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forget()
+    monkeypatch.setattr(TextReader, "_asked", by_the_engine)
     async with app.run_test(size=(120, 40)) as pilot:
         shown = await stands(pilot, until, READ, 1)
         await until(pilot, lambda: "Display" in painted(app) and "Battery" in painted(app))

@@ -1,0 +1,56 @@
+"""Who was shown a study's guide and keys before their first item, and how they did in practice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lab.core.label import INTRODUCTION_ACTS, Act
+from lab.core.screen_clock import seconds_between
+
+_LAST = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
+"""Acts by which an introduction is over, where nothing else of it comes behind them."""
+
+
+class IntroductionLine(msgspec.Struct, frozen=True):
+    """One rater's introduction: when the guide was shown and when practice was handed in, empty where that never was.
+
+    `right` of `places` practice answers were right, `passed` where all of them were; of several times the last counts.
+    `seconds` went by from the first thing shown to the last; None where nothing but the beginning is there.
+    `skipped`: they passed over what was left.
+    """
+
+    rater: str
+    guide: str = ""
+    practice: str = ""
+    right: int = 0
+    places: int = 0
+    passed: bool = False
+    seconds: float | None = None
+    skipped: bool = False
+
+
+def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
+    """Everybody's introduction by their acts, by code; of one person alone where one is named."""
+    by_rater: dict[str, list[Act]] = {}
+    for act in sorted(acts, key=lambda act: (act.at, act.id)):
+        if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):
+            by_rater.setdefault(act.rater.id, []).append(act)
+    return [_line(code, by_rater[code]) for code in sorted(by_rater)]
+
+
+def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
+    last = {act.act: act for act in acts}
+    done, shown = last.get("practice_done"), last.get("guide_shown")
+    right, places = (int(done.detail.get(name, 0)) for name in ("right", "of")) if done is not None else (0, 0)
+    return IntroductionLine(
+        code,
+        shown.at if shown is not None else "",
+        done.at if done is not None else "",
+        right,
+        places,
+        done is not None and right == places,
+        seconds_between(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
+        "introduction_skipped" in last,
+    )

@@ -1,0 +1,362 @@
+"""The command that puts a person, a script or a model behind an OpenAI-compatible endpoint: answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from lab.cli import app
+from lab.cli.arguments import Arguments, Parser, port, seconds, share
+from lab.cli.database import open_store
+from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.settings import Settings, check_code, load
+from lab.core.step import Reply, ToolCall
+from lab.core.task import Actor
+from lab.runs.conversation_list import ConversationLine, conversations
+from lab.runs.conversation_run import Turn, close_conversation, give_reply, waiting_turn
+from lab.studies.seats import check_seat, may_answer, may_run
+from simulators.users.endpoint.request_kinds import holds_tag, score_text
+
+if TYPE_CHECKING:
+    from lab.llm.client import Llm
+    from lab.runs.automatic_answers import UserOf
+    from lab.serve.answer_service import AnswerPlan
+    from lab.serve.endpoint_server import EndpointServer
+    from simulators.users.endpoint.known_tasks import KnownTask
+
+PORT = 8790
+
+
+class EndpointServed(msgspec.Struct, frozen=True):
+    """Where `answer` listens: `base` is the clients' base URL, `token` their API key, empty where none is needed.
+
+    `people` are the study codes to which conversations are dealt; the script or the model where one answers.
+    """
+
+    base: str
+    token: str
+    db: str
+    people: tuple[str, ...]
+
+
+class ReplyGiven(msgspec.Struct, frozen=True):
+    """What `answer --reply` or `answer --close` committed; `status` is how the run then stands."""
+
+    run: str
+    status: str
+    questions: int
+    replies: int
+
+
+class AnswerArguments(Arguments):
+    """What `answer` takes."""
+
+    host: str
+    port: int
+    person: str | None
+    task_file: list[str] | None
+    script: str | None
+    model: str | None
+    judge_model: str | None
+    judge_rule: list[str] | None
+    keep_alive: float
+    headless: bool
+    room: bool
+    list: bool
+    all: bool
+    reply: str | None
+    close: str | None
+    text: str | None
+    accept: bool
+    reject: bool
+    tool: str | None
+    arguments: str | None
+    score: float | None
+
+
+def add_answer(parser: Parser) -> None:
+    parser.runs(answer, AnswerArguments)
+    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
+    parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="who answers; P01,P02: dealt evenly among them")
+    parser.add_argument(
+        "--task-file", action="append", metavar="TASK",
+        help="a task that clients play, told by its id, goal or persona (may be given again)",
+    )  # fmt: skip
+    parser.add_argument("--script", metavar="FILE", help="a script answers, without a screen")
+    parser.add_argument("--model", metavar="NAME", help="a model answers, without a screen")
+    parser.add_argument("--judge-model", metavar="NAME", help="a model answers what judges are asked")
+    parser.add_argument(
+        "--judge-rule", action="append", metavar="REGEX",
+        help="also takes requests for a judge's whose system prompt this is found in (may be given again)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--keep-alive", type=seconds, default=15.0, metavar="S", help="seconds between two signs of life (default: 15)"
+    )
+    parser.add_argument("--headless", action="store_true", help="no screen: people answer by --room or --reply")
+    parser.add_argument("--room", action="store_true", help="the room alone: another `hitlab answer` serves this file")
+    parser.add_argument("--list", action="store_true", help="list the conversations that are open")
+    parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
+    parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
+    parser.add_argument("--text", metavar="TEXT", help="with --reply: the words, or the reason of a score")
+    decision = parser.add_mutually_exclusive_group()
+    decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
+    decision.add_argument("--reject", action="store_true", help="with --reply: reject it")
+    parser.add_argument("--tool", metavar="NAME", help="with --reply: have the client call this function")
+    parser.add_argument("--arguments", metavar="JSON", help="with --tool: its arguments, a JSON object")
+    parser.add_argument("--score", type=share, metavar="X", help="with --reply: a judge's score, 0 to 1")
+    parser.add_argument("--close", metavar="RUN", help="end a conversation of which nothing more is expected")
+    parser.json()
+    parser.completes(reply="run", close="run", task_file="task")
+    parser.examples(
+        """\
+  hitlab answer --as P07               you are the user of a benchmark
+  hitlab answer --task-file task.yaml --judge-model openai/gpt-5
+  hitlab answer --script replies.yaml --port 0 --json
+  hitlab answer --reply 019a --accept --text "Yes, please."
+"""
+    )
+
+
+def answer(args: AnswerArguments) -> int:
+    """Serves the endpoint with the room at this terminal, or without one; or does one act by the same rules."""
+    settings = load(db=args.db, person=(args.person or "").partition(",")[0] or None)
+    check_seat(settings, may_answer, "answer")
+    people = _people(args.person, settings)
+    _check(args)
+    if args.list:
+        return _list(args, settings)
+    if args.reply is not None or args.close is not None:
+        return _act(args, settings)
+    return _room(settings) if args.room else _serve(args, settings, people)
+
+
+def _people(codes: str | None, settings: Settings) -> list[str]:
+    people = [code for code in (codes or "").split(",") if code] or [settings.person]
+    for code in people:
+        check_code(code, "--as", "code")
+    return list(dict.fromkeys(people))
+
+
+def _check(args: AnswerArguments) -> None:
+    """Raises `LabError` where what was typed does not go together."""
+    acts = [
+        name
+        for name, there in {
+            "--list": args.list,
+            "--reply": args.reply is not None,
+            "--close": args.close is not None,
+            "--room": args.room,
+            "--script": args.script is not None,
+            "--model": args.model is not None,
+        }.items()
+        if there
+    ]
+    if len(acts) > 1:
+        raise LabError("answer", f"{' and '.join(acts)} do not go together.", code=2)
+    given = {
+        "--text": args.text is not None,
+        "--accept": args.accept,
+        "--reject": args.reject,
+        "--tool": args.tool is not None,
+        "--arguments": args.arguments is not None,
+        "--score": args.score is not None,
+    }
+    loose = ", ".join(name for name, there in given.items() if there)
+    if loose and args.reply is None:
+        raise LabError("answer", f"{loose}: belongs to --reply RUN.", code=2)
+    if args.arguments is not None and args.tool is None:
+        raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
+    if not 0.05 <= args.keep_alive <= 60:
+        raise LabError("--keep-alive", f"{args.keep_alive:g} s is not from 0.05 to 60.", code=2)
+
+
+# -- one act -----------------------------------------------------------------------------------------------------
+
+
+def _list(args: AnswerArguments, settings: Settings) -> int:
+    whose = settings.person if args.person or not may_run(settings.seat) else ""
+    with open_store(settings, create=False, readonly=True) as store:
+        lines = conversations(store, whose, ended=args.all)
+    emit(lines, _print_lines, json=args.json, nothing="no conversation is open")
+    return 0
+
+
+def _print_lines(lines: Sequence[ConversationLine]) -> None:
+    rows = [
+        [
+            line.run[:13],
+            line.person,
+            line.client,
+            "judge" if line.kind == "judge" else line.task,
+            str(line.turns),
+            _state(line),
+            line.question,
+        ]
+        for line in lines
+    ]
+    print_table(["run", "person", "client", "task", "turns", "state", "question"], rows, wide="question")
+
+
+def _state(line: ConversationLine) -> str:
+    if line.ended:
+        return "ended"
+    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
+
+
+def waiting_words(since: str) -> str:
+    """For how long something waits, in words."""
+    passed = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
+    return f"{passed // 60} min {passed % 60} s" if passed >= 60 else f"{passed} s"
+
+
+def _act(args: AnswerArguments, settings: Settings) -> int:
+    by = Actor("human", settings.person)
+    with open_store(settings, create=False) as store:
+        run = store.runs.find(args.reply or args.close or "")
+        if args.close is not None:
+            close_conversation(store, run, by)
+        else:
+            turn = waiting_turn(store.runs.trace(run))
+            if turn is None:
+                raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
+            give_reply(store, turn, _typed_reply(args, turn, by))
+        trace = store.runs.trace(run)
+    done = ReplyGiven(run, trace.status, trace.questions, trace.replies)
+    emit(done, lambda it: say(f"run {it.run}: {it.replies} of {it.questions} answered, {it.status}"), json=args.json)
+    return 0
+
+
+def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
+    """The reply that was typed on the command line, checked as the room checks it."""
+    text = args.text or ""
+    calls: tuple[ToolCall, ...] = ()
+    if args.score is not None:
+        if turn.facts.kind != "judge":
+            raise LabError("--score", "is a judge's, and this is a user's question.", code=2)
+        if holds_tag(text):
+            raise LabError("--text", "holds a tag, and the score is sent as one.", code=2)
+        text = score_text(args.score, text)
+    if args.tool is not None:
+        calls = (ToolCall(args.tool, args.arguments or "{}", f"call_{turn.question.id[-12:]}"),)
+    decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
+    return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)
+
+
+# -- serving -----------------------------------------------------------------------------------------------------
+
+
+def _room(settings: Settings) -> int:
+    from screens.navigation import Opening
+
+    with open_store(settings) as store:
+        return app.show_room(store, settings, Opening("answer"), "answer", "--list and --reply work without one.")
+
+
+def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
+    from lab.serve.answer_service import serving
+
+    headless = args.headless or args.json or args.script is not None or args.model is not None
+    if not headless and not app.has_terminal():
+        raise LabError("answer", "there is no terminal here", "Add --headless, --script FILE or --model NAME.")
+    plan = _plan(args, settings, people)
+    with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
+        if headless:
+            codes = tuple(one.id for one in plan.people)
+            _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
+            _until_interrupted()
+            return 0
+        from screens.navigation import Opening
+
+        return app.run_app(store, settings, Opening("answer", endpoint=_address(server)))
+
+
+def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
+    """How the endpoint is served; a `LabError` before a file is made for what cannot be."""
+    from lab.serve.answer_service import AnswerPlan
+    from lab.serve.endpoint_server import check_server
+    from simulators.users.endpoint.access import TOKEN, access_for
+    from simulators.users.endpoint.request_kinds import judge_rules
+
+    check_server()
+    users, actors = _users(args, settings, people)
+    return AnswerPlan(
+        args.host,
+        args.port,
+        access_for(args.host, os.environ.get(TOKEN, "")),
+        judge_rules(args.judge_rule),
+        actors,
+        _known(args.task_file or ()),
+        users,
+        _llm(args.judge_model, settings) if args.judge_model is not None else None,
+        args.keep_alive,
+    )
+
+
+def _known(names: Sequence[str]) -> list[KnownTask]:
+    from simulators import library
+    from simulators.users.endpoint.known_tasks import KnownTask
+
+    tasks = [library.task(name) for name in names]
+    return [KnownTask(task, library.persona(task.persona, task.log) if task.persona else None) for task in tasks]
+
+
+def _users(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> tuple[UserOf | None, list[Actor]]:
+    """Who answers users' questions by themself (None: people do), and whom conversations are dealt to."""
+    if args.script is not None:
+        from simulators import library
+        from simulators.users.scripted import Scripted
+
+        user = Scripted(library.script(args.script))
+        return (lambda about: user), [user.actor]
+    if args.model is not None:
+        from simulators.users.model import ModelUser
+
+        name, llm = args.model, _llm(args.model, settings)
+        return (lambda about: ModelUser(name, llm, about.task, about.persona)), [Actor("model", f"model:{name}", name)]
+    return None, [Actor("human", code) for code in people]
+
+
+def _llm(name: str, settings: Settings) -> Llm:
+    """The model of that name; a `LabError` where it is none, or its key is missing."""
+    from lab.llm.client import Llm, terms
+
+    llm = Llm(name, terms(settings))
+    llm.check()
+    return llm
+
+
+def _address(server: EndpointServer) -> tuple[str, ...]:
+    from lab.serve.endpoint_server import reached_words
+
+    return (server.base, *reached_words(server.access, server.host))
+
+
+def _tell(served: EndpointServed, server: EndpointServer, *, as_json: bool) -> None:
+    from lab.serve.endpoint_server import reached_words
+
+    if as_json:
+        print_json(served)
+        return
+    say(f"{', '.join(served.people)} answers at {served.base}")
+    for line in reached_words(server.access, server.host):
+        say(f"  {line}")
+    say("Ctrl+C ends it; what was answered is kept.")
+    sys.stdout.flush()
+
+
+def _until_interrupted() -> None:
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    while not ended.wait(0.5):  # a wait without an end hears no signal on some systems
+        pass

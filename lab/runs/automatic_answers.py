@@ -1,0 +1,99 @@
+"""Answers at the endpoint without a person: a script or a model as the user, a model as the judge."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.plain_text import plain
+from lab.core.seams import User, WaitCancelled
+from lab.core.step import Reply
+from lab.core.task import Actor
+from lab.llm.client import Llm, Message
+from lab.runs.conversation_run import Turn, close_conversation, give_reply, system_of
+from simulators.users.endpoint.known_tasks import KnownTask
+from store.store import Store
+
+_AT_ONCE = 20
+"""Questions that are answered at the same time."""
+
+UserOf = Callable[[KnownTask], User]
+"""Who answers in a conversation about this task."""
+
+
+class AutomaticAnswers:
+    """Answers each question that it is given, on threads of its own; where nobody can, the conversation ends.
+
+    `users` answers what users are asked, `judge` what judges are; what is None here is left to people. `failed` is
+    told, on any thread, why a question could not be answered.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        users: UserOf | None,
+        judge: Llm | None,
+        failed: Callable[[LabError], None] = lambda error: None,
+    ) -> None:
+        self._store, self._users, self._judge, self._failed = store, users, judge, failed
+        self._stop = threading.Event()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "answers")
+
+    def take(self, turn: Turn, about: KnownTask) -> None:
+        """Answers a question soon; returns at once."""
+        if (self._judge if turn.facts.kind == "judge" else self._users) is not None:
+            with suppress(RuntimeError):  # it is closed
+                self._threads.submit(self._answer, turn, about)
+
+    def close(self) -> None:
+        """Answers nothing more; a question under way stays in the file."""
+        self._stop.set()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _answer(self, turn: Turn, about: KnownTask) -> None:
+        try:
+            give_reply(self._store, turn, self._reply(turn, about))
+        except WaitCancelled:
+            return
+        except LabError as error:
+            if self._stop.is_set():
+                return
+            self._failed(error)
+            with suppress(LabError):  # it may have ended meanwhile
+                nobody = Actor("script", "endpoint")
+                close_conversation(self._store, turn.run, nobody, failed=plain(error.sentence, lines=False))
+
+    def _reply(self, turn: Turn, about: KnownTask) -> Reply:
+        if turn.facts.kind == "judge":
+            assert self._judge is not None
+            return judge_reply(self._store, turn, self._judge, self._stop)
+        assert self._users is not None
+        history = self._store.runs.trace(turn.run).steps
+        reply = self._users(about).reply(turn.question, history, self._stop)
+        return _decided(turn, reply)
+
+
+def _decided(turn: Turn, reply: Reply) -> Reply:
+    """A script's or model's reply as it can be sent: without a decision where none is asked for."""
+    from msgspec.structs import replace
+
+    if turn.facts.kind != "consent" and reply.decision is not None:
+        return replace(reply, decision=None, text=reply.text or reply.decision)
+    return reply
+
+
+def judge_reply(store: Store, turn: Turn, llm: Llm, stop: threading.Event) -> Reply:
+    """What a model says to a judge's request: it is sent the same system prompt, words and pictures."""
+    shown_at = now()
+    trace = store.runs.trace(turn.run)
+    prompt = turn.asked.proposed.prompt
+    blobs = [store.runs.blob(sha) for sha in prompt.images] if prompt is not None else []
+    pictures = [blob for blob in blobs if blob is not None]
+    messages = [Message("system", (system,))] if (system := system_of(trace)) else []
+    answer = llm.ask([*messages, Message("user", (turn.question.text, *pictures))], stop)
+    actor = Actor("model", f"model:{llm.model}", llm.model)
+    return Reply(turn.question.id, answer.text, actor, shown_at=shown_at, sent_at=now(), edits=0, usage=answer.usage)

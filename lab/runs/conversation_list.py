@@ -1,0 +1,72 @@
+"""The conversations of the endpoint in one line each: what waits, for whom, since when."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lab.core.codec import convert, decode
+from lab.core.trace import Asked
+from lab.runs.conversation_run import CLIENT, JUDGE, TurnFacts
+from simulators.users.endpoint.request_kinds import RequestKind
+from store.conversations import ConversationRow
+from store.store import Store
+
+_MOST = 2_000
+
+
+class ConversationLine(msgspec.Struct, frozen=True):
+    """A conversation, as `hitlab answer --list --json` prints it.
+
+    `person` is whom it was dealt to, `client` the session or the model that the client asked for. `question` is what
+    waits, since `asked_at` (UTC); both are empty where nothing does. `unread` is whether nobody has looked at it yet.
+    `turns` counts what was answered, `at` is when anything happened last.
+    """
+
+    run: str
+    kind: RequestKind
+    person: str
+    client: str
+    task: str
+    question: str
+    asked_at: str
+    unread: bool
+    turns: int
+    ended: bool
+    started: str
+    at: str
+
+    @property
+    def waits(self) -> bool:
+        return bool(self.asked_at)
+
+
+def conversations(store: Store, person: str = "", *, ended: bool = False) -> list[ConversationLine]:
+    """The newest conversations, what waits before what does not, the longest wait first; those of one `person`."""
+    rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
+    lines = [_line(row) for row in rows if person in ("", row.user)]
+    waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
+    return waiting + sorted((line for line in lines if not line.waits), key=lambda line: line.at, reverse=True)
+
+
+def _line(row: ConversationRow) -> ConversationLine:
+    judges = row.agent.startswith(JUDGE)
+    kind: RequestKind = "judge" if judges else "user"
+    question = ""
+    if row.asked:
+        asked: Asked = decode(row.asked, Asked, f"run {row.run}, its question")
+        kind = convert(asked.proposed.action.raw, TurnFacts, f"run {row.run}, its question").kind
+        question = asked.question.text
+    return ConversationLine(
+        run=row.run,
+        kind=kind,
+        person=row.user,
+        client=row.agent.partition(":")[2],
+        task=row.task,
+        question=question,
+        asked_at=row.at if row.asked else "",
+        unread=bool(row.asked) and not row.seen,
+        turns=row.turns,
+        ended=row.kind == "ended",
+        started=row.started,
+        at=row.at,
+    )

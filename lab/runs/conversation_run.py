@@ -1,0 +1,298 @@
+"""A conversation at the endpoint as a run: its events, what a question of it demands, a reply and the end.
+
+Every event is on the disk before anything is sent. The file is where a server and whoever answers meet, so that they
+may be different processes: of two who answer the same question at once, the second is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from lab.core.codec import convert
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.limits import ENDPOINT_MESSAGES
+from lab.core.run_records import Blob, Imported
+from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
+from lab.core.task import Actor
+from lab.core.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
+from simulators.users.endpoint.chat_request import ChatMessage, ChatRequest, Tool
+from simulators.users.endpoint.known_tasks import KnownTask
+from simulators.users.endpoint.request_kinds import RequestKind, holds_tag, stop_tokens
+from simulators.users.endpoint.tool_arguments import check_arguments
+from store.store import Store
+
+CLIENT = "endpoint:"
+"""How the agents of conversations are called: this, and the session or the model that the client asked for."""
+JUDGE = "endpoint-judge:"
+"""The same for a judge's requests, which are kept apart from what users are asked."""
+_ANSWERED = "was answered already."
+_LONGEST_NAME = 60
+
+
+class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a question besides its words; kept in its action's `raw`, which no rater is shown.
+
+    `sha` is the hash of all messages up to here, `messages` their number, `system_sha` the hash of the system's alone.
+    `system` is the system prompt where it is another than the task's policy, `before` what had been said before this
+    run, as pairs of role and text. `ended_by` are the tokens that end the conversation.
+    """
+
+    kind: RequestKind
+    sha: str
+    messages: int
+    system_sha: str = ""
+    model: str = ""
+    session: str = ""
+    system: str = ""
+    before: tuple[tuple[str, str], ...] = ()
+    tools: tuple[Tool, ...] = ()
+    ended_by: tuple[str, ...] = ()
+    has_history: bool = True
+    """Whether the client sent the dialogue before the question, as most do."""
+
+
+class Turn(NamedTuple):
+    """A question of a conversation as whoever answers it needs it; `asked` is its event."""
+
+    run: str
+    asked: Asked
+    facts: TurnFacts
+
+    @property
+    def question(self) -> Question:
+        return self.asked.question
+
+
+def client_of(request: ChatRequest, kind: RequestKind) -> Actor:
+    """Who asks: a program of which nothing but its session and the model that it wants is known."""
+    name = (request.session or request.model or "client")[:_LONGEST_NAME]
+    parts = [f"session {request.session}"] if request.session else []
+    parts += [f"asks for {request.model}"] if request.model else []
+    words = f"endpoint client ({', '.join(parts)})" if parts else "endpoint client"
+    return Actor("script", (JUDGE if kind == "judge" else CLIENT) + name, words[:200])
+
+
+def begin_conversation(
+    store: Store, request: ChatRequest, kind: RequestKind, about: KnownTask, user: Actor, user_sha: str = ""
+) -> Turn:
+    """Commits the run of a new conversation with its first question, both or none."""
+    pictured = any(message.pictures for message in request.messages)
+    log = about.persona.log_source if about.persona else "none"
+    started = Started(
+        trace=uuid7(),
+        task=about.task,
+        agent=client_of(request, kind),
+        persona=about.persona,
+        user=user,
+        conditions=Conditions(seat="participant", mirror=pictured, log=log, user_sha=user_sha),
+        seq=0,
+        at=now(),
+        ms=0.0,
+    )
+    turn, pictures = _turn(started, request, kind, 0, request.beginning)
+    asked = msgspec.structs.replace(turn.asked, seq=1, at=(at := now()), ms=_since(started.at, at))
+    store.runs.add(Imported([started, asked], pictures, []))
+    return turn._replace(asked=asked)
+
+
+def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, given: int) -> Turn:
+    """Commits the question that a request asks; `given` of its messages were in this run, or are not of the dialogue.
+
+    Raises `LabError` where it cannot be kept.
+    """
+    first = next(store.runs.events(run))
+    assert isinstance(first, Started)
+    turn, pictures = _turn(first, request, kind, index, given)
+    _append(store, run, [turn.asked], store.runs.last_seq(run) + 1, first.at, pictures)
+    return turn
+
+
+def _turn(
+    first: Started, request: ChatRequest, kind: RequestKind, index: int, given: int
+) -> tuple[Turn, dict[str, Blob]]:
+    """The question that a request asks, not yet committed, and the pictures that came with it by their hash."""
+    asked = request.messages[request.asked_from :]
+    pictures = {picture.sha256: picture for message in asked for picture in message.pictures}
+    facts = TurnFacts(
+        kind,
+        request.hashes[-1],
+        len(request.messages),
+        request.system_sha,
+        request.model,
+        request.session,
+        request.system if request.system != first.task.policy else "",
+        _before(request.messages[given : request.asked_from]),
+        request.tools[:ENDPOINT_MESSAGES],
+        stop_tokens(request.system),
+        request.asked_from > request.beginning,
+    )
+    text = "\n\n".join(filter(None, (_words(message) for message in asked)))
+    action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
+    event = Asked(
+        index=index,
+        question=Question(uuid7(), "propose" if kind == "consent" else "ask", text),
+        proposed=Proposed(action, prompt=Prompt(text, tuple(pictures)) if pictures else None),
+        before=_seen(pictures),
+    )
+    return Turn(first.trace, event, facts), pictures
+
+
+def _words(message: ChatMessage) -> str:
+    """A message of the agent's, or what a function gave back, as it is shown."""
+    return f"[result] {message.text}" if message.role in ("tool", "function") else message.text
+
+
+def _before(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (message.role, message.text or call_words(message.calls)) for message in messages if not message.is_system
+    )
+
+
+def call_words(calls: Sequence[ToolCall]) -> str:
+    """Functions as they are called, one a line."""
+    return "\n".join(f"{call.name}({call.arguments})" for call in calls)
+
+
+def _seen(pictures: Mapping[str, Blob]) -> Observation:
+    """The last picture that came with a question; the others stand in its prompt."""
+    if not pictures:
+        return Observation()
+    from lab.core.safe_images import open_picture
+
+    sha, blob = list(pictures.items())[-1]
+    try:
+        with open_picture(blob.data) as picture:
+            return Observation(image=sha, size=picture.size)
+    except (ValueError, OSError):
+        return Observation()
+
+
+def facts_of(asked: Asked) -> TurnFacts:
+    """What is known of a question; a `LabError` where its run is none of the endpoint's."""
+    facts: TurnFacts = convert(asked.proposed.action.raw, TurnFacts, "a question of a conversation")
+    return facts
+
+
+def waiting_turn(trace: Trace) -> Turn | None:
+    """The question of a conversation that waits for its answer; None where none does."""
+    if trace.asked is None or trace.answered is not None or trace.ended is not None:
+        return None
+    return Turn(trace.id, trace.asked, facts_of(trace.asked))
+
+
+def system_of(trace: Trace) -> str:
+    """The system prompt of a conversation, which is the brief of whoever answers in it."""
+    proposals = [*(step.proposed for step in trace.steps), *([trace.asked.proposed] if trace.asked else [])]
+    systems = [one.action.raw.get("system", "") for one in proposals if isinstance(one.action.raw, dict)]
+    return next(filter(None, reversed(systems)), "") or trace.task.policy
+
+
+# -- answering ---------------------------------------------------------------------------------------------------
+
+
+def check_reply(turn: Turn, reply: Reply) -> None:
+    """Raises `LabError` where a reply is none that the client can read."""
+    facts, what = turn.facts, "the answer"
+    if facts.kind == "consent" and reply.decision is None:
+        raise LabError(what, "a proposal is accepted or rejected, and never answered by words alone.")
+    if facts.kind != "consent" and reply.decision is not None:
+        raise LabError(what, "nothing is proposed here that could be accepted or rejected.")
+    if reply.decision is not None and holds_tag(reply.text):
+        raise LabError(what, "the remark holds a tag, and the decision is sent as one.", "Take the tag out of it.")
+    tools = {tool.name: tool for tool in facts.tools}
+    for call in reply.calls:
+        if call.name not in tools:
+            raise LabError(what, f"there is no function {call.name!r} here.")
+        check_arguments(tools[call.name], call.arguments)
+    if reply.calls and reply.decision is not None:
+        raise LabError(what, "a decision calls no function.")
+    if not reply.calls and reply.decision is None and not reply.text.strip():
+        raise LabError(what, "is empty, and clients fail at an empty answer.")
+
+
+def give_reply(store: Store, turn: Turn, reply: Reply) -> None:
+    """Commits the answer to a question, then its step; the client is sent it by the server that holds its line.
+
+    Words that hold a token which ends the conversation end the run, too.
+    """
+    check_reply(turn, reply)
+    trace = store.runs.trace(turn.run)
+    waiting = waiting_turn(trace)
+    if waiting is None or waiting.question.id != turn.question.id:
+        raise LabError("the question", _ANSWERED if trace.ended is None else "was closed unanswered.")
+    if reply.calls:  # so that whoever reads the run sees what was done in place of words
+        reply = msgspec.structs.replace(reply, text=call_words(reply.calls))
+    answered = Answered(index=turn.asked.index, reply=reply)
+    try:
+        _append(store, turn.run, [answered], trace.last + 1, trace.started)
+    except LabError:
+        if store.runs.last_seq(turn.run) > trace.last:  # somebody else was quicker
+            raise LabError("the question", _ANSWERED) from None
+        raise
+    finish_turn(store, turn.run)
+
+
+def finish_turn(store: Store, run: str) -> None:
+    """Commits what follows an answer: its step, and the end where a token or a judgement ends the conversation."""
+    trace = store.runs.trace(run)
+    if trace.asked is None or trace.answered is None or trace.ended is not None:
+        return
+    asked, reply, facts = trace.asked, trace.answered.reply, facts_of(trace.asked)
+    step = Step(
+        index=asked.index,
+        proposed=asked.proposed,
+        before=asked.before,
+        question=asked.question,
+        reply=reply,
+        started=asked.at,
+        ended=reply.sent_at or now(),
+    )
+    token = next((token for token in facts.ended_by if token in reply.text and not reply.calls), "")
+    events: list[AnyEvent] = [step]
+    if token or facts.kind == "judge":
+        events.append(Ended(status="completed", reason=f"ended by {token}" if token else "judged"))
+    try:
+        _append(store, run, events, trace.last + 1, trace.started)
+    except LabError:
+        if store.runs.last_seq(run) == trace.last:  # else another process did so at the same time
+            raise
+
+
+def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -> None:
+    """Ends a conversation of which nothing more is expected; a question that waits in it stays unanswered.
+
+    `failed` says why nobody could answer.
+    """
+    trace = store.runs.trace(run)
+    if trace.ended is not None:
+        raise LabError(f"run {run}", "has ended already.")
+    finish_turn(store, run)
+    waits = waiting_turn(trace) is not None
+    status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
+    reason = failed or (f"closed by {by.id}" + (", a question unanswered" if waits else ""))
+    _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
+
+
+def _append(
+    store: Store,
+    run: str,
+    events: Sequence[AnyEvent],
+    seq: int,
+    began: str,
+    blobs: Mapping[str, Blob] | None = None,
+) -> None:
+    """Commits events that follow one another from `seq` on, each by itself."""
+    for number, event in enumerate(events):
+        at = now()
+        placed = msgspec.structs.replace(event, seq=seq + number, at=at, ms=_since(began, at))
+        store.runs.append_event(run, placed, blobs)
+
+
+def _since(began: str, at: str) -> float:
+    """Milliseconds by the clock on the wall: one run may be written by several processes."""
+    return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(began)).total_seconds() * 1000)

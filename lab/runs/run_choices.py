@@ -1,0 +1,172 @@
+"""What may be chosen when a task is started: who acts, who is its user, the gate, the seat, whose persona.
+
+The fields are those of `hitlab live`. Nothing is left out for want of a key or a playbook: a choice says what it needs.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.last_choices import RunChoices
+from lab.core.settings import Settings
+from lab.core.task import Task
+from lab.runs.spec import WITHOUT_PLAYBOOK, Spec, in_world
+
+Name = Literal["agent", "user", "persona", "log", "gate", "seat", "mirror", "vary"]
+
+
+class Choice(NamedTuple):
+    """One value of a field: what it says, what it `needs` that is not there, and the hint where a name is typed.
+
+    The `value` of one that is typed ends where the name begins (`model:`).
+    """
+
+    value: str
+    says: str
+    needs: str = ""
+    typed: str = ""
+
+
+class ChoiceField(NamedTuple):
+    """A field and what may be chosen in it, in order."""
+
+    name: Name
+    label: str
+    choices: tuple[Choice, ...]
+
+
+def fields_of(task: Task, settings: Settings) -> list[ChoiceField]:
+    """The fields in which there is something to choose for a task, at this person's seat."""
+    from simulators import library
+
+    fields = [
+        ChoiceField("agent", "agent", tuple(_agents(task))),
+        ChoiceField("user", "user", tuple(_users(task))),
+    ]
+    if task.persona:
+        own = library.persona(task.persona, "none")
+        others = [library.persona(name, "none") for name in library.personas() if name != task.persona]
+        theirs = (Choice(one.id, one.name) for one in others)
+        fields.append(ChoiceField("persona", "persona", (Choice("", f"{own.name}, the task's own"), *theirs)))
+        logs = (Choice("clean", "what they do alone"), Choice("noise", "with much besides"), Choice("none", "nothing"))
+        fields.append(ChoiceField("log", "history", (Choice("", f"the task's own ({task.log})"), *logs)))
+    ask = Choice("ask", "ask before each action", "" if settings.seat == "developer" else "a developer's seat")
+    fields.append(ChoiceField("gate", "gate", (Choice("pass", "off"), ask)))
+    if settings.seat == "developer":
+        seats = (Choice("developer", "developer: all of it"), Choice("participant", "participant: their part alone"))
+        fields.append(ChoiceField("seat", "seat", seats))
+    fields.append(ChoiceField("mirror", "phone", (Choice("yes", "shown"), Choice("", "hidden from the person"))))
+    varied = Choice("vary:", "another", typed="a number, which draws names and prices")
+    fields.append(ChoiceField("vary", "world", (Choice("", "the task's own"), varied)))
+    return fields
+
+
+def _agents(task: Task) -> list[Choice]:
+    needs = "" if task.playbook else "a playbook, which this task has not"
+    choices = [Choice("playbook", "playbook", needs)]
+    choices += [Choice(f"playbook:{one.name}", f"playbook {one.name}: {one.fault}") for one in task.playbooks]
+    model = "its name, such as openai/gpt-5"
+    return [
+        *choices,
+        Choice("model:", "model", typed=model),
+        Choice("model+memory:", "model with a memory", typed=model),
+        Choice("process:", "program", typed="its command"),
+        Choice("recorded:", "recorded run", typed="its id, or how it begins"),
+    ]
+
+
+def _users(task: Task) -> list[Choice]:
+    from simulators import library
+
+    needs = "" if task.id in library.scripts() else "a script, which this task has not"
+    return [
+        Choice("human", "you"),
+        Choice("script", "the task's script", needs),
+        Choice("script:", "script of yours", typed="its file"),
+        Choice("model:", "model", typed="its name, such as openai/gpt-5"),
+    ]
+
+
+def value_of(choices: RunChoices, name: Name, settings: Settings) -> str:
+    """What is chosen in a field, as its choices name it, with what was typed behind."""
+    match name:
+        case "mirror":
+            return "yes" if choices.mirror else ""
+        case "vary":
+            return f"vary:{choices.vary}" if choices.vary else ""
+        case "seat":
+            return choices.seat or settings.seat
+        case "agent":
+            return choices.agent or "playbook"
+    return str(getattr(choices, name))
+
+
+def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
+    """Which choice of a field a value is, and what is typed behind it; the first where it is none of them here.
+
+    A playbook of another task's is none of this one's.
+    """
+    for at, choice in enumerate(field.choices):
+        if choice.value == value and not choice.typed:
+            return at, ""
+    for at, choice in enumerate(field.choices):
+        if choice.typed and value.startswith(choice.value) and value != choice.value:
+            return at, value.removeprefix(choice.value)
+    return 0, ""
+
+
+def choices_of(values: dict[Name, str]) -> RunChoices:
+    """The choices that fields come to, by name; `LabError` where what was typed is none."""
+    vary = values.get("vary", "").removeprefix("vary:").strip()
+    if vary and not (vary.isascii() and vary.isdigit() and len(vary) < 10):
+        raise LabError("world", f"{vary!r} is no number.")
+    for name in ("agent", "user"):
+        if values.get(name, "").endswith(":"):
+            raise LabError(name, "has no name yet.", "Type it, or choose another.")
+    seat, gate, log = values.get("seat", ""), values.get("gate", "pass"), values.get("log", "")
+    return RunChoices(
+        agent="" if values.get("agent") == "playbook" else values.get("agent", ""),
+        user=values.get("user", "human"),
+        gate="ask" if gate == "ask" else "pass",
+        seat="participant" if seat == "participant" else "",
+        persona=values.get("persona", ""),
+        log=log if log in ("clean", "noise", "none") else "",  # type: ignore[arg-type]
+        mirror=bool(values.get("mirror", "yes")),
+        vary=int(vary or 0),
+    )
+
+
+def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
+    """The run that choices come to; `LabError` where nobody could do what it asks of them."""
+    from simulators import library
+
+    name = choices.persona or task.persona
+    persona = library.persona(name, choices.log or task.log) if name else None
+    seat = choices.seat or settings.seat
+    if choices.gate == "ask" and seat != "developer":
+        raise LabError("gate", f"a {seat} lets no actions through.", "Choose another seat, or no gate.")
+    if choices.user == "script" and task.id not in library.scripts():
+        raise LabError("user", f"there is no script for {task.id}.", "Choose another user.")
+    agent = choices.agent or "playbook"
+    if agent == "playbook" and not task.playbook:
+        raise LabError(f"task {task.id}", "has no playbook.", WITHOUT_PLAYBOOK)
+    spec = Spec(
+        task, persona, agent=agent, user=choices.user, person=settings.person, seat=seat, mirror=choices.mirror,
+        gate=choices.gate, pace=settings.pace, device=settings.device,
+    )  # fmt: skip
+    return in_world(spec, choices.vary) if choices.vary else spec
+
+
+def needs_of(value: str, settings: Settings) -> str:
+    """What a model that is named needs and is not there; empty where nothing is, or it is no model."""
+    kind, _, name = value.partition(":")
+    if kind not in ("model", "model+memory") or not name:
+        return ""
+    from lab.llm.client import Llm, terms
+
+    try:
+        Llm(name, terms(settings)).check()
+    except LabError as error:
+        return error.message
+    return ""

@@ -1,0 +1,60 @@
+"""The endpoint in whole: requests taken in, those who answer by themselves, and the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from lab.core.errors import LabError
+from lab.core.task import Actor
+from lab.llm.client import Llm
+from lab.runs.automatic_answers import AutomaticAnswers, UserOf
+from lab.runs.conversation_intake import Intake
+from lab.serve.endpoint_server import EndpointServer
+from simulators.users.endpoint.access import Access
+from simulators.users.endpoint.asgi import Endpoint
+from simulators.users.endpoint.known_tasks import KnownTask
+from simulators.users.endpoint.request_kinds import JudgeRules
+from store.store import Store
+
+
+class AnswerPlan(NamedTuple):
+    """How an endpoint is served. `people` are those whom conversations are dealt to.
+
+    `users` and `judge` answer users' and judges' requests by themselves; people do where they are None.
+    """
+
+    host: str
+    port: int
+    access: Access
+    rules: JudgeRules
+    people: Sequence[Actor]
+    known: Sequence[KnownTask] = ()
+    users: UserOf | None = None
+    judge: Llm | None = None
+    keep_alive: float = 15.0
+
+
+@contextmanager
+def serving(store: Store, plan: AnswerPlan, failed: Callable[[LabError], None]) -> Iterator[EndpointServer]:
+    """An endpoint for as long as this is entered; what waits in the file is answered on.
+
+    `failed` is told, on any thread, why a script or a model could not answer.
+    """
+    intake = Intake(store, plan.people, plan.rules, plan.known)
+    answers = AutomaticAnswers(store, plan.users, plan.judge, failed)
+    endpoint = Endpoint(intake.receive, plan.access, keep_alive=plan.keep_alive)
+    server = EndpointServer(endpoint, plan.access, plan.host, plan.port)
+    server.start()
+    try:
+        intake.on_asked = answers.take
+        for turn, about in intake.waiting_turns():
+            answers.take(turn, about)
+        intake.watch()
+        yield server
+    finally:
+        endpoint.close()
+        server.stop()
+        answers.close()
+        intake.close()

@@ -1,0 +1,76 @@
+"""What a rater is shown before their first item: the guide, what the keys do, a practice item; and who has seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from lab.core.label import Act, ActKind
+from lab.studies.practice import practice_sha
+
+if TYPE_CHECKING:
+    from lab.studies.rating_session import RatingSession
+
+Part = Literal["guide", "keys", "practice"]
+_READ: dict[Part, ActKind] = {"guide": "guide_read", "keys": "keys_read", "practice": "practice_done"}
+_SHOWN: dict[Part, ActKind] = {"guide": "guide_shown", "keys": "keys_shown", "practice": "practice_shown"}
+
+
+class Introduction:
+    """One rater's introduction to a study; every verb is durable on return."""
+
+    def __init__(self, session: RatingSession) -> None:
+        self._session = session
+
+    @property
+    def skippable(self) -> bool:
+        """Whether the study says that it may be passed over."""
+        return self._session.study.introduction == "skippable"
+
+    def due(self) -> tuple[Part, ...]:
+        """The parts that this rater has still to see, in their order; none where the study has no introduction.
+
+        What was seen in another version of the study counts, as long as it says the same.
+        """
+        study = self._session.study
+        if study.introduction == "none":
+            return ()
+        acts = self._session.store.labels.introductions(study.id, self._session.person.id)
+        seen = {(part, str(act.detail.get(part, ""))) for act in acts for part in _parts_of(act)}
+        return tuple(part for part, versions in self._versions().items() if versions and not versions & _of(seen, part))
+
+    def _versions(self) -> dict[Part, set[str]]:
+        """What each part says, by its hash: in whichever language it is read; none where there is nothing of it."""
+        study = self._session.study
+        guide = {study.protocol.guide_sha(locale) for locale in (*study.protocol.guide, self._session.locale)}
+        practice = practice_sha(study)
+        return {"guide": guide, "keys": {""}, "practice": {practice} if practice else set()}
+
+    def shown(self, part: Part) -> None:
+        """Keeps that guide or keys are shown."""
+        self._act(_SHOWN[part])
+
+    def read(self, part: Part) -> None:
+        """Keeps that guide or keys were read, and that the rater went on."""
+        self._act(_READ[part])
+
+    def skip(self, why: str = "") -> None:
+        """Keeps that all that was left was passed over; `why` where the rater had no choice."""
+        self._act("introduction_skipped", why)
+
+    def _act(self, kind: ActKind, why: str = "") -> None:
+        session, study = self._session, self._session.study
+        guide, practice = study.protocol.guide_sha(session.locale), practice_sha(study)
+        said = {"guide": guide, "locale": session.locale, "practice": practice, "why": why}
+        session.act(kind, detail={name: words for name, words in said.items() if words})
+
+
+def _parts_of(act: Act) -> tuple[Part, ...]:
+    """The parts that a rater has behind them by an act."""
+    if act.act == "introduction_skipped":
+        return ("guide", "keys", "practice")
+    return tuple(part for part, kind in _READ.items() if kind == act.act)
+
+
+def _of(seen: Iterable[tuple[Part, str]], part: Part) -> set[str]:
+    return {version for one, version in seen if one == part}

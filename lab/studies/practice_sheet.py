@@ -1,0 +1,94 @@
+"""The sheet of a practice item: each answer is an act, on the disk before it is shown, and never a label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annotators.calibration import compared
+from lab.core.codec import convert
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, ActKind, Label
+from lab.core.label_rules import SheetState, check_next, check_open
+from lab.core.rating_sheet import Sheet
+from lab.core.study import Assignment, Study
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from lab.studies.practice import PracticeItem
+    from store.store import Store
+
+_ANSWERED: ActKind = "practice_answered"
+_DONE: ActKind = "practice_done"
+_PLACE = ("id", "target", "field")
+_BESIDE = (
+    "at", "value", "act", "undoes", "reason_missing", "confidence", "evidence", "region",
+    "note", "cites", "shown_at", "first_key_at", "idle_ms", "supersedes", "also", "source",
+)  # fmt: skip
+"""What of an answer its act says; study, unit and rater follow from the act."""
+
+
+class PracticeSheet:
+    """One rater's practice: what they answered is read from their acts, so that who is cut off goes on there."""
+
+    def __init__(self, store: Store, study: Study, person: Actor, item: PracticeItem) -> None:
+        self.item = item
+        self.unit = item.unit
+        self._store = store
+        self._study = study
+        self._person = person
+
+    def shown(self) -> None:
+        """Keeps that the item was laid out."""
+        self._act("practice_shown", {})
+
+    def check(self) -> None:
+        """Raises `LabError` where this person may say nothing in the study now."""
+        check_open(self._state(), self._person.id, self._person.kind, f"study {self._study.name}")
+
+    def record(self, label: Label) -> Sheet:
+        """Keeps one answer, durable on return, by the rules of every sheet; gives the sheet as it then stands."""
+        check_next(self._state(), label)
+        said = {name: getattr(label, name) for name in _PLACE}
+        said |= {name: getattr(label, name) for name in _BESIDE if getattr(label, name) not in (None, "", ())}
+        self._act(_ANSWERED, {"answer": said})
+        return self.sheet()
+
+    def hand_in(self) -> Sheet:
+        """Keeps that it was handed in, and how many of the places were right; gives the sheet."""
+        sheet = self.sheet()
+        if left := len(sheet.unanswered):
+            raise LabError("practice", f"has {left} unanswered.", "Answer or skip them.")
+        answers = compared(sheet)
+        self._act(_DONE, {"right": sum(one.right for one in answers), "of": len(answers)})
+        return self.sheet()
+
+    def sheet(self) -> Sheet:
+        """What was answered so far."""
+        acts = [act for act in self._acts() if act.detail.get("practice") == self.item.sha]
+        labels = [self._label(act.detail["answer"]) for act in acts if act.act == _ANSWERED]
+        sheet = Sheet(self._study.protocol, self.unit, labels)
+        sheet.committed_at = next((act.at for act in acts if act.act == _DONE), None)
+        return sheet
+
+    def _label(self, said: dict[str, Any]) -> Label:
+        whole = {
+            "study": self._study.id, "version": self._study.version, "unit": self.unit.id,
+            "rater": {"kind": self._person.kind, "id": self._person.id}, **said,
+        }  # fmt: skip
+        label: Label = convert(whole, Label, "a practice answer in the file")
+        return label
+
+    def _acts(self) -> list[Act]:
+        return self._store.labels.acts(self._study, self._person.id, "")
+
+    def _state(self) -> SheetState:
+        """What the rules need to know: as of the study now, with this sheet as if it were dealt."""
+        now_there = self._store.labels.sheet_state(self._study, self.unit, self._person)
+        dealt = Assignment(self._study.id, self._study.version, self._person.id, 0, self.unit.id, "pilot")
+        return now_there._replace(assignment=dealt, sheet=self.sheet(), held=False)
+
+    def _act(self, kind: ActKind, detail: dict[str, Any]) -> None:
+        study = self._study
+        whole = {"practice": self.item.sha, **detail}
+        self._store.labels.record_act(Act(uuid7(), study.id, study.version, self._person, kind, now(), detail=whole))

@@ -1,0 +1,229 @@
+"""What a rater sees before their first item: the guide as pages, what the keys do, and one item for practice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.protocol import Protocol
+from lab.studies.introduction import Introduction, Part
+from lab.studies.practice import PracticeItem, practice_item
+from lab.studies.practice_sheet import PracticeSheet
+from lab.studies.rating_session import HandedIn, RatingSession
+from screens.annotate.guide import guide_of
+from screens.annotate.introduction_words import translated
+from screens.key_names import with_keys
+from screens.theme import ACCENT, HEADING, MUTED, SUCCESS, WARNING
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_COLUMN = 12
+"""Columns of the keys, before what they do."""
+
+
+class RoomIntroduction:
+    """What of the introduction is still to come at the study that is open in `owner`, and the practice item for it.
+
+    The practice run is made off the UI thread while the guide is read; `ItemReady` says that it is there.
+    """
+
+    @dataclass
+    class ItemReady(Message):
+        """The practice item is made; None where it cannot be, for the reason in `why`."""
+
+        serial: int
+        item: PracticeItem | None
+        why: str = ""
+
+    def __init__(self, owner: Screen[Any], store: Store) -> None:
+        self._owner = owner
+        self._store = store
+        self._serial = 0
+        self._introduction: Introduction | None = None
+        self._session: RatingSession | None = None
+        self._parts: list[Part] = []
+        self._last_part: Part | None = None
+        self.item: PracticeItem | None = None
+        self.why = ""
+        """Why there is no practice item; empty where there is one, or it is being made."""
+
+    def begin(self, session: RatingSession) -> None:
+        """A rater begins at a study: what they have seen of it before does not come again."""
+        self.end()
+        self._session, self._introduction = session, Introduction(session)
+        self._parts = [*self._introduction.due()]
+        if "practice" in self._parts:
+            serial = self._serial
+            work = lambda: self._make(serial, session)  # noqa: E731
+            self._owner.run_worker(work, thread=True, group="practice", exclusive=True)
+
+    def end(self) -> None:
+        """The rater leaves the study; what was made for practice is taken away."""
+        self._serial += 1
+        self._parts, self._session, self._introduction, self.why = [], None, None, ""
+        if self.item is not None:
+            self.item.close()
+            self.item = None
+
+    @property
+    def part(self) -> Part | None:
+        """What comes now; None where the first item does."""
+        return self._parts[0] if self._parts else None
+
+    @property
+    def skippable(self) -> bool:
+        """Whether all that is left may be passed over."""
+        return bool(self._parts) and self._introduction is not None and self._introduction.skippable
+
+    # -- going through it ------------------------------------------------------------------------------------
+
+    def page(self) -> tuple[str, Content]:
+        """The title and the text of the part that comes now; that it is shown is kept first."""
+        introduction, session, part = self._introduction, self._session, self.part
+        assert introduction is not None
+        assert session is not None
+        if part == "practice":
+            return translated(session.locale, "practice"), Content(self._waiting())
+        assert part is not None
+        introduction.shown(part)
+        if part == "guide":
+            return translated(session.locale, "guide"), guide_page(self._owner, session)
+        return translated(session.locale, "keys"), keys_page(self._owner, session)
+
+    def _waiting(self) -> str:
+        locale = self._session.locale if self._session is not None else "en"
+        return (
+            translated(locale, "practice.none", why=plain(self.why))
+            if self.why
+            else translated(locale, "practice.wait")
+        )
+
+    def onward(self) -> bool:
+        """What was read is behind the rater; False where the practice item is still being made."""
+        introduction, part = self._introduction, self.part
+        assert introduction is not None
+        if part == "practice":
+            if not self.why:
+                return False
+            introduction.skip(self.why)
+        elif part is not None:
+            introduction.read(part)
+        self._parts = self._parts[1:]
+        return True
+
+    def skip(self) -> None:
+        """All that is left is passed over."""
+        assert self._introduction is not None
+        self._introduction.skip()
+        self._parts = []
+
+    def practise(self) -> PracticeItem | None:
+        """Opens the practice item in the rating session; None where it is not there, or not yet."""
+        session, item = self._session, self.item
+        if session is None or item is None:
+            return None
+        session.practise(PracticeSheet(self._store, session.study, session.person, item))
+        return item
+
+    def result_page(self, handed: HandedIn) -> Content:
+        """What is said above what is right; practice is behind the rater from now on."""
+        locale = self._session.locale if self._session is not None else "en"
+        self._parts = self._parts[1:]
+        right, of = sum(one.right for one in handed.compared), len(handed.compared)
+        key = "practice.right" if right == of else "practice.wrong"
+        head = (translated(locale, key, right=right, of=of), SUCCESS if right == of else WARNING)
+        return Content.assemble(head, "\n", (translated(locale, "practice.after"), MUTED), "\n\n")
+
+    # -- what is said on the lines around ---------------------------------------------------------------------
+
+    def state(self, more_below: bool) -> str:
+        """What the keys do now, in a line; the rest of the page comes first where there is `more_below`."""
+        session = self._session
+        if session is None:
+            return ""
+        following = self._parts[1] if len(self._parts) > 1 else "first"
+        words = (
+            []
+            if self.part == "practice" and not self.why
+            else [translated(session.locale, "state.read" if more_below else f"state.{following}")]
+        )
+        if self.skippable:
+            words.append(translated(session.locale, "state.skip"))
+        return with_keys(self._owner, "   ".join(words))
+
+    # -- the practice item ------------------------------------------------------------------------------------
+
+    def _make(self, serial: int, session: RatingSession) -> None:
+        try:
+            item = practice_item(self._store, session.study, session.locale)
+        except LabError as error:
+            self._owner.post_message(self.ItemReady(serial, None, error.sentence))
+        else:
+            if not self._owner.post_message(self.ItemReady(serial, item)) and item is not None:
+                item.close()
+
+    def take_item(self, message: ItemReady) -> bool:
+        """Takes up what was made; False where the rater has left the study meanwhile."""
+        if message.serial != self._serial:
+            if message.item is not None:
+                message.item.close()
+            return False
+        self.item, self.why = message.item, message.why
+        return True
+
+
+# -- pages -----------------------------------------------------------------------------------------------------
+
+
+def guide_page(owner: Screen[Any], session: RatingSession) -> Content:
+    """The guideline, and what each answer means, after a line on what it is for."""
+    head = with_keys(owner, translated(session.locale, "guide.head"))
+    return Content.assemble((head, ACCENT), "\n\n", guide_of(session.study.protocol, session.locale))
+
+
+def keys_page(owner: Screen[Any], session: RatingSession) -> Content:
+    """What the keys do that are used most, as they are bound now."""
+    locale = session.locale
+    parts: list[Content | tuple[str, str] | str] = [
+        (f"{with_keys(owner, translated(locale, 'keys.head'))}\n\n", ACCENT)
+    ]
+    for keys, key in _rows(session.study.protocol):
+        does = with_keys(owner, translated(locale, key))
+        name = with_keys(owner, keys)
+        parts += [Content.styled(name, HEADING).pad_right(max(1, _COLUMN - Content(name).cell_length)), f"{does}\n"]
+    return Content.assemble(*parts)
+
+
+def _rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """The keys, and which sentence says what they do: those alone that do something in such a study."""
+    kinds = {field.kind for field in protocol.fields}
+    runs = protocol.unit in ("run", "pair of runs", "step", "question") and {"screens", "actions"} & {*protocol.shows}
+    if kinds & {"nominal", "ordinal"}:
+        yield "{answer.1} {answer.2} ...", "keys.digits"
+    if "interval" in kinds:
+        yield "{answer.0} - {answer.9}", "keys.numbers"
+    if "text" in kinds:
+        yield "{answer.type}", "keys.typed"
+    if runs:
+        yield "{annotate.next_step} {annotate.previous_step}", "keys.steps"
+    if protocol.unit == "pair of runs":
+        yield "{annotate.side}", "keys.side"
+    yield "{answer.next}", "keys.next"
+    yield "{answer.other}", "keys.other"
+    if any(field.evidence for field in protocol.fields):
+        yield "{answer.evidence}", "keys.evidence"
+    yield "{answer.undo}", "keys.undo"
+    yield "{annotate.guide}", "keys.guide"
+    yield "{annotate.scroll_down} {annotate.scroll_up}", "keys.read"
+    if runs:
+        yield "{annotate.header}", "keys.header"
+        yield "{annotate.closely}", "keys.closely"
+    yield "{annotate.back}", "keys.back"

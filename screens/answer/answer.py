@@ -1,0 +1,454 @@
+"""Answer: what clients ask at the endpoint, as conversations in an inbox, each with its brief and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import TextArea
+
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.screen_clock import Clock
+from lab.core.settings import Settings
+from lab.core.step import Question, Reply
+from lab.core.task import Actor
+from lab.core.trace import Trace
+from lab.runs.conversation_list import ConversationLine, conversations
+from lab.runs.conversation_run import Turn, close_conversation, give_reply, waiting_turn
+from lab.runs.descriptions import one_line
+from screens.answer.consent_row import ConsentRow
+from screens.answer.conversation_words import brief_content, dialogue_content
+from screens.answer.inbox import Inbox
+from screens.answer.judge_form import JudgeForm
+from screens.answer.keys import KEYS
+from screens.answer.tool_form import ToolForm
+from screens.dialogs import AskScreen
+from screens.key_names import with_keys
+from screens.lab import lab_of
+from screens.live.background_writes import Errands
+from screens.live.field import ReplyText
+from screens.live.reply import OpenQuestion
+from screens.mirror.mirror import Mirror
+from screens.widgets.card import GivingColumn
+from screens.widgets.footer import Footer
+from screens.widgets.lines import LineList
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import TextPage
+from store.store import Store
+
+_LOOKS = 0.4
+"""Seconds between two looks at the file."""
+_PATIENCE = 2.0
+"""Seconds that leaving waits, at most, for the last writes."""
+
+
+@dataclass
+class Read(Message):
+    """What stands in the file now: the person's conversations, and the one that is open."""
+
+    lines: list[ConversationLine]
+    trace: Trace | None
+    picture: bytes | None
+    draft: str
+    begun: tuple[str, str] | None
+
+
+@dataclass
+class Refused(Message):
+    """An answer could not be committed."""
+
+    error: LabError
+    question: Question | None
+
+
+class ConversationColumn(GivingColumn):
+    """Brief and dialogue above what waits for the person, which stands."""
+
+    GIVES = (
+        (("question", 0), ("judge", 0), ("tools", 6)),
+        (("above", 0), ("question", 0), ("judge", 0)),
+    )
+
+
+class AnswerScreen(Screen[None]):
+    """The conversations that were dealt to the person of this seat, and the one that is open."""
+
+    AUTO_FOCUS = "#inbox"
+    HELP = """
+    A benchmark's agent asks, and you are its user. The brief says who you are; the dialogue what was said; the question
+    waits below. **{reply.enter}** sends your answer, **{answer.next}** opens what waits longest, **{answer.back}** goes
+    to the list. What you sent is on the disk before the client has it.
+    """
+    BINDING_GROUP_TITLE = "Answer"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    def __init__(self, store: Store, settings: Settings, *, clock: Clock | None = None) -> None:
+        super().__init__()
+        self.store, self.settings = store, settings
+        self.run = ""
+        """The run of the conversation that is open."""
+        self.turn: Turn | None = None
+        """The question that is open in it."""
+        self._clock = clock or Clock()
+        self._stamp: tuple[object, ...] = ()
+        self._trace: Trace | None = None
+        self._ringed: set[str] = set()
+        self._title, self._next = StatusLine("answer-title"), StatusLine("answer-next")
+        self._inbox = Inbox(self._clock)
+        self._brief = TextPage("brief", "pane", hint="{answer.brief}: all of it")
+        self._talk = TextPage("talk", "pane")
+        self._picture = Mirror(classes="pane", notice="")
+        self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
+        self._tools, self._judge = ToolForm(), JudgeForm()
+        self._errands: Errands | None = None
+
+    @property
+    def person(self) -> Actor:
+        return Actor("human", self.settings.person)
+
+    # -- beginning and leaving -------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        with Horizontal(id="answer-panes"):
+            yield self._inbox
+            with ConversationColumn(id="conversation"):
+                with Horizontal(id="above"):
+                    with Container(id="words"):
+                        yield self._brief
+                        yield self._talk
+                    yield self._picture
+                yield self._question
+                yield self._tools
+                yield self._judge
+        yield self._next
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._picture.interactive = False
+        self._picture.display = False
+        self._brief.border_title, self._talk.border_title = "Brief", "Dialogue"
+        self._picture.border_title = "Picture"
+        self._inbox.empty = f"Nothing was asked of {self.settings.person} yet."
+        self._errands = Errands("answers", lambda error: self._refuse(error, None))
+        self.set_interval(_LOOKS, self._look)
+        self._tell()
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._question.keep_draft()
+        unsent = self._question.unsent
+        if self._errands is not None:
+            if unsent is not None and self.run:
+                self._errands.do(partial(self.store.runs.save_draft, self.run, unsent[0].id, unsent[1]))
+            self._errands.finish(_PATIENCE)
+
+    def on_screen_resume(self) -> None:
+        self.call_after_refresh(self._question.seen)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @work(thread=True, exclusive=True, group="look")
+    def _look(self) -> None:
+        """Reads what changed, off the UI thread."""
+        try:
+            stamp = (*self.store.conversations.stamp(), self.run)
+            if stamp == self._stamp:
+                self.app.call_from_thread(self._inbox.refresh)  # waits grow
+                return
+            lines = conversations(self.store, self.settings.person)
+            trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
+            picture, draft, begun = None, "", None
+            if trace is not None and (turn := waiting_turn(trace)) is not None:
+                image = turn.asked.before.image
+                blob = self.store.runs.blob(image) if image else None
+                picture = blob.data if blob is not None else None
+                draft = self.store.runs.draft(trace.id, turn.question.id)
+                begun = self.store.runs.draft_times(trace.id, turn.question.id)
+            self._stamp = stamp
+            self.post_message(Read(lines, trace, picture, draft, begun))
+        except LabError:
+            return  # the file is busy; the next look finds it
+
+    @on(Read)
+    def _show(self, message: Read) -> None:
+        self._inbox.shown = self.run
+        self._inbox.put(message.lines)
+        self._ring(message.lines)
+        if message.trace is not None and message.trace.id == self.run:
+            self._show_conversation(message)
+        elif not self.run and (first := self._inbox.longest()) is not None:
+            self.open(first.run)
+        self._tell()
+
+    def _show_conversation(self, message: Read) -> None:
+        trace = message.trace
+        assert trace is not None
+        other = self._trace is None or self._trace.id != trace.id
+        if other or self._trace != trace:
+            self._brief.show(brief_content(trace), from_top=other)
+            self._talk.show(dialogue_content(trace, self._clock), from_top=False)
+            self._talk.call_after_refresh(self._talk.scroll_end, animate=False)
+        self._trace = trace
+        self.set_class(not trace.steps, "-first")
+        turn = waiting_turn(trace)
+        if turn is None:
+            self._close_question()
+        elif self.turn is None or self.turn.question.id != turn.question.id:
+            self._put(turn, message)
+
+    def _put(self, turn: Turn, message: Read) -> None:
+        """Opens the question that waits, with what was typed to it before."""
+        self._close_question()
+        self.turn = turn
+        size = turn.asked.before.size
+        self._picture.display = message.picture is not None
+        if message.picture is not None:
+            self._picture.show_still(message.picture, size, None)
+        if turn.facts.kind == "judge":
+            self._judge.open(turn.question)
+        else:
+            self._question.open(turn.question, "")
+            self._question.restore(turn.question, message.draft, message.begun)
+        if message.begun is None:
+            self._do(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
+        self.call_after_refresh(self._focus_answer)
+
+    def _close_question(self) -> None:
+        """Takes the question away, and the keys from what is no longer there."""
+        if self.turn is None:
+            return
+        within = any(pane.has_focus_within for pane in (self._question, self._tools, self._judge))
+        self.turn = None
+        self._question.close()
+        self._tools.close()
+        self._judge.close()
+        self._picture.display = False
+        self.remove_class("-picture")
+        if within:
+            self._inbox.focus()
+
+    def _focus_answer(self) -> None:
+        if self.turn is None or not self.is_current:
+            return
+        if self._tools.display:
+            return
+        (self._judge if self.turn.facts.kind == "judge" else self._question).focus_answer()
+
+    def _ring(self, lines: list[ConversationLine]) -> None:
+        """A bell for each question that is new here; a word where another room is looked at."""
+        new = {line.asked_at + line.run for line in lines if line.unread} - self._ringed
+        if not new:
+            return
+        self._ringed |= new
+        if lab_of(self).settings.bell:
+            self.app.bell()
+        if not self.is_current:
+            self.notify("A question waits in Answer.", title="Endpoint", markup=False)
+
+    # -- conversations ---------------------------------------------------------------------------------------
+
+    def open(self, run: str) -> None:
+        """Opens a conversation; what is typed in another stays there."""
+        if run != self.run:
+            self._question.keep_draft()
+            self._close_question()
+            self.run, self._trace = run, None
+        self.add_class("-reading")
+        self._inbox.shown = run
+        self._look()
+        self.call_after_refresh(self._focus_answer)
+
+    @on(LineList.Chosen, "#inbox")
+    def _chosen(self, message: LineList.Chosen) -> None:
+        message.stop()
+        if self._inbox.current is not None:
+            self.open(self._inbox.current.run)
+
+    @on(Inbox.Closing)
+    def _ask_to_close(self, message: Inbox.Closing) -> None:
+        line = message.line
+        says = "Its question stays unanswered, and its client gets an error." if line.waits else "Nothing more follows."
+
+        def close(sure: bool | None) -> None:
+            if sure:
+                self._do(partial(close_conversation, self.store, line.run, self.person))
+
+        self.app.push_screen(AskScreen("End this conversation?", says, "End it"), close)
+
+    # -- answering -------------------------------------------------------------------------------------------
+
+    @on(OpenQuestion.Drafted)
+    def _drafted(self, message: OpenQuestion.Drafted) -> None:
+        if self.run:
+            self._do(partial(self.store.runs.save_draft, self.run, message.question.id, message.text))
+
+    @on(OpenQuestion.Sent)
+    def _send(self, message: OpenQuestion.Sent) -> None:
+        self._give(message.question, message.reply)
+
+    @on(ToolForm.Sent)
+    def _call(self, message: ToolForm.Sent) -> None:
+        self._give(message.question, self._bare(message.question, "", calls=(message.call,)))
+
+    @on(JudgeForm.Sent)
+    def _judged(self, message: JudgeForm.Sent) -> None:
+        self._give(message.question, self._bare(message.question, message.text))
+
+    def _bare(self, question: Question, text: str, **more: object) -> Reply:
+        return Reply(question.id, text, self.person, sent_at=self._clock.now(), **more)  # type: ignore[arg-type]
+
+    def _give(self, question: Question, reply: Reply) -> None:
+        """Commits an answer off the UI thread; when it was shown is known from its draft."""
+        turn = self.turn
+        if turn is None or turn.question.id != question.id:
+            self.notify("The question was answered or closed before; nothing was sent.", severity="warning")
+            return
+
+        def commit() -> None:
+            try:
+                times = self.store.runs.draft_times(turn.run, question.id)
+                known = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
+                give_reply(self.store, turn, known)
+            except LabError as error:
+                self._refuse(error, question)
+
+        self._do(commit)
+
+    def _do(self, errand: object) -> None:
+        if self._errands is not None and callable(errand):
+            self._errands.do(errand)
+
+    def _refuse(self, error: LabError, question: Question | None) -> None:
+        """On the errands' thread: says what could not be done."""
+        self.post_message(Refused(error, question))
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        lab_of(self).report(message.error)
+        turn, question = self.turn, message.question
+        if turn is not None and question is not None and turn.question.id == question.id:
+            if turn.facts.kind == "judge" or self._tools.display:
+                return  # what is typed there stands as it was
+            unsent = self._question.unsent
+            self._question.open(question, unsent[1] if unsent is not None else "")
+            self._question.focus_answer()
+
+    # -- keys ------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What would do nothing here is not offered."""
+        turn = self.turn
+        if action == "tool":
+            return turn is not None and bool(turn.facts.tools)
+        if action == "stop":
+            return turn is not None and bool(turn.facts.ended_by) and turn.facts.kind not in ("judge", "consent")
+        if action == "next":
+            return self._inbox.longest(self.run if self.turn is not None else "") is not None
+        if action == "picture":
+            return self._picture.display
+        return bool(self.run) if action == "brief" else super().check_action(action, parameters)
+
+    def action_next(self) -> None:
+        line = self._inbox.longest(self.run if self.turn is not None else "")
+        if line is not None:
+            self.open(line.run)
+
+    def action_tool(self) -> None:
+        """The functions, or the words again."""
+        if self.turn is None:
+            return
+        if self._tools.display:
+            self._tools.close()
+            self._question.display = True
+            self._question.focus_answer()
+        else:
+            self._question.display = False
+            self._tools.open(self.turn.question, self.turn.facts.tools)
+
+    def action_stop(self) -> None:
+        """Sends what is typed with the token that ends the conversation; the first, or the next with each press."""
+        turn = self.turn
+        if turn is None or not turn.facts.ended_by:
+            return
+        typed = self._question.query_one(ReplyText).text.strip()
+        held = next((token for token in turn.facts.ended_by if token in typed), "")
+        field = self._question.query_one(ReplyText)
+        if not held:
+            field.load_text(f"{typed} {turn.facts.ended_by[0]}".strip())
+        else:
+            tokens = turn.facts.ended_by
+            field.load_text(typed.replace(held, tokens[(tokens.index(held) + 1) % len(tokens)]))
+        field.move_cursor(field.document.end)
+        field.focus()
+
+    def action_brief(self) -> None:
+        self.toggle_class("-brief")
+        if self.has_class("-brief"):
+            self._brief.focus()
+        else:
+            self._focus_answer()
+
+    def action_picture(self) -> None:
+        self.toggle_class("-picture")
+
+    def action_back(self) -> None:
+        """One step back; ends nothing, and loses nothing."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.has_class("-brief"):
+            self.action_brief()
+        elif self.has_class("-picture"):
+            self.action_picture()
+        elif self._tools.display:
+            if not self._tools.back():
+                self.action_tool()
+        elif self._question.back():
+            return
+        elif self.has_class("-reading") and not self._inbox.has_focus:
+            self._question.keep_draft()
+            self.remove_class("-reading")
+            self._inbox.focus()
+        else:
+            lab_of(self).open_home()
+
+    # -- what is said ----------------------------------------------------------------------------------------
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        self.refresh_bindings()
+
+    def _tell(self) -> None:
+        """The line above: who answers where, and what the open conversation is."""
+        where = lab_of(self).endpoint
+        served = f"answers at {where[0]}" if where else "answers what another hitlab serves"
+        parts = [f"{self.settings.person} {served}", *where[1:2]]
+        if self._trace is not None and self.run:
+            parts.append(one_line(self._trace.agent.shown, 60))
+        self._title.say(Content("   ".join(plain(part, lines=False) for part in parts)))
+        self._next.say(Content(self._offers()))
+        self.refresh_bindings()
+
+    def _offers(self) -> str:
+        """What the question that waits can be answered with besides words."""
+        turn = self.turn
+        if turn is None:
+            longest = self._inbox.longest()
+            return with_keys(self, "{answer.next} opens what waits longest") if longest is not None else ""
+        parts = []
+        if turn.facts.tools:
+            count = len(turn.facts.tools)
+            parts.append(f"{{answer.tool}}: {count} function{'s' * (count > 1)} can be called")
+        if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
+            parts.append(f"{{answer.stop}} writes {', then '.join(turn.facts.ended_by[:4])}: the end")
+        return plain(with_keys(self, " · ".join(parts)), lines=False)

@@ -1,0 +1,98 @@
+"""A judge's request as a small sheet: a score from 0 to 1, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from lab.core.plain_text import plain
+from lab.core.step import Question
+from screens.key_names import with_keys
+from screens.widgets.card import Card, CardText
+from simulators.users.endpoint.request_kinds import holds_tag, score_text
+
+
+class JudgeForm(Card):
+    """What is to be judged, the score and the reason; sent in the shape that the benchmark's parser reads."""
+
+    HELP = """
+    A judge's request. Type a **score** from 0 to 1, then a **reason**; Enter in the reason sends both, as
+    `<think>` and `<score>`. **{card.down}** and **{card.up}** read on what is judged.
+    """
+    DEFAULT_CSS = """
+    JudgeForm { height: auto; display: none; }
+    JudgeForm > Static { height: auto; width: 1fr; }
+    """
+    GIVES = ((("judged", 3),), (("judged", 1), ("judge-says", 1)))
+
+    @dataclass
+    class Sent(Message):
+        """A score and why, as they are sent."""
+
+        question: Question
+        text: str
+
+    def __init__(self) -> None:
+        super().__init__(id="judge")
+        self.question: Question | None = None
+        self._judged = CardText(id="judged")
+        self._score = Input(id="judge-score", placeholder="score, 0 to 1", compact=True)
+        self._reason = Input(id="judge-reason", placeholder="why", compact=True)
+        self._says = Static("", id="judge-says", markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._judged
+        yield self._score
+        yield self._reason
+        yield self._says
+
+    def open(self, question: Question) -> None:
+        """Puts a request before the person."""
+        self.question = question
+        self.border_title = "A judge's request"
+        self.display = True
+        self._judged.show(Text(plain(question.text)))
+        self._score.value = self._reason.value = ""
+        self._tell()
+
+    def close(self) -> None:
+        """Takes it away."""
+        self.question, self.display = None, False
+
+    def focus_answer(self) -> None:
+        self._score.focus()
+
+    @on(Input.Submitted, "#judge-score")
+    def _scored(self) -> None:
+        if self._number() is None:
+            self._tell("! A score is a number from 0 to 1.")
+        else:
+            self._reason.focus()
+            self._tell()
+
+    @on(Input.Submitted, "#judge-reason")
+    def _reasoned(self) -> None:
+        score = self._number()
+        if score is None:
+            self._score.focus()
+            self._tell("! A score is a number from 0 to 1.")
+        elif holds_tag(self._reason.value):
+            self._tell("! The reason holds a tag, and the score is sent as one.")
+        elif self.question is not None:
+            self._tell("sending ...")
+            self.post_message(self.Sent(self.question, score_text(score, self._reason.value)))
+
+    def _number(self) -> float | None:
+        try:
+            score = float(self._score.value.strip().replace(",", "."))
+        except ValueError:
+            return None
+        return score if 0 <= score <= 1 else None
+
+    def _tell(self, words: str = "") -> None:
+        self._says.update(words or with_keys(self, "Enter goes on; from the reason it sends both"))

@@ -1,0 +1,1 @@
+"""A person behind an OpenAI-compatible endpoint: the protocol, what a request asks for, the web application."""

@@ -1,0 +1,268 @@
+"""The endpoint as an ASGI application of our own: OpenAI's paths over a seam, with patience for people.
+
+Once a question is committed, the client gets its 200 at once, and then a blank (or a comment, in a stream) every few
+seconds, so that no read timeout of a client or a proxy ends the wait. JSON may begin with blanks. What is refused is
+refused before, in OpenAI's shape and with `x-should-retry: false`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+from lab.core import limits
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from simulators.users.endpoint import chat_reply
+from simulators.users.endpoint.access import Access, Refusal
+from simulators.users.endpoint.chat_reply import Answer, Api
+from simulators.users.endpoint.chat_request import ChatRequest, read_chat, read_responses
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+KEEP_ALIVE_SECONDS = 15.0
+"""Between two signs of life; proxies are known that end a silent connection after 60 or 120."""
+_PATH = re.compile(r"(?:/s/(?P<session>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:/v1)?(?P<rest>/[a-z/]*)")
+_READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
+    "/chat/completions": ("chat", read_chat),
+    "/responses": ("responses", read_responses),
+}
+_JSON, _STREAM = "application/json", "text/event-stream"
+
+
+class Waiting(Protocol):
+    """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived."""
+
+    @property
+    def answer(self) -> Future[Answer]: ...
+    def deliver(self) -> None: ...
+
+
+class Question(NamedTuple):
+    """A request that is understood, and how it wants its answer."""
+
+    api: Api
+    request: ChatRequest
+
+
+class ClientGone(Exception):
+    """The client closed its connection."""
+
+
+class Endpoint:
+    """The application. `receive` commits a question and gives what waits for its answer; it may block.
+
+    It runs on a thread of its own, one request after another. `keep_alive` is in seconds.
+    """
+
+    def __init__(
+        self,
+        receive: Callable[[ChatRequest], Waiting],
+        access: Access,
+        *,
+        keep_alive: float = KEEP_ALIVE_SECONDS,
+    ) -> None:
+        self._take, self._access, self._keep_alive = receive, access, keep_alive
+        self._thread = ThreadPoolExecutor(1, "requests")
+        self.connected = 0
+        """How many clients wait for an answer now."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            await self._serve(scope, receive, send)
+        except ClientGone:
+            return
+        except LabError:
+            refused = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
+            await _refuse(send, refused, retry=True)
+
+    def close(self) -> None:
+        """Takes no further request in."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._access.refusal(headers)
+        found = _PATH.fullmatch(scope["path"])
+        rest = found["rest"].rstrip("/") if found else ""
+        if refusal is None and rest == "/models" and scope["method"] in ("GET", "HEAD"):
+            await _whole(send, 200, chat_reply.models_body())
+            return
+        refusal = refusal or _no_such(rest, scope["method"])
+        if refusal is not None or found is None:
+            await _refuse(send, refusal or Refusal(404, "There is no such path here."))
+            return
+        api, read = _READS[rest]
+        try:
+            body = await _body(receive, headers)
+            request = read(body, found["session"] or "", _retries(headers))
+        except _Refused as refused:
+            await _refuse(send, refused.refusal)
+            return
+        except LabError as error:
+            await _refuse(send, Refusal(400, plain(error.sentence, lines=False)[:2000]))
+            return
+        await self._answer(Question(api, request), receive, send)
+
+    async def _answer(self, question: Question, receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            waiting = await loop.run_in_executor(self._thread, self._take, question.request)
+        except RuntimeError:  # the thread is shut down: the server closes
+            await _refuse(send, Refusal(503, "The endpoint closes.", "server_error"), retry=True)
+            return
+        gone = asyncio.create_task(_until_gone(receive))
+        self.connected += 1
+        try:
+            await _send_when_answered(question, _on_loop(waiting.answer), gone, send, self._keep_alive)
+            if not gone.done():
+                waiting.deliver()
+        finally:
+            self.connected -= 1
+            gone.cancel()
+
+
+# -- waiting -----------------------------------------------------------------------------------------------------
+
+
+async def _send_when_answered(
+    question: Question, answer: asyncio.Future[Answer | None], gone: asyncio.Task[None], send: Send, pause: float
+) -> None:
+    """Begins a reply, keeps its connection alive, and ends it with the answer; `ClientGone` where nobody listens."""
+    id, model, stream = uuid.uuid4().hex, question.request.model or "human", question.request.stream
+    await send(_start(200, _STREAM if stream else _JSON))
+    await send(_piece(chat_reply.stream_head(question.api, id, model) if stream else chat_reply.KEEP_ALIVE))
+    either: list[asyncio.Future[Any]] = [answer, gone]
+    while True:
+        await asyncio.wait(either, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            break
+        if gone.done():
+            raise ClientGone
+        await send(_piece(chat_reply.KEEP_STREAM if stream else chat_reply.KEEP_ALIVE))
+    given = answer.result()
+    if given is None:
+        closed = "The question was closed, and nobody answers it."
+        error = encode(chat_reply.error_value(closed, "server_error", code="not_answered"))
+        await send(_piece(chat_reply.stream_error(closed) if stream else error, more=False))
+        return
+    make = chat_reply.stream_body if stream else chat_reply.reply_body
+    await send(_piece(make(question.api, id, model, given), more=False))
+
+
+def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
+    """An answer for this loop; None where there will be none. Who waits no more takes it from nobody else."""
+    loop = asyncio.get_running_loop()
+    here: asyncio.Future[Answer | None] = loop.create_future()
+
+    def put(value: Answer | None) -> None:
+        if not here.done():
+            here.set_result(value)
+
+    def come(done: Future[Answer]) -> None:
+        value = None if done.cancelled() or done.exception() is not None else done.result()
+        try:
+            loop.call_soon_threadsafe(put, value)
+        except RuntimeError:
+            return  # the server is gone, and its clients with it
+
+    answer.add_done_callback(come)
+    return here
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+# -- requests ----------------------------------------------------------------------------------------------------
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+
+
+def _no_such(rest: str, method: str) -> Refusal | None:
+    """Why there is nothing at a path, or not by this method; None where a question may be asked."""
+    if rest not in (*_READS, "/models"):
+        return Refusal(404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are.")
+    if method != "POST" or rest == "/models":
+        return Refusal(405, f"{method} is no method of this path.")
+    return None
+
+
+async def _body(receive: Receive, headers: dict[str, str]) -> bytes:
+    """All of a request's body; `_Refused` where it is too long or too slow, `ClientGone` where it breaks off."""
+    told = headers.get("content-length", "0")
+    if told.isdigit() and int(told) > limits.ENDPOINT_BYTES:
+        raise _too_long()
+    data = bytearray()
+    try:
+        async with asyncio.timeout(limits.ENDPOINT_SECONDS):
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                data += message.get("body", b"")
+                if len(data) > limits.ENDPOINT_BYTES:
+                    raise _too_long()
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise _Refused(Refusal(408, "The request came too slowly.")) from None
+    return bytes(data)
+
+
+def _too_long() -> _Refused:
+    return _Refused(Refusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read."))
+
+
+def _retries(headers: dict[str, str]) -> int:
+    """How many tries a client says that it made before this one."""
+    told = headers.get("x-stainless-retry-count", "0")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 4 else 0
+
+
+# -- replies -----------------------------------------------------------------------------------------------------
+
+
+async def _refuse(send: Send, refusal: Refusal, *, retry: bool = False) -> None:
+    headers = [] if retry else [(b"x-should-retry", b"false")]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if refusal.status in (408, 413):
+        headers.append((b"connection", b"close"))
+    body = encode(chat_reply.error_value(refusal.message, refusal.kind))
+    await _whole(send, refusal.status, body, headers)
+
+
+async def _whole(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+    start = _start(status, _JSON)
+    start["headers"] += [(b"content-length", str(len(body)).encode()), *(headers or [])]
+    await send(start)
+    await send(_piece(body, more=False))
+
+
+def _start(status: int, mime: str) -> dict[str, Any]:
+    headers = [
+        (b"content-type", mime.encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-accel-buffering", b"no"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+def _piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": more}

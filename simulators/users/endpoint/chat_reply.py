@@ -1,0 +1,202 @@
+"""What the endpoint sends: completions and responses, whole or streamed, and errors, in OpenAI's shapes.
+
+A person uses no tokens: `usage` is zeros, which litellm prices at nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from lab.core.codec import encode
+from lab.core.step import Reply, ToolCall
+
+Api = Literal["chat", "responses"]
+KEEP_ALIVE = b" "
+"""JSON may have blanks before it: a client whose read timeout is shorter than a person's thought stays on the line."""
+KEEP_STREAM = b": a person is typing\n\n"
+"""A comment of server-sent events, which clients pass over."""
+_NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+
+class Answer(NamedTuple):
+    """What goes to the client: words, or functions that it shall call."""
+
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def finish(self) -> str:
+        return "tool_calls" if self.calls else "stop"
+
+
+def answer_of(reply: Reply) -> Answer:
+    """A committed reply as it is sent, the same each time: a decision is the tag that benchmarks parse.
+
+    With functions no words are sent: tau2-bench takes one or the other.
+    """
+    if reply.decision is None:
+        return Answer("" if reply.calls else reply.text, reply.calls)
+    tag = f"<decision>{reply.decision}</decision>"
+    return Answer(f"{reply.text}\n{tag}" if reply.text else tag)
+
+
+def reply_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
+    """The whole answer as one JSON document."""
+    return encode(_completion(id, model, answer) if api == "chat" else _response(id, model, answer, "completed"))
+
+
+def stream_head(api: Api, id: str, model: str) -> bytes:
+    """What a stream begins with, before the answer is known."""
+    if api == "chat":
+        return _event(_chunk(id, model, {"role": "assistant", "content": ""}))
+    begun = _response(id, model, None, "in_progress")
+    return _named("response.created", 0, {"response": begun})
+
+
+def stream_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
+    """The answer as the rest of a stream."""
+    if api == "chat":
+        chunks = [_event(_chunk(id, model, _delta(answer))), _event(_chunk(id, model, {}, answer.finish))]
+        return b"".join([*chunks, b"data: [DONE]\n\n"])
+    return b"".join(_response_events(id, model, answer))
+
+
+def stream_error(message: str) -> bytes:
+    """An error within a stream, which openai's client raises."""
+    return _event(error_value(message, "server_error"))
+
+
+def error_value(message: str, kind: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
+    """An error in OpenAI's shape."""
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def models_body() -> bytes:
+    """What `GET /models` tells: whoever answers here is one model."""
+    one = {"id": "human", "object": "model", "created": 0, "owned_by": "hitlab"}
+    return encode({"object": "list", "data": [one]})
+
+
+# -- chat completions --------------------------------------------------------------------------------------------
+
+
+def _completion(id: str, model: str, answer: Answer) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": answer.content or None if answer.calls else answer.content,
+    }
+    if answer.calls:
+        message["tool_calls"] = _calls(answer)
+    choice = {"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}
+    return {
+        "id": f"chatcmpl-{id}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [choice],
+        "usage": _NOTHING,
+    }
+
+
+def _chunk(id: str, model: str, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{id}",
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+
+
+def _delta(answer: Answer) -> dict[str, Any]:
+    if not answer.calls:
+        return {"content": answer.content}
+    calls = [{"index": at, **call} for at, call in enumerate(_calls(answer))]
+    return {"content": answer.content or None, "tool_calls": calls}
+
+
+def _calls(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.calls
+    ]
+
+
+def _event(value: Any) -> bytes:
+    return b"data: " + encode(value) + b"\n\n"
+
+
+# -- responses ---------------------------------------------------------------------------------------------------
+
+
+def _response(id: str, model: str, answer: Answer | None, status: str) -> dict[str, Any]:
+    return {
+        "id": f"resp_{id}",
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": status,
+        "model": model,
+        "output": [] if answer is None else _items(id, answer),
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "usage": {
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "total_tokens": 0,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+
+
+def _items(id: str, answer: Answer) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    if answer.content or not answer.calls:
+        text = {"type": "output_text", "text": answer.content, "annotations": []}
+        items.append(
+            {"id": f"msg_{id}", "type": "message", "role": "assistant", "status": "completed", "content": [text]}
+        )
+    for at, call in enumerate(answer.calls):
+        told = {"call_id": call.id, "name": call.name, "arguments": call.arguments, "status": "completed"}
+        items.append({"id": f"fc_{id}_{at}", "type": "function_call", **told})
+    return items
+
+
+def _response_events(id: str, model: str, answer: Answer) -> Iterator[bytes]:
+    number = 1
+    for at, item in enumerate(_items(id, answer)):
+        place = {"item_id": item["id"], "output_index": at}
+        events: list[tuple[str, dict[str, Any]]] = [("response.output_item.added", {"output_index": at, "item": item})]
+        if item["type"] == "message":
+            inner = place | {"content_index": 0}
+            part, text = item["content"][0], item["content"][0]["text"]
+            empty = part | {"text": ""}
+            events += [
+                ("response.content_part.added", inner | {"part": empty}),
+                ("response.output_text.delta", inner | {"delta": text, "logprobs": []}),
+                ("response.output_text.done", inner | {"text": text, "logprobs": []}),
+                ("response.content_part.done", inner | {"part": part}),
+            ]
+        else:
+            arguments = item["arguments"]
+            events += [
+                ("response.function_call_arguments.delta", place | {"delta": arguments}),
+                ("response.function_call_arguments.done", place | {"arguments": arguments, "name": item["name"]}),
+            ]
+        events.append(("response.output_item.done", {"output_index": at, "item": item}))
+        for kind, value in events:
+            yield _named(kind, number, value)
+            number += 1
+    yield _named("response.completed", number, {"response": _response(id, model, answer, "completed")})
+
+
+def _named(kind: str, number: int, value: dict[str, Any]) -> bytes:
+    event = encode({"type": kind, "sequence_number": number, **value})
+    return b"event: " + kind.encode() + b"\ndata: " + event + b"\n\n"

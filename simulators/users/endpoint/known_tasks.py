@@ -1,0 +1,61 @@
+"""Which task a conversation is about: one of those that were named, by its id, its goal or its persona."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lab.core.task import Persona, Task
+from simulators.users.endpoint.request_kinds import RequestKind
+
+_GOAL = re.compile(r"\b(?:the )?task goal is:?\s*(.+?)(?:\n|$)", re.I)
+"""How KnowU-Bench and MobileWorld tell their user what it wants of the agent."""
+_LEAST = 4
+"""Characters of a name or goal by which a task may be told."""
+
+
+class KnownTask(NamedTuple):
+    """A task, and whose it is."""
+
+    task: Task
+    persona: Persona | None = None
+
+
+def task_of(known: Sequence[KnownTask], session: str, system: str) -> KnownTask | None:
+    """The task that a session or a system prompt names; None where it is none of them, or several alike.
+
+    The session's name counts first, then the goal, then the persona's name.
+    """
+    prompt = _folded(system)
+    ways = (
+        [one for one in known if session and one.task.id == session],
+        [one for one in known if _in(one.task.instruction, prompt)],
+        [one for one in known if one.persona is not None and _in(one.persona.name, prompt)],
+    )
+    return next((found[0] for found in ways if len(found) == 1), None)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _in(text: str, prompt: str) -> bool:
+    folded = _folded(text)
+    return len(folded) >= _LEAST and folded in prompt
+
+
+def unknown_task(kind: RequestKind, system: str, asked: str) -> Task:
+    """A task for what nobody described: named by its system prompt's hash, which is its policy, the person's brief.
+
+    The prompt holds what its user knows, so that it is no instruction: that is told to agents and raters.
+    """
+    name = hashlib.sha256((system or asked).encode(errors="backslashreplace")).hexdigest()[:8]
+    goal = _GOAL.search(system)
+    if kind == "judge":
+        return Task(f"judge-{name}", "general", instruction="A judge's request at the endpoint.", policy=system)
+    if kind == "consent":
+        return Task(f"endpoint-{name}", "proactive", policy=system)
+    instruction = goal[1].strip()[:2000] if goal else "A conversation at the endpoint."
+    return Task(f"endpoint-{name}", "general", instruction=instruction, policy=system)

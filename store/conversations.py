@@ -1,0 +1,87 @@
+"""The conversations of the endpoint: runs of its clients, what waits in them, and what was answered since a look."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from store.database import Database
+
+
+class ConversationRow(NamedTuple):
+    """A conversation as its last event leaves it: `kind` of that event, its `at`, and its body where it is asked.
+
+    `seen` is whether the question was put before somebody; `turns` counts the answers.
+    """
+
+    run: str
+    task: str
+    agent: str
+    user: str
+    started: str
+    kind: str
+    at: str
+    asked: str
+    seen: bool
+    turns: int
+
+
+class CommittedEvent(NamedTuple):
+    """An event that ends a wait: its place in the file, its run, its `seq`, kind and body."""
+
+    row: int
+    run: str
+    seq: int
+    kind: str
+    body: str
+
+
+_ROWS = """
+SELECT t.id, t.task, t.agent, ifnull(t.user, ''), t.started_at, e.kind, e.at,
+    CASE WHEN e.kind = 'asked' THEN e.body ELSE '' END,
+    e.kind = 'asked' AND EXISTS (
+        SELECT 1 FROM draft d WHERE d.trace = t.id AND d.question = json_extract(e.body, '$.question.id')
+    ),
+    (SELECT count(*) FROM event s WHERE s.trace = t.id AND s.kind = 'step')
+FROM trace t JOIN event e ON e.trace = t.id AND e.seq = (SELECT max(seq) FROM event WHERE trace = t.id)
+WHERE t.agent >= ? AND t.agent < ? {which}
+ORDER BY t.n DESC LIMIT ?
+"""
+_COUNTS = """
+SELECT ifnull(t.user, ''), count(*) FROM trace t
+WHERE t.agent >= ? AND t.agent < ?
+    AND NOT EXISTS (SELECT 1 FROM event WHERE trace = t.id AND kind = 'ended')
+GROUP BY t.user
+"""
+
+
+class Conversations:
+    """The conversations of a file: those runs whose agent's id begins with one of two words that say so."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def rows(self, prefix: str, limit: int, *, ended: bool = True) -> list[ConversationRow]:
+        """The newest conversations whose agent begins so, the newest first; without those that have `ended`."""
+        sql = _ROWS.format(which="" if ended else "AND e.kind <> 'ended'")
+        rows = self._database.read(sql, prefix, prefix + "\U0010ffff", limit)
+        return [ConversationRow._make((*row[:8], bool(row[8]), row[9])) for row in rows]
+
+    def open_by_person(self, prefix: str) -> dict[str, int]:
+        """How many conversations are open for each person."""
+        return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
+
+    def last_row(self) -> int:
+        """The place of the newest event in the file; less than before where the file was wiped meanwhile."""
+        return int(self._database.read("SELECT ifnull(max(rowid), 0) FROM event")[0][0])
+
+    def committed_after(self, row: int) -> list[CommittedEvent]:
+        """The answers and ends behind a place, in order."""
+        sql = "SELECT rowid, trace, seq, kind, body FROM event WHERE rowid > ? AND kind IN ('answered', 'ended')"
+        return [CommittedEvent(*values) for values in self._database.read(sql + " ORDER BY rowid", row)]
+
+    def stamp(self) -> tuple[int, int]:
+        """What is another once anything came, was answered or was looked at: to be compared, never shown."""
+        stamp_rows = self._database.read(
+            "SELECT (SELECT ifnull(max(rowid), 0) FROM event), (SELECT ifnull(max(n), 0) FROM draft)"
+        )
+        return stamp_rows[0][0], stamp_rows[0][1]

@@ -1,0 +1,34 @@
+"""What the tests' workers load is compiled once before they start: in a fresh clone each would compile all of it."""
+
+from __future__ import annotations
+
+import compileall
+from pathlib import Path
+
+import pytest
+from _pytest.assertion import rewrite
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = ("lab", "screens", "annotators", "simulators", "store")
+
+
+def compile_all(config: pytest.Config) -> None:
+    """Writes the bytecode of the program and of all tests, where it is not there or is of an older text."""
+    for folder in PROGRAM:
+        compileall.compile_dir(ROOT / folder, quiet=1)
+    for path in (ROOT / "tests").rglob("*.py"):
+        if path.name == "conftest.py" or path.name.startswith("test_"):
+            _rewrite(path, config)
+        else:
+            compileall.compile_file(path, quiet=1)
+
+
+def _rewrite(path: Path, config: pytest.Config) -> None:
+    """As pytest does it when it loads the file: each assertion with what it says where it fails."""
+    folder = rewrite.get_cache_dir(path)
+    kept = folder / (path.name[:-3] + rewrite.PYC_TAIL)
+    if kept.exists() and kept.stat().st_mtime >= path.stat().st_mtime:
+        return  # a worker that finds it to be of another text writes it anew
+    if rewrite.try_makedirs(folder):
+        source, code = rewrite._rewrite_test(path, config)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, kept)

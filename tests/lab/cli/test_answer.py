@@ -1,0 +1,183 @@
+"""`hitlab answer` as people and clients use it: served, killed and begun again, listed, answered by command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import OpenAI
+
+from lab.cli.main import main
+from store.store import Store
+from tests.answering import CONSENT, JUDGE, Call, messages, until
+
+SCRIPT = """\
+replies:
+  - when: lunch
+    say: Noodles, please.
+  - when: light
+    say: As every night.
+    decision: accept
+"""
+Runs = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    for kind in ("DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    return str(tmp_path / "lab.db")
+
+
+@pytest.fixture
+def run(db: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Runs:
+    """Runs one command on the file: its exit code, its JSON where it printed any, its words."""
+
+    def done(*words: str) -> tuple[int, Any, str]:
+        code = main(["answer", *words, "--db", db])
+        out, err = capfdbinary.readouterr()
+        told = json.loads(out) if out.startswith((b"{", b"[")) else None
+        return code, told, (out + err).decode()
+
+    return done
+
+
+class Process:
+    """`hitlab answer` in a process of its own; `base` is where it listens."""
+
+    def __init__(self, db: str, *words: str) -> None:
+        command = [sys.executable, "-m", "lab.cli", "answer", "--json", "--db", db, *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.served = json.loads(self.process.stdout.readline())
+        self.base = self.served["base"]
+
+    @property
+    def port(self) -> str:
+        return str(self.base.rpartition(":")[2].partition("/")[0])
+
+    def end(self, *, kill: bool = False) -> str:
+        """Ends it, and gives what it wrote to its standard error."""
+        (self.process.kill if kill else self.process.terminate)()
+        return self.process.communicate(timeout=60)[1].decode()
+
+
+@pytest.fixture
+def starts(db: str) -> Iterator[Callable[..., Process]]:
+    begun: list[Process] = []
+
+    def start(*words: str) -> Process:
+        begun.append(Process(db, *words))
+        return begun[-1]
+
+    yield start
+    for one in begun:
+        if one.process.poll() is None:
+            one.end(kill=True)
+
+
+def asks(base: str, said: list[dict[str, Any]], **more: Any) -> Call:
+    client: Any = OpenAI(base_url=base, api_key="none", timeout=60, max_retries=20)
+    return Call(lambda: client.chat.completions.create(model="human", messages=said, **more).choices[0].message)
+
+
+def test_a_script_answers_and_ctrl_c_ends_it_with_all_that_was_answered(
+    starts: Callable[..., Process], tmp_path: Path, run: Runs
+) -> None:
+    (tmp_path / "replies.yaml").write_text(SCRIPT)
+    served = starts("--script", str(tmp_path / "replies.yaml"), "--port", "0")
+    assert served.served["people"] == ["replies"]
+    assert asks(served.base, messages("What for lunch?")).result.content == "Noodles, please."
+    consent = asks(served.base, messages("Shall I put out the light?", system=CONSENT)).result.content
+    assert consent == "As every night.\n<decision>accept</decision>"
+    assert served.end() == ""
+    assert served.process.returncode == 0
+    lines = run("--list", "--json")[1]
+    assert [(line["turns"], line["person"], line["asked_at"]) for line in lines] == [(1, "replies", "")] * 2
+
+
+def test_what_a_killed_lab_was_asked_waits_and_its_client_meets_it_again(
+    starts: Callable[..., Process], run: Runs, db: str
+) -> None:
+    served = starts("--headless", "--port", "0", "--as", "P01")
+    asked = asks(served.base, messages("What for lunch?"))
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    served.end(kill=True)
+    waiting = run("--list", "--json")[1]
+    assert [(line["question"], line["unread"]) for line in waiting] == [("What for lunch?", True)]
+    again = starts("--headless", "--port", served.port)
+    code, told, _ = run("--reply", waiting[0]["run"][:20], "--text", "Noodles.", "--as", "P01", "--json")
+    assert (code, told["replies"], told["status"]) == (0, 1, "open")
+    assert asked.result.content == "Noodles."
+    again.end()
+    with Store.open(Path(db)) as store:
+        assert [row.turns for row in store.conversations.rows("endpoint:", 10)] == [1]
+
+
+def test_an_answer_that_was_committed_before_the_kill_is_sent_after_it(
+    starts: Callable[..., Process], run: Runs
+) -> None:
+    served = starts("--headless", "--port", "0")
+    asked = asks(served.base, messages("What for lunch?"))
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    served.process.kill()
+    served.process.wait()
+    assert run("--reply", run("--list", "--json")[1][0]["run"], "--text", "Rice.")[0] == 0
+    starts("--headless", "--port", served.port)
+    assert asked.result.content == "Rice."
+
+
+def test_decisions_scores_and_refusals_by_command(starts: Callable[..., Process], run: Runs) -> None:
+    served = starts("--headless", "--port", "0")
+    consent = asks(served.base, messages("Shall I?", system=CONSENT))
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    judged = asks(served.base, messages("Rate it.", system=JUDGE))
+    until(lambda: len(run("--list", "--json")[1]) == 2)
+    by_kind = {line["kind"]: line["run"] for line in run("--list", "--json")[1]}
+    assert "accepted or rejected" in run("--reply", by_kind["consent"], "--text", "ok")[2]
+    assert "is a judge's" in run("--reply", by_kind["consent"], "--score", "1")[2]
+    assert run("--reply", by_kind["consent"], "--reject", "--text", "Not today.")[0] == 0
+    assert consent.result.content == "Not today.\n<decision>reject</decision>"
+    assert run("--reply", by_kind["judge"], "--score", "0.25", "--text", "One of 4.")[0] == 0
+    assert judged.result.content == "<think>\nOne of 4.\n</think>\n<score>\n0.25\n</score>"
+    assert "waits for no answer" in run("--reply", by_kind["consent"], "--accept")[2]
+    assert run("--close", by_kind["consent"], "--json")[1]["status"] == "completed"
+    assert "has ended already" in run("--close", by_kind["consent"])[2]
+
+
+def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
+    assert run("--list", "--room")[0] == 2
+    assert run("--text", "x")[0] == 2
+    assert run("--reply", "x", "--arguments", "{}")[0] == 2
+    assert run("--as", "a b")[0] == 1
+    assert run("--keep-alive", "0")[0] == 2
+    assert run("--headless", "--judge-rule", "(")[0] == 2
+    assert "no terminal" in run("--port", "0")[2]
+    assert not Path(db).exists()
+
+
+def test_a_raters_seat_answers_nothing(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITLAB_SEAT", "rater")
+    assert "not there for the seat rater" in run("--list")[2]
+
+
+def test_others_than_this_machine_need_a_key_that_is_made(starts: Callable[..., Process]) -> None:
+    served = starts("--headless", "--port", "0", "--host", "0.0.0.0")
+    token = served.served["token"]
+    assert token.startswith("sk-")
+    base = f"http://127.0.0.1:{served.port}/v1"
+    with pytest.raises(Exception, match="not this endpoint's token"):
+        list(OpenAI(base_url=base, api_key="other").models.list())
+    assert [one.id for one in OpenAI(base_url=base, api_key=token).models.list()] == ["human"]
+
+
+def test_an_absent_extra_is_a_sentence(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    code, _, words = run("--headless", "--port", "0")
+    assert code == 2
+    assert "hitlab[endpoint]" in words

@@ -1,0 +1,297 @@
+"""The room Answer: what clients ask is read, answered by words, decisions, functions and scores, and kept."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from PIL import Image
+from textual.pilot import Pilot
+
+from lab.core.run_records import Blob
+from lab.core.settings import Settings
+from lab.core.task import Actor
+from lab.core.trace import Trace
+from lab.runs.conversation_intake import Intake, LastTurn
+from screens.answer.answer import AnswerScreen
+from screens.app import LabApp
+from screens.navigation import Opening
+from screens.play.lobby import LobbyScreen
+from simulators.users.endpoint.chat_request import ChatRequest, Tool
+from simulators.users.endpoint.request_kinds import judge_rules
+from store.store import Store
+from tests.answering import CONSENT, JUDGE, request
+from tests.screens.runs import painted
+
+Until = Callable[..., Awaitable[None]]
+BASE = "http://127.0.0.1:8790/v1"
+TOOL = Tool(
+    "set_data",
+    "Turns mobile data on or off",
+    {
+        "type": "object",
+        "properties": {"mode": {"enum": ["2g", "5g"]}, "on": {"type": "boolean"}, "note": {"type": "string"}},
+        "required": ["on", "note"],
+    },
+)
+
+
+class Client:
+    """Requests as they come in at the endpoint, dealt to P07."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.intake = Intake(store, [Actor("human", "P07")], judge_rules())
+
+    def ask(self, *texts: str, **more: Any) -> LastTurn:
+        return self.take(request(*texts, **more))
+
+    def take(self, asked: ChatRequest) -> LastTurn:
+        return self.intake.receive(asked)
+
+    def content(self, asked: LastTurn) -> str | None:
+        """What the client is sent; None while nothing is."""
+        self.intake.look()
+        return asked.answer.result().content if asked.answer.done() else None
+
+    def trace(self, asked: LastTurn) -> Trace:
+        return self.store.runs.trace(asked.turn.run)
+
+
+@pytest.fixture
+def client(store: Store) -> Client:
+    return Client(store)
+
+
+def opened(store: Store, seat: str = "participant", endpoint: tuple[str, ...] = (BASE,)) -> LabApp:
+    settings = Settings(person="P07", seat=seat)  # type: ignore[arg-type]
+    return LabApp(store, settings, Opening("answer", endpoint=endpoint))
+
+
+def room(app: LabApp) -> AnswerScreen:
+    assert isinstance(app.screen, AnswerScreen)
+    return app.screen
+
+
+def open_at(app: LabApp, asked: LastTurn) -> Callable[[], bool]:
+    """Whether a question is open, and a key can be meant for it."""
+
+    def there() -> bool:
+        here = room(app)
+        return here.turn is not None and here.turn.question.id == asked.turn.question.id and ready(here)
+
+    return there
+
+
+def ready(here: AnswerScreen) -> bool:
+    decides = here._question.has_class("-proposal")
+    return here.focused is not here._inbox and (not decides or here._question._row.ready)
+
+
+async def sent(pilot: Pilot[Any], client: Client, asked: LastTurn, until: Until) -> str:
+    await until(pilot, lambda: client.content(asked) is not None)
+    return client.content(asked) or ""
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
+async def test_a_question_is_read_and_answered_at_every_size(
+    store: Store, client: Client, until: Until, size: tuple[int, int]
+) -> None:
+    asked = client.ask("Which noodles?", system="You are Ann, who likes thin noodles.")
+    app = opened(store)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, open_at(app, asked))
+        said = painted(app)
+        assert "Which noodles?" in said
+        assert "who likes thin noodles" in said
+        assert BASE in said
+        await pilot.press(*"thin", "enter")
+        assert await sent(pilot, client, asked, until) == "thin"
+        await until(pilot, lambda: room(app).turn is None)
+    reply = client.trace(asked).steps[0].reply
+    assert reply is not None
+    assert (reply.by.id, reply.edits) == ("P07", 0)
+    assert reply.shown_at
+    assert reply.first_key_at
+    assert reply.shown_at <= reply.first_key_at <= (reply.sent_at or "")
+
+
+async def test_what_is_unread_is_marked_and_the_longest_wait_comes_first(
+    store: Store, client: Client, until: Until
+) -> None:
+    first, second, third = (client.ask(f"Question {name}?", session=name) for name in ("one", "two", "three"))
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, first))
+        await until(pilot, lambda: painted(app).count("●") == 2 and "3 wait" in painted(app))
+        await pilot.press(*"x", "enter")
+        await sent(pilot, client, first, until)
+        await until(pilot, lambda: room(app).turn is None)
+        await pilot.press("ctrl+n")
+        await until(pilot, open_at(app, second))
+        await until(pilot, lambda: painted(app).count("●") == 1)
+        await pilot.press("escape", "home", "down", "enter")
+        await until(pilot, open_at(app, third))
+
+
+async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Shall I turn it on?", system=CONSENT)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        assert "no offer" not in painted(app)
+        await pilot.press("3", "o", "enter")  # neither a third choice, nor one without a mark
+        await until(pilot, lambda: "Nothing is decided" in painted(app))
+        await pilot.press("tab", *"accept", "enter")
+        assert client.content(asked) is None
+        await pilot.press("r")
+        assert await sent(pilot, client, asked, until) == "accept\n<decision>reject</decision>"
+    reply = client.trace(asked).steps[0].reply
+    assert reply is not None
+    assert (reply.decision, reply.text) == ("reject", "accept")
+
+
+async def test_a_tag_in_a_remark_is_refused_and_the_remark_stays(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Shall I?", system=CONSENT)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("tab", *"<decision>", "escape")
+        await pilot.press("a")
+        await until(pilot, lambda: any("holds a tag" in toast.message for toast in app._notifications))
+        await until(pilot, open_at(app, asked))
+        assert client.content(asked) is None
+        assert "<decision>" in painted(app)
+
+
+async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Turn on data.", tools=(TOOL, Tool("check")))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await until(pilot, lambda: "2 functions can be called" in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "Turns mobile data on or off" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "on *" in painted(app) and room(app).focused is not None)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "field on: is required" in painted(app))
+        await pilot.press("enter", "down", "enter", "tab", *"now")  # a choice opens, its first is taken
+        await until(pilot, lambda: "true" in painted(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+    answer = asked.answer.result()
+    assert [call.name for call in answer.calls] == ["set_data"]
+    assert json.loads(answer.calls[0].arguments) == {"on": True, "note": "now"}
+
+
+async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Anything else?", system="End with ###STOP### or ###TRANSFER###.")
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press(*"No.", "ctrl+g", "ctrl+g", "ctrl+g", "enter")
+        assert await sent(pilot, client, asked, until) == "No. ###STOP###"
+        await until(pilot, lambda: client.trace(asked).status == "completed")
+
+
+async def test_a_judges_request_is_a_sheet_of_a_score_and_a_reason(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Rate this run.", system=JUDGE)
+    app = opened(store)
+    async with app.run_test(size=(64, 18)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press(*"7", "enter")
+        await until(pilot, lambda: "from 0 to 1" in painted(app))
+        await pilot.press("backspace", *"0.75", "enter", *"3 of 4", "enter")
+        assert await sent(pilot, client, asked, until) == "<think>\n3 of 4\n</think>\n<score>\n0.75\n</score>"
+
+
+async def test_a_picture_of_the_request_is_drawn_beside_the_words(store: Store, client: Client, until: Until) -> None:
+    data = io.BytesIO()
+    Image.new("RGB", (30, 60), "red").save(data, "PNG")
+    bare = request("What is this?")
+    last = bare.messages[-1]._replace(pictures=(Blob(data.getvalue(), "image/png"),))
+    asked = client.take(bare._replace(messages=(*bare.messages[:-1], last)))
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await until(pilot, lambda: room(app)._picture.display and room(app)._picture.settled)
+        assert "Picture" in painted(app)
+
+
+async def test_what_is_typed_and_unsent_is_there_again(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Which noodles?")
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press(*"thi")
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await until(pilot, lambda: "thi" in painted(app))
+        await pilot.press("n", "enter")
+        assert await sent(pilot, client, asked, until) == "thin"
+
+
+async def test_a_new_question_of_the_open_conversation_comes_up_by_itself(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Which noodles?")
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press(*"thin", "enter")
+        await sent(pilot, client, asked, until)
+        again = client.ask("Which noodles?", "thin", "How many [b]portions[/b]?")
+        await until(pilot, open_at(app, again))
+        said = painted(app)
+        assert "[b]portions[/b]" in said
+        assert said.index("Which noodles?") < said.index("thin")
+
+
+async def test_a_conversation_is_ended_only_after_a_question(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("Which noodles?")
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: "client gets an error" in painted(app))
+        await pilot.press("escape")
+        assert client.trace(asked).status == "open"
+        await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: client.trace(asked).status == "stopped")
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+
+
+async def test_others_conversations_are_not_shown(store: Store, until: Until) -> None:
+    other = Intake(store, [Actor("human", "P08")], judge_rules())
+    other.receive(request("A secret question?"))
+    app = opened(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+        assert "secret" not in painted(app)
+
+
+async def test_a_participant_works_with_it_alone_and_a_rater_has_none(store: Store, until: Until) -> None:
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Nothing was asked" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
+    with pytest.raises(Exception, match="not there for the seat rater"):
+        opened(store, seat="rater")
+
+
+async def test_the_palette_leads_there_where_something_is_asked(store: Store, client: Client, until: Until) -> None:
+    client.ask("Which noodles?")
+    app = LabApp(store, Settings(person="P07"), Opening("home"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Runs" in painted(app))
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert "Go to Answer" in titles
+        app.action_show("answer")
+        await until(pilot, lambda: "Which noodles?" in painted(app))
