@@ -17,6 +17,8 @@ from textual._compositor import Compositor
 from textual._context import active_app, visible_screen_stack
 from textual._styles_cache import StylesCache
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region, Size
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
@@ -27,7 +29,6 @@ from store.store import Store
 from tests.screens.quicker import forget_handlers, quicken
 from tests.screens.resting import TURNS, app_at_rest, idle
 from tests.screens.runs import WAITING, bare_run, painted, waiting_run, whole_run
-from tests.screens.styling import keep_styles
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +47,29 @@ def _utc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def _textual_takes_fewer_calls() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         quicken(patch)
-        keep_styles(patch)
         yield
 
 
 @pytest.fixture(autouse=True)
 def _handlers_are_looked_up_anew() -> None:
     forget_handlers()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _a_stylesheet_is_parsed_once() -> Iterator[None]:
+    """What a test's app parsed of the same text with the same colours, the next need not: a quarter of its start."""
+    parse, parsed = Stylesheet._parse_rules, dict[Any, list[RuleSet]]()
+
+    def known(sheet: Stylesheet, css: str, *args: Any, **more: Any) -> list[RuleSet]:
+        key = (css, args, tuple(more.items()), tuple(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, *args, **more)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", known)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)  # the same, without a call: 300 of them for each widget
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,16 +8,13 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from rich.segment import Segment
-from textual import _callback
-from textual._styles_cache import StylesCache
+from textual import _callback, strip
 from textual.css.styles import RenderStyles
-from textual.geometry import Region
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
-from textual.strip import Strip
-from textual.widget import Widget
 
 Handlers = list[tuple[type, Any]]
 
@@ -30,8 +27,8 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RenderStyles, "get_rule", _rule)
     patch.setattr(Reactive, "__get__", _value())
     patch.setattr(MessagePump, "_get_dispatch_methods", _dispatched())
-    patch.setattr(Strip, "__init__", _line)
-    patch.setattr(StylesCache, "render_widget", _rendered())
+    patch.setattr(Stylesheet, "replace_rules", _ruled())
+    patch.setattr(strip, "FIFOCache", _strips_cache)
     patch.setattr(_callback, "_count_parameters", _parameters)
 
 
@@ -40,18 +37,9 @@ def forget_handlers() -> None:
     _plans.clear()
 
 
-def _line(strip: Any, segments: Iterable[Segment], cell_length: int | None = None) -> None:
-    """A line of a test's screen lives shortly, and what it keeps of itself is seven dictionaries, mostly empty."""
-    strip._segments = list(segments)
-    strip._cell_length = cell_length
-    strip._divide_cache = {}
-    strip._crop_cache = {}
-    strip._style_cache = {}
-    strip._filter_cache = {}
-    strip._line_length_cache = {}
-    strip._crop_extend_cache = {}
-    strip._offsets_cache = {}
-    strip._render_cache = strip._link_ids = strip._cell_count = None
+def _strips_cache(_: int) -> dict[Any, Any]:
+    """A line of a test's screen lives shortly and has seven of these, mostly empty."""
+    return {}
 
 
 def _rule(styles: RenderStyles, rule_name: str, default: object = None) -> object:
@@ -62,17 +50,17 @@ def _rule(styles: RenderStyles, rule_name: str, default: object = None) -> objec
     return rules.get(rule_name, default)
 
 
-def _rendered() -> Callable[..., list[Strip]]:
-    """A widget of which no line is to be painted anew is what it was; all others are asked beside one that changes."""
-    render = StylesCache.render_widget
+def _ruled() -> Any:
+    """Most of what is styled anew, as all below whatever has the focus is, keeps its rules."""
+    replace = Stylesheet.replace_rules
 
-    def rendered(cache: StylesCache, widget: Widget, crop: Region) -> list[Strip]:
-        known: tuple[Region, list[Strip]] | None = cache.__dict__.get("_known")
-        if known is None or known[0] != crop or not cache._cache or not cache._dirty_lines.isdisjoint(crop.line_range):
-            known = cache.__dict__["_known"] = (crop, render(cache, widget, crop))
-        return known[1]
+    def ruled(node: DOMNode, rules: Any, animate: bool = False) -> None:
+        if node.styles.base._rules != rules:
+            replace(node, rules, animate)
+        elif not animate:
+            node.notify_style_update()
 
-    return rendered
+    return staticmethod(ruled)
 
 
 def _parameters(function: Callable[..., Any]) -> int:
