@@ -17,6 +17,7 @@ from lab.cli.label import (
     answer_words,
 )
 from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
+from lab.cli.past_sheets import past, tell_past
 from lab.core.errors import LabError
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
 from lab.core.rating_sheet import clashing, current, handed_in, ordered, place_key
@@ -174,6 +175,8 @@ class LabelsArguments(Arguments):
     history: bool
     acts: bool
     pilot: bool
+    past: bool
+    find: str | None
     csv: bool
 
 
@@ -187,6 +190,8 @@ def add_labels(parser: Parser) -> None:
     parser.add_argument("--history", action="store_true", help="also what was changed or taken back since")
     parser.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
     parser.add_argument("--pilot", action="store_true", help="how the raters did where it is known what is right")
+    parser.add_argument("--past", action="store_true", help="your own sheets so far (or --rater's), in words")
+    parser.add_argument("--find", metavar="WORDS", help="of these sheets, those that hold all of the words")
     form = parser.add_mutually_exclusive_group()
     parser.json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
@@ -197,6 +202,8 @@ def add_labels(parser: Parser) -> None:
   hitlab labels tdg --history --json   also what was changed or taken back
   hitlab labels tdg --csv > tdg.csv    a line for each, for R or pandas
   hitlab labels tdg --pilot            raters beside what is right
+  hitlab labels tdg --past             your own sheets so far, in words
+  hitlab labels tdg --find "wrong app" those of them that hold both words
 """,
     )
 
@@ -206,11 +213,18 @@ def labels(args: LabelsArguments) -> int:
     settings = settings_for(args.db, may_rate, "labels")
     if args.pilot and (args.csv or args.history or args.acts or args.unit):
         raise LabError("labels", "--pilot goes with --json and --rater alone.", code=2)
+    past_wanted = args.past or args.find is not None
+    if past_wanted and (args.csv or args.history or args.acts or args.unit or args.pilot):
+        raise LabError("labels", "--past and --find go with --json and --rater alone.", code=2)
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
         only = own_only(store, study, settings)
         if only and args.rater not in (None, only):
             raise LabError("labels", f"{only} sees only their own, until the study is locked.")
+        if past_wanted:
+            sheets = past(store, study, only or args.rater or settings.person, args.find or "", settings)
+            emit(sheets, tell_past, json=args.json)
+            return 0
         if args.pilot:
             result = pilot(store, study, only or args.rater or "", only)
             emit(result, tell_pilot, json=args.json)

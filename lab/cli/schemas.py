@@ -31,6 +31,7 @@ from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
 from lab.cli.metrics import Measured
 from lab.cli.output import Refused, emit, print_json_lines, say
+from lab.cli.past_sheets import PastSheets
 from lab.cli.privacy import PrivacyDone, PrivacyLine, PrivacyShown
 from lab.cli.protocols import ProtocolLine, ProtocolShown
 from lab.cli.read import PicturesRead
@@ -107,6 +108,7 @@ def schemas() -> dict[str, Any]:
         "label": LabelDone,
         "labels": LabelList,
         "labels-pilot": PilotTold,
+        "labels-past": PastSheets,
         "adjudication-row": AdjudicationRow,
         "adjudicate": Adjudications,
         "adjudicate-list": QueueTold,

@@ -54,6 +54,12 @@ SAID: Mapping[str, str] = {
     "_you": "you: {}",
     "_nothing": "nothing",
     "_gold": "right: {}",
+    "_item": "Item {}",
+    "_past": "Your own sheets so far",
+    "_past_begun": "begun",
+    "_past_note": "Note: {}",
+    "_past_none": "No sheet yet: it is listed here once you have answered something.",
+    "_past_no_such": "No sheet of yours has these words.",
 }
 """In English; `{}` is a number, or what was said."""
 _ZH: Mapping[str, str] = {
@@ -103,6 +109,12 @@ _ZH: Mapping[str, str] = {
     "_you": "您的答案：{}",
     "_nothing": "无",
     "_gold": "正确答案：{}",
+    "_item": "第 {} 项",
+    "_past": "您至今的评分表",
+    "_past_begun": "已开始",
+    "_past_note": "备注：{}",
+    "_past_none": "还没有评分表：作答之后会列在这里。",
+    "_past_no_such": "您的评分表中没有这些词。",
 }
 IN: Mapping[str, Mapping[str, str]] = {"en": SAID, "zh": _ZH}
 """By locale."""

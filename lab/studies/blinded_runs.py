@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lab.core.blinding import blinded
 from lab.core.errors import LabError
+from lab.core.protocol import Show
 from lab.core.run_records import Blob, Verdict
 from lab.core.step import Observation
 from lab.core.study import Study, Unit
@@ -15,6 +16,15 @@ from lab.runs.recorded_run import RecordedRun, RunPlace
 
 if TYPE_CHECKING:
     from store.store import Store
+
+
+_OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
+"""What is shown of a run's single steps."""
+
+
+def shows_runs(study: Study, unit: Unit) -> bool:
+    """Whether anything of a unit's runs is shown; not where the unit says all: how many steps there were tells more."""
+    return bool(unit.runs) and not (unit.given and not _OF_STEPS & set(study.shown))
 
 
 class Blinded:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from lab.core.label import Missing
+from lab.core.label import Label, Missing
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Protocol
+from lab.core.rating_sheet import FieldReference, Sheet
+from lab.core.study import Unit
 from lab.runs.descriptions import one_line
 from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, choices_of, flag_name, flags_of, title_of
 
@@ -53,3 +56,42 @@ class Wording(NamedTuple):
     def sures(self) -> list[str]:
         """What a rater may say of how sure they are, from 0 to 1 in equal steps."""
         return [self.sheet(f"_sure_{number}") for number in range(SURES)]
+
+
+def value_words(way: Wording, item: SheetItem, value: Any) -> str:
+    """A value as a rater reads it."""
+    match item.field.kind:
+        case "nominal" | "ordinal" | "flag":
+            words = [choice.says for choice in way.choices(item) if choice.value == value]
+            return words[0] if words else one_line(str(value), 40)
+        case "many" if isinstance(value, list | tuple):
+            return set_words_of(way, item, value)
+        case "step":
+            return way.sheet("_step", value)
+        case "interval":
+            return f"{value:g}"
+        case "box":
+            return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return one_line(str(value), 60)
+
+
+def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
+    """A set of options by their words, in their order; of none of them that."""
+    words = {choice.value: choice.says for choice in way.choices(item)}
+    return "; ".join(words.get(one, one_line(str(one), 40)) for one in value) or way.sheet("_none")
+
+
+def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:
+    """The answers that clash at a line, at its own place or else at a flag of it; none where none do."""
+    spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
+    return next((sheet.clashes[spot] for spot in spots if spot in sheet.clashes), [])
+
+
+def place_words(way: Wording, unit: Unit, place: str) -> str:
+    """A place in a run as raters see it: `@7`, with its side where there are two."""
+    run, _, step = place.rpartition("@")
+    if not step.isdecimal():
+        return "@"
+    if len(unit.runs) < 2 or run not in unit.runs:
+        return f"@{step}"
+    return f"{way.sheet('_left' if (unit.runs.index(run) == 1) == way.swap else '_right')} @{step}"

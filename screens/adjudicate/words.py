@@ -18,8 +18,7 @@ from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line, short_id
 from lab.studies.adjudication import ItemAnswers, MaskedAnswer
 from lab.studies.sheet_items import AnswerChoice, SheetItem
-from lab.studies.sheet_wording import Wording
-from screens.annotate.sheet_text import place_words, value_words
+from lab.studies.sheet_wording import Wording, place_words, value_words
 from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
 
 if TYPE_CHECKING:

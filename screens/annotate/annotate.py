@@ -17,6 +17,7 @@ from lab.core.settings import Settings
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
 from lab.studies.judges_beside import judges_beside
+from lab.studies.past_sheets import past_sheets
 from lab.studies.practice import PracticeItem
 from lab.studies.rating_session import HandedIn, RatingSession
 from lab.studies.sheet_wording import Wording
@@ -472,6 +473,8 @@ class AnnotateScreen(Screen[None]):
             return self.view in ("read", "told")
         if action == "pass_over":
             return self.introduction.skippable and self.view in ("read", "open")
+        if action == "past":
+            return self.view in ("open", "told", "over") and self._wanted is not None
         if self.view == "read":
             return action == "scroll"
         if action == "reopen":
@@ -564,6 +567,17 @@ class AnnotateScreen(Screen[None]):
         session.act("guide", session.unit.id)
         asked = item.field.id if item is not None else ""
         self.app.push_screen(GuideScreen(session.study.protocol, session.locale, asked))
+
+    def action_past(self) -> None:
+        """The person's own sheets of this study so far, to be read."""
+        study = self._wanted
+        if study is None:
+            return
+        from screens.annotate.past_sheets import PastSheetsScreen
+
+        self.pane.keep()
+        locale = self.settings.locale if self.settings.locale != "en" else study.locale
+        self.app.push_screen(PastSheetsScreen(study, locale, past_sheets(self.store, study, self.person.id, locale)))
 
     def action_search(self) -> None:
         """Opens the line for words that are looked for in the run."""

@@ -11,9 +11,8 @@ from lab.core.plain_text import plain
 from lab.core.rating_sheet import Sheet
 from lab.runs.descriptions import one_line
 from lab.studies.sheet_items import SheetItem
-from lab.studies.sheet_wording import SURES, Wording
+from lab.studies.sheet_wording import SURES, Wording, clash_at, place_words, value_words
 from screens.annotate.menu import MenuEntry
-from screens.annotate.sheet_text import clash_at, place_words, value_words
 from screens.theme import WARNING
 
 

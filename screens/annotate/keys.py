@@ -74,6 +74,7 @@ ROOM_KEYS: list[BindingType] = [
     Binding("slash", "search", "Search", show=False, id="annotate.search", group=STEPS,
             tooltip="Words in the run, from one step that has them to the next"),
     Binding("t", "guide", "Guide", id="annotate.guide", tooltip="The guideline, and what each answer means"),
+    Binding("P", "past", "Own sheets", show=False, id="annotate.past", tooltip="Your own sheets so far"),
     Binding("v", "view", "Words", show=False, id="annotate.view", group=SHOW, tooltip="Words, or the phone"),
     Binding("b", "after", "After", show=False, id="annotate.after", group=SHOW,
             tooltip="The screen after the step, or before it"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from lab.core.rating_sheet import MISSING, FieldReference, Sheet
 from lab.studies.scale_entry import top
 from lab.studies.sheet_items import SheetItem, way_of
-from lab.studies.sheet_wording import SURES, Wording
+from lab.studies.sheet_wording import SURES, Wording, place_words
 from screens.annotate.menu import MenuEntry
-from screens.annotate.sheet_text import place_words
 
 _HUNDRED = 100
 _KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}

@@ -36,7 +36,8 @@ no answer. On the last line **{answer.next}** hands in. **{list.up}** **{list.do
 **{annotate.scroll_down:pagedown}** (or **{annotate.scroll_up}** **{annotate.scroll_down}**) read on;
 **{answer.evidence}** lets an answer rest on the step shown, **{answer.region}** on a part of its screen,
 **{answer.to_evidence}** goes there, **{answer.undo}** takes the last answer back, **{annotate.header}** unfolds the
-instruction, **{annotate.guide}** is the guideline. Every answer is on the disk before it is shown here.
+instruction, **{annotate.guide}** is the guideline, **{annotate.past}** lists your own
+sheets so far. Every answer is on the disk before it is shown here.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),

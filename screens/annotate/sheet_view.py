@@ -21,7 +21,7 @@ from lab.core.screen_clock import Clock, seconds_between
 from lab.studies.rating_pace import Pace
 from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
 from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits
-from lab.studies.sheet_wording import Wording
+from lab.studies.sheet_wording import Wording, clash_at, value_words
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import KeyedItem
 from screens.annotate.chosen_options import chosen_in, keys_of_set, not_enough, waiting_words, waits
@@ -30,7 +30,7 @@ from screens.annotate.keys import SHEET_KEYS, paging_key
 from screens.annotate.menu import Menu
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
-from screens.annotate.sheet_text import clash_at, item_words, value_words
+from screens.annotate.sheet_text import item_words
 from screens.key_names import with_keys
 from screens.theme import ERROR
 from screens.widgets.lines import LineList

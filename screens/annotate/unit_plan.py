@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from textual.content import Content
 
 from lab.core.plain_text import plain
-from lab.core.protocol import Show
 from lab.core.study import Given, Study, Unit
 from lab.core.trace import Ended, Started
+from lab.studies.blinded_runs import shows_runs
 from screens.annotate.unit_context import (
     ContextSection,
     given_section,
@@ -20,9 +20,6 @@ from screens.annotate.unit_context import (
     task_sections,
 )
 
-_OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
-"""What is shown of a run's single steps."""
-
 
 def sides_of(study: Study) -> tuple[str, str]:
     """What stands left, and what right, is called."""
@@ -32,8 +29,8 @@ def sides_of(study: Study) -> tuple[str, str]:
 
 def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
     """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
-    if unit.given and not _OF_STEPS & set(study.shown):
-        return []  # the unit says all that is shown; how many steps there were would tell more
+    if not shows_runs(study, unit):
+        return []
     runs = list(unit.runs[:2])
     if study.protocol.unit == "pair of runs":
         return list(zip(reversed(runs) if swap else runs, sides_of(study), strict=False))

@@ -900,3 +900,27 @@ def test_the_people_and_the_models_of_a_study_are_kept_apart(give: Hitlab, store
         == "completed"
     )
     assert stands(store, plan, "R2") == {}
+
+
+def test_a_raters_own_sheets_are_listed_and_found_by_their_words(
+    give: Hitlab, hitlab: Hitlab, store: Store, plan: Study
+) -> None:
+    give({**DONE, "note": "The wrong APP"}, {**DONE, "unit": "u2", "value": "not_completed", "step": 2})
+    give({**DONE, "note": "of another"}, args=("--as", "R2"))
+    told = hitlab("labels", "trial", "--past", "--rater", "R1")
+    assert told.code == 0
+    assert "Open the app / Was it completed?: completed\n      note: The wrong APP" in told.out
+    assert "of another" not in told.out
+    assert told.out.splitlines()[-1] == "2 sheets of R1 in trial v1"
+    sought = hitlab("labels", "trial", "--find", "app WRONG", "--rater", "R1", "--json")
+    [line] = sought.lines
+    fits(line, "labels-past")
+    assert ([one["unit"] for one in line["sheets"]], line["total"], line["find"]) == (["u1"], 2, "app WRONG")
+    for args, words in (
+        (("--past",), "is no rater of trial"),
+        (("--past", "--rater", "R9"), "R9 is no rater of trial"),
+        (("--find", "x", "--csv", "--rater", "R1"), "--past and --find go with --json and --rater alone"),
+    ):
+        refused_so = hitlab("labels", "trial", *args)
+        assert refused_so.code == 2
+        assert words in refused_so.err

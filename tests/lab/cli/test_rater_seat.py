@@ -66,6 +66,7 @@ TRIED: dict[str, list[str]] = {
     "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
     "labels": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",
+        "s --past", "s --past --json", "s --find Znoteofother --json", "s --past --rater ZR2code --json",
         "s --unit u1 --history --json", "s --unit u2 --json", "s --unit u", "s --unit zz --json",
     ],
     "adjudicate": [

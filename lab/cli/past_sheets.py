@@ -1,0 +1,63 @@
+"""A rater's own sheets on the terminal, and those that hold some words: labels --past."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.cli.output import SHORT_ID, say
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.studies.past_sheets import PastAnswer, PastSheet, found, past_sheets
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class PastSheets(msgspec.Struct, frozen=True):
+    """One rater's sheets of a study, in the order handed in: `labels --past`. Of `total`, those that hold `find`."""
+
+    study: str
+    version: int
+    title: str
+    rater: str
+    find: str
+    total: int
+    sheets: tuple[PastSheet, ...]
+
+
+def past(store: Store, study: Study, rater: str, find: str, settings: Settings) -> PastSheets:
+    """The sheets of a rater of the study; `LabError` where that person is none of its raters."""
+    if not rater or (rater not in study.raters and not store.studies.progress(study, rater).dealt):
+        named = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
+        raise LabError("labels", f"--past is about one rater, and {named}.", "--rater says whose sheets.", code=2)
+    sheets = past_sheets(store, study, rater, settings.locale if settings.locale != "en" else "")
+    return PastSheets(
+        study.id, study.version, study.title, rater, find, len(sheets), tuple(found(sheets, find))
+    )  # fmt: skip
+
+
+def tell_past(result: PastSheets) -> None:
+    """Each sheet with its answers below it, and how many there are."""
+    for sheet in result.sheets:
+        when = f"handed in {sheet.handed_in[:16].replace('T', ' ')} UTC" if sheet.handed_in else "begun"
+        again = f"   run {sheet.run}" if sheet.run > 1 else ""
+        say(f"{sheet.position}  {sheet.title}")
+        say(f"   {sheet.unit[:SHORT_ID]}{again}   {when}")
+        for one in sheet.answers:
+            say(f"   {_answer_line(one)}")
+            if one.note:
+                say(f"      note: {plain(one.note, lines=False)}")
+    count = f"{len(result.sheets):,} of " if result.find.strip() else ""
+    hold = f" with the words {plain(result.find.strip(), lines=False)}" if result.find.strip() else ""
+    plural = "" if result.total == 1 else "s"
+    say(f"{count}{result.total:,} sheet{plural} of {result.rater} in {result.study} v{result.version}{hold}")
+
+
+def _answer_line(one: PastAnswer) -> str:
+    about = " / ".join(plain(text, lines=False) for text in (one.item, one.asked) if text)
+    added = [one.place, one.sure, *(f"+{flag}" for flag in one.flags)]
+    return f"{about}: {' '.join(filter(None, (plain(one.answer, lines=False), *added)))}"

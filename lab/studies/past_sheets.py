@@ -1,0 +1,163 @@
+"""One rater's own sheets of a study, in words as they read them then, and those that hold the words looked for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.core.blinding import NOBODY, blinded
+from lab.core.label import Act, Label
+from lab.core.plain_text import plain
+from lab.core.rating_sheet import FieldReference, Sheet
+from lab.core.study import Assignment, Study, Unit
+from lab.core.task import Task
+from lab.core.trace import Started
+from lab.runs.descriptions import one_line
+from lab.studies.blinded_runs import Blinded, shows_runs
+from lab.studies.sheet_items import SheetItem, items_of
+from lab.studies.sheet_wording import SURES, Wording, clash_at, place_words, value_words
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+_TITLE = 160
+"""Characters of a unit's title at most."""
+
+
+class PastAnswer(msgspec.Struct, frozen=True):
+    """An answer in words: the `item` that it is about (empty: the unit itself), what was `asked`, and what was said.
+
+    `answer` is the reason where none was given. `place` is the step it rests on, as `@7`, `sure` how sure they were.
+    """
+
+    target: str
+    field: str
+    item: str
+    asked: str
+    answer: str
+    place: str = ""
+    sure: str = ""
+    note: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class PastSheet(msgspec.Struct, frozen=True):
+    """A sheet that its rater began or handed in; `position` counts from 1 in their own order.
+
+    `title` is what the unit is called as far as this rater may know it. `handed_in` is UTC, empty where it is only
+    begun; `run` counts repeated ratings of a unit.
+    """
+
+    unit: str
+    run: int
+    position: int
+    title: str
+    handed_in: str
+    answers: tuple[PastAnswer, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is read on it."""
+        texts = [self.title]
+        for one in self.answers:
+            texts += [one.item, one.asked, one.answer, one.place, one.sure, one.note, *one.flags]
+        return texts
+
+
+def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> list[PastSheet]:
+    """A person's own sheets with an answer on them: in the order handed in, then those that are only begun.
+
+    What is told is what Annotate shows them: their last words, the unit blinded as the study has it, sides by where
+    they stood. No one else's answers are read. `locale` is empty for the study's language.
+    """
+    labels: dict[tuple[str, int], list[Label]] = defaultdict(list)
+    for label in store.labels.read(study, rater=rater):
+        if label.rater.kind == "human":
+            labels[label.unit, label.run].append(label)
+    acts: dict[tuple[str, int], list[Act]] = defaultdict(list)
+    for kind in ("commit", "reopen"):
+        for act in store.labels.each_act(study, rater, kind):
+            if act.rater.kind == "human":
+                acts[act.unit, act.run].append(act)
+    sheets = []
+    for dealt in store.studies.assignments(study, rater):
+        key = (dealt.unit, dealt.run)
+        if labels[key] or acts[key]:
+            unit = store.studies.unit(study, dealt.unit)
+            sheet = Sheet(study.protocol, unit, labels[key], acts[key])
+            if sheet.committed or any(sheet.head(spot) for spot in sheet.spots) or sheet.clashes:
+                sheets.append(_past_sheet(store, study, dealt, sheet, locale or study.locale))
+    return sorted(sheets, key=lambda one: (not one.handed_in, one.handed_in, one.position))
+
+
+def found(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
+    """The sheets on which every one of the words stands somewhere, in any case and width of letters."""
+    wanted = _folded(words).split()
+    return [one for one in sheets if _holds(one.texts, wanted)]
+
+
+def _holds(texts: Iterable[str], wanted: Sequence[str]) -> bool:
+    text = _folded("\n".join(texts))
+    return all(word in text for word in wanted)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _past_sheet(store: Store, study: Study, dealt: Assignment, sheet: Sheet, locale: str) -> PastSheet:
+    way = Wording(study.protocol, locale, dealt.swap)
+    answers = [answer for item in items_of(sheet) if (answer := _past_answer(way, sheet, item)) is not None]
+    title = _title(store, study, sheet.unit, swap=dealt.swap) or way.sheet("_item", dealt.position + 1)
+    if sheet.unit.step is not None:
+        title += f", {way.sheet('_step', sheet.unit.step + 1)}"
+    return PastSheet(sheet.unit.id, dealt.run, dealt.position + 1, title, sheet.committed_at or "", tuple(answers))
+
+
+def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | None:
+    """What stands at a line; None where nothing does."""
+    head, target = sheet.head(item.spot), item.target
+    flags = tuple(way.flag(one) for one in item.flags if sheet.value(FieldReference(item.spot.target, one.id)))
+    clash = clash_at(sheet, item)
+    if head is None and not flags and not clash:
+        return None
+    about = plain("\n".join(filter(None, (target.says or target.id, target.detail)))) if target is not None else ""
+    told = PastAnswer(item.spot.target, item.field.id, about, way.ask(item), "", flags=flags)
+    if clash or head is None:
+        return msgspec.structs.replace(told, answer=way.sheet("_clash") if clash else "")
+    return msgspec.structs.replace(
+        told,
+        answer=_said(way, item, head),
+        place=place_words(way, sheet.unit, head.evidence) if head.evidence and sheet.unit.runs else "",
+        sure="" if head.confidence is None else way.sures()[min(SURES - 1, round(head.confidence * (SURES - 1)))],
+        note=plain(head.note),
+    )
+
+
+def _said(way: Wording, item: SheetItem, head: Label) -> str:
+    if head.reason_missing is not None:
+        return way.reason(head.reason_missing)
+    whole = item.field.kind == "text" and isinstance(head.value, str)
+    return plain(head.value) if whole else value_words(way, item, head.value)
+
+
+def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
+    """What was asked for, where raters see it; else the beginning of what the unit lays out; empty where neither is."""
+    tasks = [_asked_of(study, unit.task)] if unit.task is not None else []
+    if shows_runs(study, unit) and store.runs.holds(unit.runs[0]):
+        first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
+        tasks.insert(0, first.task if isinstance(first, Started) else None)
+    asked = (task.instruction for task in tasks if task is not None and "instruction" in study.shown)
+    given = sorted(unit.given, key=lambda one: one.side, reverse=swap)
+    laid = (text for one in given for text in (one.text, *one.items[:1]))
+    return next((one_line(" ".join(plain(text).split()), _TITLE) for text in (*asked, *laid) if text.strip()), "")
+
+
+def _asked_of(study: Study, task: Task) -> Task | None:
+    """A task that came without a run, as far as it is shown."""
+    event = blinded(Started(trace="", task=task, agent=NOBODY), study.shown)
+    return event.task if isinstance(event, Started) else None

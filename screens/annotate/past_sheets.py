@@ -1,0 +1,196 @@
+"""A rater's own sheets so far, over the sheet that is open: a list filtered as one types, and each sheet to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from lab.core.study import Study
+from lab.studies.past_sheets import PastAnswer, PastSheet, found
+from lab.studies.sheet_wording import Wording
+from screens.key_names import with_keys
+from screens.replay.step_pane import Part
+from screens.theme import HEADING, MUTED, SUCCESS
+from screens.widgets.lines import LineList
+from screens.widgets.text_page import TextPage
+
+_LIST = "{list.open}: read it   {past.find}: find words   {past.back}: back"
+_PAGE = "{past.back}: to the list"
+_TYPING = "Enter: to the sheets found   {past.back}: all sheets"
+
+
+def sheet_page(way: Wording, sheet: PastSheet) -> Content:
+    """A sheet to be read: the unit's title, and below each item what was asked and said."""
+    state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
+    parts: list[Part] = [(f"{sheet.title}\n", HEADING), (f"{state} {_moment(sheet.handed_in)}".rstrip() + "\n", MUTED)]
+    before = ""
+    for one in sheet.answers:
+        parts += _answer_parts(way, one, heading=one.item if one.target != before or not before else "")
+        before = one.target
+    return Content.assemble(*parts).rstrip("\n")
+
+
+def _answer_parts(way: Wording, one: PastAnswer, heading: str) -> Iterator[Part]:
+    if heading or not one.target:
+        yield "\n", ""
+    if heading:
+        yield f"{heading}\n", "bold"
+    yield f"{one.asked}\n", MUTED
+    words = filter(None, (one.answer, one.place, one.sure, *(f"+{flag}" for flag in one.flags)))
+    yield f"  {'   '.join(words)}\n", ""
+    if one.note:
+        yield f"  {way.sheet('_past_note', one.note)}\n", ""
+
+
+def _moment(at: str) -> str:
+    """Day and minute at this person's clock; empty where there is none."""
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
+
+
+class PastSheetList(LineList):
+    """The sheets in the order handed in, then those that are only begun."""
+
+    HELP = """\
+# Your own sheets so far
+
+The sheets of this study that you handed in, in that order, and then those that you began. **{list.open}** reads one,
+**{past.find}** finds words in titles, items, answers and notes. Nothing is changed here; **{past.back}** leads back to
+the very item where you were.
+"""
+
+    def __init__(self, way: Wording) -> None:
+        super().__init__(id="past-list", classes="pane")
+        self.way = way
+        self.sheets: Sequence[PastSheet] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.sheets)
+
+    def paint(self, index: int, width: int) -> Content:
+        sheet = self.sheets[index]
+        sign = ("✓ ", SUCCESS) if sheet.handed_in else ("· ", MUTED)
+        when = _moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
+        number = f"{sheet.position:>{max(2, len(str(max(one.position for one in self.sheets))))}}  "
+        room = max(1, width - 2 - len(number) - Content(when).cell_length - 2)
+        title = Content(sheet.title).truncate(room, ellipsis=True, pad=True)
+        return Content.assemble(sign, (number, MUTED), title, "  ", (when, MUTED))
+
+
+class PastSheetsScreen(ModalScreen[None]):
+    """Only read: Esc goes from a sheet to the list, from there back to the item that is open."""
+
+    DEFAULT_CSS = """
+    PastSheetsScreen { align: center middle; }
+    PastSheetsScreen > Vertical { width: 94%; max-width: 110; height: 94%; }
+    #past-list, #past-page { height: 1fr; }
+    #past-page { display: none; }
+    PastSheetsScreen.-reading #past-page { display: block; }
+    PastSheetsScreen.-reading #past-list, PastSheetsScreen.-reading #past-row { display: none; }
+    #past-row { height: 1; padding: 0 1; display: none; background: $background; }
+    PastSheetsScreen.-finding #past-row { display: block; }
+    PastSheetsScreen.-reading.-finding #past-row { display: none; }
+    #past-row Static { width: auto; color: $accent; }
+    #past-find { width: 1fr; }
+    """
+    BINDING_GROUP_TITLE = "Own sheets"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("P", "leave", "Close", show=False, id="annotate.past", tooltip="Back to the sheet that is open"),
+        Binding("slash", "find", "Find", id="past.find", tooltip="Words in your own sheets, as you type them"),
+        Binding("escape", "back", "Back", id="past.back", tooltip="To the list, then to the sheet that is open"),
+    ]
+
+    def __init__(self, study: Study, locale: str, sheets: Sequence[PastSheet]) -> None:
+        super().__init__()
+        self.way = Wording(study.protocol, locale)
+        self.all_sheets = sheets
+        self.list = PastSheetList(self.way)
+        self.page = TextPage(id="past-page", classes="pane", hint=_PAGE)
+        self.field = Input(id="past-find", compact=True)
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield self.list
+            yield self.page
+            with Horizontal(id="past-row"):
+                yield Static("Find: ")
+                yield self.field
+
+    def on_mount(self) -> None:
+        self._show()
+        self.list.go(sum(bool(one.handed_in) for one in self.all_sheets) - 1)
+        self.list.focus()
+
+    def _show(self) -> None:
+        """Lists the sheets that hold what is typed."""
+        self.list.sheets = found(self.all_sheets, self.field.value)
+        self.list.empty = self.way.sheet("_past_no_such" if self.all_sheets else "_past_none") + "  {past.back}"
+        self.list.changed()
+        self._tell()
+
+    def _tell(self) -> None:
+        count = f"{len(self.all_sheets):,}"
+        if self.field.value.strip():
+            count = f"{len(self.list.sheets):,} / {count}"
+        keys = _TYPING if self.field.has_focus else _LIST if self.all_sheets else "{past.back}: back"
+        self.list.entitle(f"{self.way.sheet('_past')}  {count}", with_keys(self, keys))
+
+    def on_descendant_focus(self) -> None:
+        self._tell()
+
+    @on(Input.Changed, "#past-find")
+    def _typed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._show()
+
+    @on(Input.Submitted, "#past-find")
+    def _entered(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.list.focus()
+
+    @on(LineList.Chosen, "#past-list")
+    def _chosen(self, message: LineList.Chosen) -> None:
+        message.stop()
+        sheet = self.list.sheets[message.index]
+        self.page.border_title = Content(self.way.sheet("_item", sheet.position))
+        self.page.show(sheet_page(self.way, sheet))
+        self.add_class("-reading")
+        self.page.focus()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Words are looked for in the list, where there is any sheet."""
+        return bool(self.all_sheets) and not self.has_class("-reading") if action == "find" else True
+
+    def action_find(self) -> None:
+        """Opens the row in which words are typed."""
+        self.add_class("-finding")
+        self.field.focus()
+
+    def action_back(self) -> None:
+        """From a sheet to the list, from what is found to all sheets, from there to the sheet that is open."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.has_class("-reading"):
+            self.remove_class("-reading")
+            self.list.focus()
+            self.refresh_bindings()
+        elif self.has_class("-finding"):
+            self.field.value = ""
+            self.remove_class("-finding")
+            self.list.focus()
+        else:
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """Back to the sheet that is open."""
+        self.dismiss()
