@@ -21,6 +21,7 @@ from screens.key_names import with_keys
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED, SUCCESS
 from screens.widgets.lines import LineList
+from screens.widgets.search_field import marked
 from screens.widgets.text_page import TextPage
 
 _LIST = "{list.open}: read it   {past.find}: find words   {past.back}: back"
@@ -162,7 +163,10 @@ class PastSheetsScreen(ModalScreen[None]):
         message.stop()
         sheet = self.list.sheets[message.index]
         self.page.border_title = Content(self.way.sheet("_item", sheet.position))
-        self.page.show(sheet_page(self.way, sheet))
+        content, words = sheet_page(self.way, sheet), self.field.value.split()
+        for word in words:
+            content = marked(content, word)
+        self.page.show(content, at=words[0].casefold() if words else "")
         self.add_class("-reading")
         self.page.focus()
         self.refresh_bindings()
