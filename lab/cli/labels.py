@@ -198,12 +198,10 @@ def add_labels(parser: Parser) -> None:
     parser.completes(study="study", rater="rater")
     parser.examples(
         """\
-  hitlab labels tdg                    the answers that stand
-  hitlab labels tdg --history --json   also what was changed or taken back
-  hitlab labels tdg --csv > tdg.csv    a line for each, for R or pandas
-  hitlab labels tdg --pilot            raters beside what is right
-  hitlab labels tdg --past             your own sheets so far, in words
-  hitlab labels tdg --find "wrong app" those of them that hold both words
+  hitlab labels tdg --history --json    also what was changed or taken back
+  hitlab labels tdg --csv > tdg.csv     a line for each, for R or pandas
+  hitlab labels tdg --pilot             raters beside what is right
+  hitlab labels tdg --find "wrong app"  your own sheets that hold both words
 """,
     )
 

@@ -156,7 +156,6 @@ MODES = [
     Mode("author, form", at("author", trace_id=WHOLE), "Enter: begin", ("4", "A"), "Esc: done"),
     *[Mode(f"annotate, {name}", at("annotate", study=name, **R1), ASKED[name].ask) for name in ASKED],
     Mode("annotate, menu", at("annotate", study="state", **R1), STATE.ask, ("m",)),
-    Mode("annotate, own sheets", at("annotate", study="state", **R1), STATE.ask, ("P",), "Your own sheets so far"),
     Mode("annotate, handed in", at("annotate", study="state", **R1), STATE.ask, ("1", "enter", "enter"), ""),
     Mode("rater's home", at("home", **R1), "Studies"),
     Mode("agreement", at("agreement", study="s"), "Enter"),
