@@ -113,7 +113,7 @@ def _past_sheet(store: Store, study: Study, dealt: Assignment, sheet: Sheet, loc
     way = Wording(study.protocol, locale, dealt.swap)
     answers = [answer for item in items_of(sheet) if (answer := _past_answer(way, sheet, item)) is not None]
     title = _title(store, study, sheet.unit, swap=dealt.swap) or way.sheet("_item", dealt.position + 1)
-    if sheet.unit.step is not None:
+    if sheet.unit.step is not None and shows_runs(study, sheet.unit):
         title += f", {way.sheet('_step', sheet.unit.step + 1)}"
     return PastSheet(sheet.unit.id, dealt.run, dealt.position + 1, title, sheet.committed_at or "", tuple(answers))
 
