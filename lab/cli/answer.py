@@ -22,7 +22,7 @@ from lab.core.settings import Settings, check_code, load
 from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
 from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, close_conversation, give_reply, waiting_turn
+from lab.runs.conversation_run import Turn, check_conversation, close_conversation, give_reply, waiting_turn
 from lab.studies.seats import check_seat, may_answer, may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -223,6 +223,7 @@ def _act(args: AnswerArguments, settings: Settings) -> int:
     by = Actor("human", settings.person)
     with open_store(settings, create=False) as store:
         run = store.runs.find(args.reply or args.close or "")
+        check_conversation(store.runs.trace(run), "" if may_run(settings.seat) else settings.person)
         if args.close is not None:
             close_conversation(store, run, by)
         else:

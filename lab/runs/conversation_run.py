@@ -263,6 +263,15 @@ def finish_turn(store: Store, run: str) -> None:
             raise
 
 
+def check_conversation(trace: Trace, person: str = "") -> None:
+    """Raises `LabError` where a run is no conversation of the endpoint, or another's than that of a `person`."""
+    hint = "`hitlab answer --list` says which are."
+    if not trace.agent.id.startswith((CLIENT, JUDGE)):
+        raise LabError(f"run {trace.id}", "is no conversation of the endpoint.", hint)
+    if person and (trace.user is None or trace.user.id != person):
+        raise LabError(f"run {trace.id}", f"is not a conversation of {person}'s.", hint)
+
+
 def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -> None:
     """Ends a conversation of which nothing more is expected; a question that waits in it stays unanswered.
 

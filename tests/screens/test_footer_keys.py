@@ -20,6 +20,7 @@ from textual.widgets import Input
 from textual.widgets._footer import FooterKey
 
 from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.last_choices import choices_file
 from lab.core.protocol import Field
 from lab.core.screen_clock import Clock
 from lab.core.settings import Settings
@@ -372,6 +373,7 @@ async def test_every_key_that_is_promised_acts(mode: Mode, template: Path, tmp_p
     left = [""]
     while left and sat < MOST:
         sat += 1
+        choices_file().unlink(missing_ok=True)  # what was chosen in the sitting before
         path = tmp_path / f"{sat}.db"
         path.write_bytes(template.read_bytes())
         with Store.open(path) as store:

@@ -69,7 +69,7 @@ FIELDS: dict[type, tuple[set[str], set[str]]] = {
          "first_key_at", "at", "guide_sha", "protocol_sha", "config_sha", "source", "supersedes", "also", "carries"},
     ),
     Act: ({"detail"}, {"id", "study", "act", "at", "unit", "carries"}),
-    Settlement: ({"value", "reason"}, {"target", "field", "by_means", "reason_missing"}),
+    Settlement: ({"value", "reason"}, {"target", "field", "by_means", "reason_missing", "reason_id", "batch"}),
     Move: ({"was", "now", "code", "why"}, {"rater"}),
     Review: ({"old", "new", "note"}, {"id", "trace", "field", "act", "at", "supersedes"}),
     Revision: ({"note", "marks"}, {"id", "task", "asked", "act", "at", "supersedes", "undoes"}),

@@ -15,6 +15,7 @@ from openai import OpenAI
 from lab.cli.main import main
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, Call, messages, until
+from tests.screens.runs import BARE, bare_run
 
 SCRIPT = """\
 replies:
@@ -159,6 +160,26 @@ def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
     assert run("--headless", "--judge-rule", "(")[0] == 2
     assert "no terminal" in run("--port", "0")[2]
     assert not Path(db).exists()
+
+
+def test_only_a_persons_own_conversation_is_answered_or_closed(
+    starts: Callable[..., Process], run: Runs, db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(Path(db)) as store:
+        store.runs.add(bare_run())
+    other = BARE
+    code, _, said = run("--close", other)
+    assert (code, "is no conversation of the endpoint" in said) == (1, True)
+    served = starts("--headless", "--as", "P07", "--port", "0")
+    call = asks(served.base, messages("Where to?"))
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    [line] = run("--list", "--json")[1]
+    monkeypatch.setenv("HITLAB_SEAT", "participant")
+    for act in (("--reply", line["run"], "--text", "Home."), ("--close", line["run"])):
+        code, _, said = run(*act, "--as", "P08")
+        assert (code, "is not a conversation of P08's" in said) == (1, True)
+    assert run("--reply", line["run"], "--text", "Home.", "--as", "P07")[0] == 0
+    assert call.result.content == "Home."
 
 
 def test_a_raters_seat_answers_nothing(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

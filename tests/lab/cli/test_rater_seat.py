@@ -37,6 +37,7 @@ ALONE = {
 TRIED: dict[str, list[str]] = {
     "replay": [f"{RUN}", f"{RUN}@2"],
     "fork": [f"{RUN}@2 --say x --headless --json"],
+    "answer": ["--list --all", "--list --all --json", f"--reply {RUN} --text x", f"--close {RUN}", "--room"],
     "family": [f"{RUN}", f"{RUN} --json"],
     "review": ["--list", f"{RUN} --show", f"{RUN} --show --json", f"{RUN}", f"{RUN} --accept 1"],
     "privacy": [

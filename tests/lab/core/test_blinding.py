@@ -14,15 +14,15 @@ from annotators.protocols import protocols
 from lab.core.blinding import DROPPED, FAILED, NEVER, NOBODY, RULES, blinded, blinded_unit
 from lab.core.codec import encode
 from lab.core.protocol import Show
-from lab.core.step import Action, Proposed
+from lab.core.step import Action, Proposed, ToolCall
 from lab.core.study import Unit
 from lab.core.task import Actor, GoldenStep, Rubric, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step, fold
 from lab.core.ui_tree import UiTree
 from tests.blind import RUN, SHOWS, planted
 
-WHOLE = (UiTree, Rubric, GoldenStep)
-"""Types that pass whole within a field that does: a screen's tree, a rubric, a golden step."""
+WHOLE = (UiTree, Rubric, GoldenStep, ToolCall)
+"""Types that pass whole within a field that does: a screen's tree, a rubric, a golden step, a called function."""
 
 
 def types_in(annotation: Any) -> Iterator[type]:
