@@ -12,6 +12,7 @@ from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.studies.past_sheets import PastAnswer, PastSheet, found, past_sheets
+from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -35,6 +36,8 @@ def past(store: Store, study: Study, rater: str, find: str, settings: Settings) 
         named = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
         raise LabError("labels", f"--past is about one rater, and {named}.", "--rater says whose sheets.", code=2)
     sheets = past_sheets(store, study, rater, settings.locale if settings.locale != "en" else "")
+    if not sees_outcomes(settings.seat):  # a terminal tells raters nothing of a run; Annotate shows what is asked there
+        sheets = [msgspec.structs.replace(one, title=f"Item {one.position}") for one in sheets]
     return PastSheets(
         study.id, study.version, study.title, rater, find, len(sheets), tuple(found(sheets, find))
     )  # fmt: skip
