@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from tests.compiled import compile_all
-from tests.laid import LaidOnce
+from tests.schema_template import SchemaTemplate
 
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
@@ -63,5 +63,5 @@ def _tables_are_laid_once() -> Iterator[None]:
     from store import connection, schema
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection, "migrate", LaidOnce(schema.migrate))
+        patch.setattr(connection, "migrate", SchemaTemplate(schema.migrate))
         yield

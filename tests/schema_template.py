@@ -9,7 +9,7 @@ from collections.abc import Callable
 Migrate = Callable[[sqlite3.Connection], None]
 
 
-class LaidOnce:
+class SchemaTemplate:
     """Stands in place of `store.schema.migrate`: two thirds of what opening a new file takes are its tables."""
 
     def __init__(self, migrate: Migrate) -> None:
