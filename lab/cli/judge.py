@@ -52,6 +52,7 @@ class JudgeArguments(Arguments):
     concurrency: int | None
     on: str
     batch: bool
+    stream: bool
     pictures: int
     dry_run: bool
     resume: bool
@@ -130,6 +131,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--batch", action="store_true", help="send questions in the provider's batches: half the price, within a day"
     )
     parser.add_argument(
+        "--stream", action="store_true", help="have answers come in pieces: for a gateway that cuts silent connections"
+    )
+    parser.add_argument(
         "--pictures",
         type=int,
         default=12,
@@ -184,7 +188,7 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         if args.show_prompt is None and not args.dry_run:
             check_goes_on(store, study)
-        llm, stages = _llm(args.model, settings), _stage_models(args, settings)
+        llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
             most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
@@ -260,6 +264,8 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         cluster_address(args.on)
     if args.on and args.batch:
         raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
+    if args.stream and args.batch:
+        raise LabError("judge", "--stream does not go with --batch: a batch comes as a file.", code=2)
     if args.batch and args.stage_model:
         raise LabError("judge", "--stage-model does not go with --batch: a batch is of one model.", code=2)
     return JudgeTerms(
@@ -268,10 +274,11 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
     )  # fmt: skip
 
 
-def _llm(model: str, settings: Settings) -> Llm:
+def _llm(model: str, args: JudgeArguments, settings: Settings) -> Llm:
     from lab.llm.client import Llm, terms
 
-    return Llm(model, terms(settings))
+    on = terms(settings)
+    return Llm(model, on._replace(stream=on.stream or args.stream))
 
 
 def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
@@ -283,7 +290,7 @@ def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
             raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
         if stage in models:
             raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
-        models[stage] = _llm(name, settings)
+        models[stage] = _llm(name, args, settings)
     return models
 
 

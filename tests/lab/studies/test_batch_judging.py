@@ -206,6 +206,7 @@ def test_the_command_sends_batches_and_resumes(
     monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
     with batching(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        monkeypatch.setenv("HITLAB_MODEL_STREAM", "true")
         command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json", "--batch"]
         assert main([*command, "--resume"]) == 2
         assert "has judged nothing" in capfd.readouterr().err
@@ -213,8 +214,11 @@ def test_the_command_sends_batches_and_resumes(
         assert json.loads(capfd.readouterr().out)["done"] == 4
         assert main([*command, "--resume"]) == 0
         assert len(server.batches) == 1
+        assert not any("stream" in one.json for one in server.asked)
     assert main([*command, "--on", "dask://127.0.0.1:9"]) == 2
     assert "--on and --batch" in capfd.readouterr().err
+    assert main([*command, "--stream"]) == 2
+    assert "--stream does not go with --batch" in capfd.readouterr().err
 
 
 def test_a_provider_without_batches_is_a_sentence(store: Store, study: Study) -> None:

@@ -27,7 +27,7 @@ from lab.studies.judge_questions import estimated, shown_question
 from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
 from lab.studies.study_data import gathered
 from store.store import Store
-from tests.endpoint import Cut, ModelServer, Refused, Reply, Request, Said, in_turn, serving
+from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
 from tests.judges import asked_of, sheet_brain
 from tests.screens.annotate.host import AGENT, FACT, OTHER, lunch
 from tests.screens.runs import WHOLE
@@ -68,9 +68,11 @@ def study(store: Store) -> Study:
     return frozen(store, [unit("u1", runs=(WHOLE,)), unit("u2", runs=(OTHER,))], RUN_UNIT)
 
 
-def job(store: Store, study: Study, server: ModelServer, name: str = "", **terms: Any) -> tuple[JudgingJob, Llm]:
+def job(
+    store: Store, study: Study, server: ModelServer, name: str = "", *, stream: bool = False, **terms: Any
+) -> tuple[JudgingJob, Llm]:
     on = ModelTerms(server.base, tries=3, pause=0.001, seconds=30, timeout=20, price_in=1.0, price_out=4.0)
-    llm = Llm(MODEL, on)
+    llm = Llm(MODEL, on._replace(stream=stream))
     made = job_of(
         store,
         study,
@@ -344,22 +346,50 @@ def test_what_is_sent_is_what_was_shown_beforehand_and_holds_nothing_hidden(stor
     assert asked_of(sent)[:2] == [("open", "state"), ("open", "why")]
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_the_request_that_is_shown_is_the_one_that_is_sent_byte_for_byte(
-    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, stream: bool
 ) -> None:
+    one = unit("u1", runs=(WHOLE,))
+    store.labels.record(study, one, label(study, one, "open", "state", "completed", note="Zother rater's words"))
     with serving(sheet_brain(says)) as server:
-        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        for name, value in {"BASE": server.base, "PRICE_IN": "1", "PRICE_OUT": "4"}.items():
+            monkeypatch.setenv(f"HITLAB_MODEL_{name}", value)
         command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json"]
+        command += ["--stream"] if stream else []
         assert main([*command, "--show-prompt", "u1"]) == 0
         shown = json.loads(capfd.readouterr().out)
         assert server.requests == []
         assert main([*command, "--concurrency", "1"]) == 0
-    sent = server.requests[0]
-    assert len(sent.pictures) > 3
-    assert json.dumps(shown["body"], ensure_ascii=False, separators=(",", ":")).encode() == sent.data
-    assert "sk-canary" not in json.dumps(shown)
-    assert sent.headers["authorization"] == "Bearer sk-canary-0123456789abcdef"
+    check_shown(shown["body"], server.requests[0], streamed=stream)
+    assert values(store, study)["open", "state"] == "completed"
+    assert labels(store, study)[0].cost == pytest.approx((1000 + 4 * 20) / 1e6)
     assert b"sk-canary" not in store.database.path.read_bytes()
+
+
+def check_shown(body: dict[str, Any], sent: Request, *, streamed: bool) -> None:
+    """What a server got is what was shown, pictures in full, and holds nothing that a judge may not know."""
+    assert json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() == sent.data
+    assert (b'"stream":true' in sent.data) is streamed
+    assert len(sent.pictures) > 3
+    assert "sk-canary" not in json.dumps(body)
+    assert sent.headers["authorization"] == "Bearer sk-canary-0123456789abcdef"
+    told = f"{sent.text}\n{sent.headers}\n{[name for name in sent.json if name != 'messages']}"
+    for hidden in (AGENT, "secret-other-9b", "secret-label", "secret-category", FACT, "Zother", R1.id, WHOLE, "score"):
+        assert hidden not in told, hidden
+
+
+def test_a_streamed_answer_is_repaired_and_a_cut_one_asked_again(store: Store, study: Study) -> None:
+    good = sheet_brain(says)
+    replies = {0: Said("I cannot help with that."), 2: Pieces(events('{"answers": [{"item"')[:3], cut=True)}
+    with serving(lambda request: replies.get(request.number) or good(request)) as server:
+        done = went(store, study, server, stream=True)
+        assert (done.progress.done, done.unusable, len(server.requests)) == (2, 0, 4)
+        assert server.requests[1].texts[-2] == "I cannot help with that."
+        assert server.requests[3].data == server.requests[2].data
+        assert all(one.json["stream"] for one in server.requests)
+    first = next(one for one in labels(store, study) if one.unit == "u1")
+    assert first.cost == pytest.approx(2 * (1000 + 4 * 20) / 1e6)
 
 
 def test_sides_are_exchanged_in_every_second_run_and_turned_back(store: Store) -> None:

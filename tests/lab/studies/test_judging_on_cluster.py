@@ -22,12 +22,13 @@ from store.store import Store
 from tests.clusters import LocalWorkers, local_workers
 from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
 from tests.judges import sheet_brain
-from tests.lab.studies.test_judging import MODEL, RUN_UNIT, says
+from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
 from tests.screens.annotate.host import AGENT, lunch
 from tests.screens.runs import WHOLE
 from tests.studies import frozen, unit
 
 KEY = "sk-canary-0123456789abcdef"
+"""As in `check_shown`."""
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +92,27 @@ def test_a_killed_worker_loses_nothing_and_pays_twice_only_what_it_was_asking(
     assert len(handed) == sum(handed.values()) == sheets
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_the_command_judges_on_a_cluster_and_says_what_it_did(
-    store: Store, workers: LocalWorkers, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: Store,
+    workers: LocalWorkers,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    stream: bool,
 ) -> None:
     frozen(store, [unit("u1", runs=(WHOLE,))], RUN_UNIT)
     with serving(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json"]
+        command += ["--stream"] if stream else []
+        assert main([*command, "--show-prompt", "u1"]) == 0
+        shown = json.loads(capfd.readouterr().out)
         assert main([*command, "--on", workers.address]) == 0
         assert json.loads(capfd.readouterr().out)["done"] == 1
         assert main([*command, "--on", workers.address]) == 0
         assert len(server.requests) == 1
+    check_shown(shown["body"], server.requests[0], streamed=stream)
 
 
 def test_what_a_worker_is_refused_is_told_here(store: Store, workers: LocalWorkers) -> None:
