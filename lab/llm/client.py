@@ -162,7 +162,7 @@ class Llm:
 
         `call` is given litellm and the seconds that it has; `tries` bounds them, where not those of the terms do.
         """
-        litellm = _away(_litellm, stop, None)
+        litellm = _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
         began = time.monotonic()
         usage = Usage(tries=0)
         while True:

@@ -30,7 +30,7 @@ from lab.core.step import Usage
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
-from lab.llm.executor import ModelExecutor
+from lab.llm.executor import ModelExecutor, ModelQuestion, ended
 from lab.llm.thread_executor import ThreadExecutor
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judge_view import JudgeViews
@@ -205,12 +205,12 @@ class JudgingJob:
         total = sum(1 for _ in self.sheets())
         queue = self.sheets()
         following = next(queue, None)
-        with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
+        with ended(executor or ThreadExecutor(self.terms.concurrency, self.stop), self.stop) as asking:
 
             def ask(work: SheetWork) -> None:
                 assert work.asking is not None
                 model = work.model = self.model_of(work.asking, llm)
-                self._ask(work, lambda asked: asking.submit(model, asked.messages, asked.schema))
+                self._ask(work, lambda asked: asking.submit(ModelQuestion(model, asked.messages, asked.schema)))
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():

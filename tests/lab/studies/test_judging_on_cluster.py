@@ -8,15 +8,18 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
+from lab.core.seams import WaitCancelled
 from lab.core.study import Study
-from lab.llm.client import Llm, ModelTerms
-from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, cluster_address, worker_answer
+from lab.llm.client import Llm, Message, ModelTerms
+from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
+from lab.llm.executor import ModelQuestion
 from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
 from store.store import Store
 from tests.clusters import LocalWorkers, local_workers
@@ -129,7 +132,7 @@ def test_no_key_is_in_what_travels_or_is_printed(store: Store) -> None:
     with serving(in_turn(Refused(401, "wrong key"))) as server:
         llm, job = asked(store, study, server)
         question = job.first_question(next(iter(store.studies.units(study))), 1)
-        packed = PackedQuestion(llm.model, llm.terms, question.messages, question.schema)
+        packed = PackedQuestion(ModelQuestion(llm, question.messages, question.schema))
         assert KEY.encode() not in pickle.dumps(packed)
         assert "closely" not in repr(packed)
         answer = worker_answer(packed)
@@ -160,6 +163,24 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("lab.llm.cluster_executor._CONNECTING", 0.2)
     with pytest.raises(LabError, match="does not answer"):
         ClusterExecutor("dask://127.0.0.1:9", threading.Event())
+
+
+def test_a_message_to_the_scheduler_is_bounded() -> None:
+    llm = Llm(MODEL)
+    asked = [
+        ModelQuestion(llm, (Message("user", ("x" * size,)),)) for size in (10, 10, 3_000_000, 3_000_000, 9_000_000)
+    ]
+    groups = _groups([(PackedQuestion(one), Future()) for one in asked])
+    assert [len(group) for group in groups] == [3, 1, 1]
+
+
+def test_a_question_that_is_on_its_way_ends_with_its_executor(workers: LocalWorkers) -> None:
+    executor = ClusterExecutor(workers.address, threading.Event())
+    answers = [executor.submit(ModelQuestion(Llm(MODEL), (Message("user", ("Hello",)),))) for _ in range(3)]
+    executor.close()
+    for answer in answers:
+        with pytest.raises((WaitCancelled, LabError)):
+            answer.result(30)
 
 
 def test_an_absent_extra_is_a_sentence_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
