@@ -17,7 +17,6 @@ from annotators.judging.methods import check_stages, method_of
 from annotators.judging.prompt_files import filled
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
-from annotators.judging.sheet_prompt import SheetJudge
 from annotators.validation.study_split import Split, StudySplit
 from lab.core.codec import encode
 from lab.core.errors import LabError
@@ -421,8 +420,6 @@ def job_of(
     views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
     split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
     if terms.examples and split is not None:
-        if chosen.name != SheetJudge.name:
-            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
         from lab.studies.judge_examples import examples_config, examples_of
 
         words = JudgeViews(store, study, longest=0, most=0, reader=reader)
