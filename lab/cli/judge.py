@@ -21,7 +21,6 @@ from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
-from lab.llm.batch import BatchApi
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
 from lab.studies.batch_judging import BatchJudging
@@ -197,7 +196,7 @@ def judge(args: JudgeArguments) -> int:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
             emit(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
             return 0
-        if args.resume and not (job.has_begun or BatchJudging(job, llm, BatchApi(llm, job.stop)).has_begun):
+        if args.resume and not (job.has_begun or BatchJudging(job, llm).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
             emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
@@ -266,8 +265,6 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
     if args.stream and args.batch:
         raise LabError("judge", "--stream does not go with --batch: a batch comes as a file.", code=2)
-    if args.batch and args.stage_model:
-        raise LabError("judge", "--stage-model does not go with --batch: a batch is of one model.", code=2)
     return JudgeTerms(
         args.runs, args.concurrency or _AT_A_TIME, args.budget,
         split=args.split, dev_share=args.dev_share, examples=args.examples,
@@ -307,11 +304,11 @@ def _sign(job: JudgingJob, person: str) -> None:
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
     if args.batch:
-        api = BatchApi(llm, job.stop)
-        api.check()
+        batches = BatchJudging(job, llm)
+        batches.check()
         _sign(job, person)
         with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
-            return BatchJudging(job, llm, api).go(tell)
+            return batches.go(tell)
     executor = _executor(job, llm, args)
     _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +51,20 @@ def study(store: Store) -> Study:
     return frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
 
 
-def begun(store: Store, study: Study, base: str, **terms: Any) -> tuple[JudgingJob, BatchJudging, Llm]:
+def begun(
+    store: Store, study: Study, base: str, stages: Mapping[str, str] = {}, **terms: Any
+) -> tuple[JudgingJob, BatchJudging, Llm]:
     on = ModelTerms(base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0)
     llm = Llm(MODEL, on)
-    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False)
-    return job, BatchJudging(job, llm, BatchApi(llm, job.stop), 0.01), llm
+    others = {stage: Llm(model, on) for stage, model in stages.items()}
+    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False, stages=others)
+    return job, BatchJudging(job, llm, 0.01), llm
 
 
-def judged(store: Store, study: Study, server: BatchServer, **terms: Any) -> JudgingDone:
-    job, batches, _ = begun(store, study, server.base, **terms)
+def judged(
+    store: Store, study: Study, server: BatchServer, stages: Mapping[str, str] = {}, **terms: Any
+) -> JudgingDone:
+    job, batches, _ = begun(store, study, server.base, stages, **terms)
     job.sign()
     return batches.go()
 
@@ -99,6 +104,40 @@ def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: S
         # three triages, six descriptions one after the other, three semantic questions
         assert len(server.asked) == 3 + 6 + 3
         assert len(server.batches) == 8
+
+
+def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> None:
+    study = study_of(store)
+    brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(brain) as server:
+        done = judged(store, study, server, {"description": "openai/tinier"}, runs=2)
+        assert (done.progress.done, done.failed, server.alone) == (2, (), [])
+    models = [[json.loads(line)["body"]["model"] for line in file.splitlines()] for file in _sent(server)]
+    assert models == [["tiny"] * 2, *([["tinier"]] * 6), ["tiny"] * 2]
+    acts = store.labels.each_act(study, MODEL, "judged")
+    told = {(act.detail["stage"], act.detail["model"]) for act in acts}
+    assert told == {("triage", MODEL), ("description", "openai/tinier"), ("semantic", MODEL)}
+
+
+def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> None:
+    study = study_of(store)
+    brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(brain) as server:
+        job, batches, _ = begun(store, study, server.base, {"triage": "openai/tinier"})
+        job.sign()
+        server.go.clear()
+        job.closing = True
+        assert batches._round(lambda: None) == []
+        job.closing, job.ended = False, ""
+        assert [one.model for one in batches._round(lambda: None)] == ["openai/tinier"]
+        server.go.set()
+        done = judged(store, study, server, {"triage": "openai/tinier"})
+        assert (done.progress.done, len(_sent(server))) == (1, 1 + 6 + 1)
+
+
+def _sent(server: BatchServer) -> list[bytes]:
+    """The files of questions, in order."""
+    return [server.files[one["input_file_id"]] for one in server.batches.values()]
 
 
 def test_what_is_unusable_is_repaired_in_the_next_round(store: Store, study: Study) -> None:
