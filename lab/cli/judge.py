@@ -24,8 +24,10 @@ from lab.core.settings import Settings
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
 from lab.studies.batch_judging import BatchJudging
+from lab.studies.judge_job import job_of
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging import JudgingJob
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.study_split import check_split, keep_split

@@ -23,7 +23,9 @@ from lab.core.label import Act, ActKind
 from lab.llm.batch import BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
-from lab.studies.judging import JudgeProgress, JudgingDone, JudgingJob, SheetWork
+from lab.studies.judge_sheet import SheetWork
+from lab.studies.judge_terms import JudgeProgress, JudgingDone
+from lab.studies.judging import JudgingJob
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer
 
 BATCHED: ActKind = "batched"

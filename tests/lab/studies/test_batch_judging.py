@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.study import Study
 from lab.llm.batch import BatchApi
-from lab.llm.client import Llm, ModelTerms, NoModelAnswer
+from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import estimated
-from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgingDone
+from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
 from tests.endpoint import Cut, Refused, Reply, Request, Said, serving
-from tests.judges import sheet_brain
+from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
 from tests.lab.studies.test_memgui_judge import staged, study_of
 from tests.screens.annotate.host import AGENT, lunch
@@ -51,20 +52,13 @@ def study(store: Store) -> Study:
     return frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
 
 
-def begun(
-    store: Store, study: Study, base: str, stages: Mapping[str, str] = {}, **terms: Any
-) -> tuple[JudgingJob, BatchJudging, Llm]:
-    on = ModelTerms(base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0)
-    llm = Llm(MODEL, on)
-    others = {stage: Llm(model, on) for stage, model in stages.items()}
-    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False, stages=others)
+def batched(store: Store, study: Study, base: str, **terms: Any) -> tuple[JudgingJob, BatchJudging, Llm]:
+    job, llm = begun(store, study, base, **terms)
     return job, BatchJudging(job, llm, 0.01), llm
 
 
-def judged(
-    store: Store, study: Study, server: BatchServer, stages: Mapping[str, str] = {}, **terms: Any
-) -> JudgingDone:
-    job, batches, _ = begun(store, study, server.base, stages, **terms)
+def judged(store: Store, study: Study, server: BatchServer, **terms: Any) -> JudgingDone:
+    job, batches, _ = batched(store, study, server.base, **terms)
     job.sign()
     return batches.go()
 
@@ -85,7 +79,7 @@ def test_all_sheets_go_in_one_batch_at_half_the_price(store: Store, study: Study
 def test_a_line_of_a_batch_is_what_is_sent_alone(store: Store, study: Study) -> None:
     good = sheet_brain(says)
     with serving(good) as other:
-        job, _, llm = begun(store, study, other.base)
+        job, _, llm = batched(store, study, other.base)
         question = job.first_question(next(iter(store.studies.units(study))), 1)
         llm.ask(question.messages, threading.Event(), question.schema)
         (alone,) = other.requests
@@ -110,7 +104,7 @@ def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> No
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
     with batching(brain) as server:
-        done = judged(store, study, server, {"description": "openai/tinier"}, runs=2)
+        done = judged(store, study, server, stages={"description": "openai/tinier"}, runs=2)
         assert (done.progress.done, done.failed, server.alone) == (2, (), [])
     models = [[json.loads(line)["body"]["model"] for line in file.splitlines()] for file in _sent(server)]
     assert models == [["tiny"] * 2, *([["tinier"]] * 6), ["tiny"] * 2]
@@ -123,7 +117,7 @@ def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> N
     study = study_of(store)
     brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
     with batching(brain) as server:
-        job, batches, _ = begun(store, study, server.base, {"triage": "openai/tinier"})
+        job, batches, _ = batched(store, study, server.base, stages={"triage": "openai/tinier"})
         job.sign()
         server.go.clear()
         job.closing = True
@@ -131,7 +125,7 @@ def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> N
         job.closing, job.ended = False, ""
         assert [one.model for one in batches._round(lambda: None)] == ["openai/tinier"]
         server.go.set()
-        done = judged(store, study, server, {"triage": "openai/tinier"})
+        done = judged(store, study, server, stages={"triage": "openai/tinier"})
         assert (done.progress.done, len(_sent(server))) == (1, 1 + 6 + 1)
 
 
@@ -169,7 +163,7 @@ def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(stor
 def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         server.go.clear()
-        job, batches, _ = begun(store, study, server.base)
+        job, batches, _ = batched(store, study, server.base)
         job.sign()
 
         def left(*_: object) -> None:
@@ -230,7 +224,7 @@ def test_a_batch_that_failed_as_a_whole_is_a_sentence(store: Store, study: Study
 
 def test_the_budget_holds_before_anything_is_uploaded(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
-        job, _, llm = begun(store, study, server.base)
+        job, _, llm = batched(store, study, server.base)
         whole, alone = estimated(job, llm, batch=True).cost, estimated(job, llm).cost
         assert whole is not None
         assert alone == pytest.approx(2 * whole)

@@ -23,13 +23,16 @@ from lab.core.label import Label
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Given, Study, Unit
 from lab.llm.client import Llm, ModelTerms
+from lab.studies.judge_job import job_of
+from lab.studies.judge_labels import JudgeLabels
 from lab.studies.judge_questions import estimated, shown_question
-from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgeTerms, JudgingDone
+from lab.studies.judging import JudgingJob
 from lab.studies.study_data import gathered
 from store.store import Store
 from tests.bounded import HANGING
 from tests.endpoint import Cut, ModelServer, Pieces, Refused, Reply, Request, Said, events, in_turn, serving
-from tests.judges import asked_of, sheet_brain
+from tests.judges import asked_of, begun, sheet_brain
 from tests.screens.annotate.host import AGENT, FACT, OTHER, lunch
 from tests.screens.runs import WHOLE
 from tests.studies import R1, frozen, label, unit
@@ -69,26 +72,11 @@ def study(store: Store) -> Study:
     return frozen(store, [unit("u1", runs=(WHOLE,)), unit("u2", runs=(OTHER,))], RUN_UNIT)
 
 
-def job(
-    store: Store, study: Study, server: ModelServer, name: str = "", *, stream: bool = False, **terms: Any
-) -> tuple[JudgingJob, Llm]:
-    on = ModelTerms(server.base, tries=3, pause=0.001, seconds=30, timeout=20, price_in=1.0, price_out=4.0)
-    llm = Llm(MODEL, on._replace(stream=stream))
-    made = job_of(
-        store,
-        study,
-        name or MODEL,
-        llm,
-        "",
-        JudgeTerms(**{"concurrency": 1, **terms}),
-        most=12,
-        longest=512,
-        reads=False,
-    )
-    return made, llm
+def job(store: Store, study: Study, server: ModelServer, name: str = MODEL, **terms: Any) -> tuple[JudgingJob, Llm]:
+    return begun(store, study, server.base, name, **terms)
 
 
-def went(store: Store, study: Study, server: ModelServer, name: str = "", **terms: Any) -> JudgingDone:
+def went(store: Store, study: Study, server: ModelServer, name: str = MODEL, **terms: Any) -> JudgingDone:
     made, llm = job(store, study, server, name, **terms)
     made.sign()
     return made.go(llm)
@@ -209,7 +197,7 @@ def test_what_was_paid_for_before_a_sheet_was_done_is_found_again(
 ) -> None:
     with serving(sheet_brain(says)) as server:
         with monkeypatch.context() as broken:
-            broken.setattr(JudgingJob, "_keep", _interrupted)
+            broken.setattr(JudgeLabels, "write", _interrupted)
             with pytest.raises(KeyboardInterrupt):
                 went(store, study, server)
         assert labels(store, study) == []

@@ -20,11 +20,11 @@ from lab.core.study import Study
 from lab.llm.client import Llm, Message, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
 from lab.llm.executor import ModelQuestion
-from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgingDone
 from store.store import Store
 from tests.clusters import LocalWorkers, local_workers
 from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
-from tests.judges import sheet_brain
+from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
 from tests.screens.annotate.host import AGENT, lunch
 from tests.screens.runs import WHOLE
@@ -53,14 +53,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def judged(store: Store, study: Study, server: ModelServer, address: str) -> JudgingDone:
-    llm, job = asked(store, study, server)
+    job, llm = begun(store, study, server.base)
     job.sign()
     return job.go(llm, executor=ClusterExecutor(address, job.stop))
-
-
-def asked(store: Store, study: Study, server: ModelServer) -> tuple[Llm, JudgingJob]:
-    llm = Llm(MODEL, ModelTerms(server.base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0))
-    return llm, job_of(store, study, MODEL, llm, "", JudgeTerms(), most=12, longest=512, reads=False)
 
 
 def answers(store: Store, study: Study) -> int:
@@ -130,7 +125,7 @@ def test_what_a_worker_is_refused_is_told_here(store: Store, workers: LocalWorke
 def test_no_key_is_in_what_travels_or_is_printed(store: Store) -> None:
     study = frozen(store, [unit("u1", runs=(WHOLE,))], RUN_UNIT)
     with serving(in_turn(Refused(401, "wrong key"))) as server:
-        llm, job = asked(store, study, server)
+        job, llm = begun(store, study, server.base)
         question = job.first_question(next(iter(store.studies.units(study))), 1)
         packed = PackedQuestion(ModelQuestion(llm, question.messages, question.schema))
         assert KEY.encode() not in pickle.dumps(packed)
