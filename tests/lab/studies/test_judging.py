@@ -379,7 +379,8 @@ def check_shown(body: dict[str, Any], sent: Request, *, streamed: bool) -> None:
 
 def test_a_streamed_answer_is_repaired_and_a_cut_one_asked_again(store: Store, study: Study) -> None:
     good = sheet_brain(says)
-    replies = {0: Said("I cannot help with that."), 2: Pieces(events('{"answers": [{"item"')[:3], cut=True)}
+    cut = Pieces(events('{"answers": [{"item"')[:3], cut=True)
+    replies: dict[int, Reply] = {0: Said("I cannot help with that."), 2: cut}
     with serving(lambda request: replies.get(request.number) or good(request)) as server:
         done = went(store, study, server, stream=True)
         assert (done.progress.done, done.unusable, len(server.requests)) == (2, 0, 4)

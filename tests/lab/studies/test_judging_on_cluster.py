@@ -22,7 +22,7 @@ from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, c
 from lab.llm.executor import ModelQuestion
 from lab.studies.judge_terms import JudgingDone
 from store.store import Store
-from tests.clusters import LocalWorkers, local_workers
+from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
 from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
 from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
@@ -176,6 +176,11 @@ def test_a_question_that_is_on_its_way_ends_with_its_executor(workers: LocalWork
     for answer in answers:
         with pytest.raises((WaitCancelled, LabError)):
             answer.result(30)
+
+
+def test_what_is_told_of_dask_is_what_the_bench_sets() -> None:
+    guide = (ROOT / "docs/guides/judges.md").read_text("utf-8")
+    assert [f"export {name}={value}\n" in guide for name, value in QUIET.items()] == [True] * 4
 
 
 def test_an_absent_extra_is_a_sentence_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
