@@ -61,12 +61,19 @@ class BoundedTransport(httpx.BaseTransport):
             check_values(body, "its reply")
         except LabError as error:
             raise TooLarge(f"its reply {error.message}") from error
-        if reply.status_code == httpx.codes.OK and _ASKED_IN_PIECES in request.read()[-_TAIL:]:
+        if reply.status_code == httpx.codes.OK and _asks_for_pieces(request):
             body = one_event(body)
         return httpx.Response(reply.status_code, headers=headers, content=body, extensions=reply.extensions)
 
     def close(self) -> None:
         """Nothing: many clients of litellm share one transport, and each closes what it was given."""
+
+
+def _asks_for_pieces(request: httpx.Request) -> bool:
+    try:
+        return _ASKED_IN_PIECES in request.content[-_TAIL:]
+    except httpx.RequestNotRead:  # a file on its way, which is never held whole
+        return False
 
 
 def _read(reply: httpx.Response) -> bytes:

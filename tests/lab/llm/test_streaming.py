@@ -15,6 +15,7 @@ from tests.lab.llm.test_client import HELLO, KEY, ask, asking
 
 WORDS = "It was done, and paid for."
 WHOLE = events(WORDS)
+SCHEMA = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
 
 
 @pytest.fixture(autouse=True)
@@ -32,13 +33,14 @@ def with_usage(parts: Sequence[bytes]) -> list[bytes]:
     ]
 
 
-def test_a_streamed_answer_is_the_same_with_its_cost_and_the_request_is_the_one_that_is_told() -> None:
+@pytest.mark.parametrize("model", ["openai/tiny", "openai/gpt-4.1-mini"], ids=["told in words", "given a schema"])
+def test_a_streamed_answer_is_the_same_with_its_cost_and_the_request_is_the_one_that_is_told(model: str) -> None:
     question = [HELLO[0], Message("user", ("Look:", Blob(b"\x89PNG not really", "image/png"), "What is it?"))]
     with serving(in_turn(Said("Hi. " * 500, (1200, 30), cached=1000))) as server:
-        whole = asking(server, price_in=2.0, price_out=10.0)
-        pieces = asking(server, price_in=2.0, price_out=10.0, stream=True)
-        one, other = (llm.ask(question, threading.Event()) for llm in (whole, pieces))
-        bodies = [llm.body(question) for llm in (whole, pieces)]
+        whole = asking(server, model, price_in=2.0, price_out=10.0)
+        pieces = asking(server, model, price_in=2.0, price_out=10.0, stream=True)
+        one, other = (llm.ask(question, threading.Event(), SCHEMA) for llm in (whole, pieces))
+        bodies = [llm.body(question, SCHEMA) for llm in (whole, pieces)]
     assert one._replace(usage=other.usage) == other
     assert other.usage.seconds is not None
     assert (other.usage.prompt_tokens, other.usage.completion_tokens, other.usage.cached_tokens) == (1200, 30, 1000)
@@ -46,6 +48,7 @@ def test_a_streamed_answer_is_the_same_with_its_cost_and_the_request_is_the_one_
     for request, body in zip(server.requests, bodies, strict=True):
         assert json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() == request.data
     assert [one.json.get("stream") for one in server.requests] == [None, True]
+    assert ["response_format" in one.json for one in server.requests] == [model != "openai/tiny"] * 2
 
 
 def test_a_price_that_is_known_counts_for_a_streamed_answer_too() -> None:
