@@ -218,6 +218,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--rate", type=float, default=40.0, help="answers a second that the server can give")
+    parser.add_argument("--slots", type=int, help="the same told as questions that it answers at a time")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds of an answer")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="no worker is killed halfway")
     parser.add_argument("--alone", action="store_true", help="the command's side, without model and cluster")
@@ -226,7 +227,7 @@ def main() -> int:
         took = alone(args.sheets)
         rows = _rows(took, args.sheets)
     else:
-        slots = max(1, round(args.rate * args.latency))
+        slots = args.slots or max(1, round(args.rate * args.latency))
         took, answered = on_cluster(args.sheets, args.workers, args.threads, slots, args.latency, kill=args.kill)
         gives = slots / args.latency
         share = args.sheets / took.seconds / gives
