@@ -322,7 +322,8 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
     if not args.on:
         return None
     cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
-    cluster.check(llm)
+    for one in (llm, *job.stages.values()):
+        cluster.check(one)
     return cluster
 
 
