@@ -21,7 +21,8 @@ from lab.llm.attempt import TooLarge
 
 KIND = "text/event-stream"
 """How a server names such a reply."""
-_DATA = b"data:"
+_DATA, _COMMENT = b"data:", b":"
+"""How a line begins that says something, and one that only keeps the connection alive."""
 _DONE = b"data: [DONE]\n\n"
 _WORDS = ("content", "reasoning_content", "reasoning", "refusal")
 """What pieces add to."""
@@ -45,6 +46,8 @@ class EventStream(httpx.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         try:
             for line in self._lines():
+                if line.startswith(_COMMENT):
+                    continue
                 event = _added_words(line)
                 if event is not None:
                     self._add(event)

@@ -112,6 +112,12 @@ def test_a_stream_that_is_given_up_is_one_sentence_without_the_key() -> None:
     assert "gave no answer in 2 tries (server error: no more for [OPENAI_API_KEY])." in refused.value.sentence
 
 
+def test_words_that_keep_a_connection_alive_are_passed_over() -> None:
+    alive = [b": still here\n\n"] * 30_000
+    with serving(in_turn(Pieces([*WHOLE[:2], b"".join(alive), *WHOLE[2:]]))) as server:
+        assert ask(asking(server, stream=True, timeout=60.0)).text == WORDS
+
+
 def test_thinking_aloud_in_pieces_is_no_part_of_the_answer() -> None:
     thoughts = [json.loads(one.removeprefix(b"data: ")) for one in WHOLE[1:4]]
     for one in thoughts:
