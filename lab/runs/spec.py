@@ -36,7 +36,9 @@ class Spec(NamedTuple):
     `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
+    `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
+    whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
+    `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
     words that were read from the picture of a screen whose phone told none.
     """
 
@@ -55,6 +57,7 @@ class Spec(NamedTuple):
     breaks: tuple[str, ...] = ()
     device: str = EMBEDDED
     harness: str = ""
+    environment: str = ""
     quick: bool = False
     reads: bool = True
 
