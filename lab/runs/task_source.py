@@ -41,7 +41,7 @@ class EnvironmentTasks:
     """An environment's tasks, their parameters by a seed."""
 
     def __init__(self, address: str, seed: int) -> None:
-        from simulators.environments.address import open_environment
+        from simulators.environments.factory import open_environment
 
         self._environment, self._seed = open_environment(address), seed
 
