@@ -125,7 +125,7 @@ class _Detail(msgspec.Struct):
 def _detail(data: bytes) -> str:
     """Why, in the server's own words, as the rest of a sentence; empty where it says nothing that can be read."""
     try:
-        found = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
+        found: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
     except LabError:
         return ""
     words = found if isinstance(found, str) else encode(found).decode() if found else ""

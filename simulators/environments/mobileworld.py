@@ -126,7 +126,7 @@ class MobileWorld:
             raise LabError(self._line.base, problem, hint)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
-        begun = self._line.ask("POST", "/init", _Begun, body={"device": device}, seconds=_LOOK)
+        begun: _Begun = self._line.ask("POST", "/init", _Begun, body={"device": device}, seconds=_LOOK)
         if not all(0 < side < 1 << 15 for side in begun.viewport_size):
             raise Refused(f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen.")
         phone = MobileWorldPhone(self._line, device, task, begun.viewport_size, settles, replies)
