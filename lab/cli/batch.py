@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from lab.core.seams import Agent
-    from lab.core.task import Task
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from store.store import Store
@@ -107,7 +106,7 @@ def run(args: RunArguments) -> int:
     refuse_blind(settings, "run")
     environment = one_environment(args.environments, args.device, args.harness)
     with task_source(environment, args.seed or 0) as source:
-        specs = [_spec(args, settings, source.task(name), environment) for name in _names(args, source)]
+        specs = [_spec(args, settings, source, name, environment) for name in _names(args, source)]
     if is_new(settings):
         from lab.runs.session import check_spec
 
@@ -137,15 +136,15 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     return kept
 
 
-def _spec(args: RunArguments, settings: Settings, task: Task, environment: str) -> Spec:
+def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, environment: str) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
     from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, playbook_agent
 
-    task = given_playbook(task, args.playbook, args.agent)
+    task = given_playbook(source.task(name), args.playbook, args.agent)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
-    who = args.persona or task.persona
-    persona = library.persona(who, args.log or task.log) if who else None
+    who = args.persona or ("" if environment else task.persona)
+    persona = library.persona(who, args.log or task.log) if who else source.persona(task)
     kind, _, file = args.user.partition(":")
     if kind == "human":
         problem = "nobody sits at many runs; --user is script, script:FILE or model:NAME"

@@ -152,6 +152,9 @@ class AndroidWorld:
             raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
         return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
+    def persona(self, task: Task) -> None:
+        """AndroidWorld has no persons."""
+
     def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
         """Its phone where the task begins, in a process of its own."""
         worker = Worker(self._address)
