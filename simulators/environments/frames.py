@@ -1,0 +1,47 @@
+"""Pictures for the eye from a phone that is asked for each: decoded, counted, and given where they differ."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from lab.core.safe_images import open_picture
+from lab.core.seams import Frame, Trouble
+from lab.core.step import Point
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_LARGEST = 16384
+
+
+def picture_size(png: bytes, what: str) -> Point:
+    """Width and height of a PNG, from its first chunk; a `Trouble` naming `what` where these bytes are none."""
+    if png[:8] == _SIGNATURE and png[12:16] == b"IHDR" and len(png) >= 33:
+        width, height = struct.unpack(">II", png[16:24])
+        if 0 < width <= _LARGEST and 0 < height <= _LARGEST:
+            return width, height
+    raise Trouble(what, "its screenshot is no PNG.")
+
+
+def polled_frames(
+    look: Callable[[], bytes], stop: threading.Event, closed: threading.Event, seconds: float, what: str
+) -> Iterator[Frame]:
+    """A frame whenever `look` gives another picture, at most one in `seconds`, until `stop` or `closed` is set."""
+    before, number = b"", 0
+    while not stop.is_set() and not closed.is_set():
+        png = look()
+        if png != before:
+            before, number = png, number + 1
+            yield _frame(png, number, what)
+        if stop.wait(seconds):
+            return
+
+
+def _frame(png: bytes, number: int, what: str) -> Frame:
+    try:
+        with open_picture(png) as picture:
+            rgb = picture.convert("RGB")
+            return Frame(rgb.tobytes(), rgb.size, None, time.monotonic(), number)
+    except (ValueError, OSError) as error:
+        raise Trouble(what, "its screenshot is no picture.") from error
