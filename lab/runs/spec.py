@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from lab.core.seams import Agent, Brief, Device
 from lab.core.settings import EMBEDDED, UNNAMED
 from lab.core.suggestion import near_names, question
-from lab.core.task import Actor, Persona, Task
+from lab.core.task import Actor, Persona, Task, step_limit
 from lab.core.trace import Trace
 from store.store import Store
 
@@ -39,7 +39,8 @@ class Spec(NamedTuple):
     `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
     whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
     `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
-    words that were read from the picture of a screen whose phone told none.
+    words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
+    steps, of which no agent is told; 0 leaves that to the task's budget.
     """
 
     task: Task
@@ -60,6 +61,7 @@ class Spec(NamedTuple):
     environment: str = ""
     quick: bool = False
     reads: bool = True
+    step_limit: int = 0
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -113,6 +115,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
+        step_limit=trace.conditions.step_limit,
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_reading(trace, spec, what)
@@ -133,6 +136,19 @@ def _check_reading(trace: Trace, spec: Spec, what: str) -> None:
 def user_name(user: Actor) -> str:
     """How a spec names a user who is no person."""
     return user.id if user.kind == "model" else f"script:{user.id}"
+
+
+def limited(spec: Spec, times: float) -> Spec:
+    """The spec of a run that ends after floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
+
+    A `LabError` where nobody has told the task's golden steps.
+    """
+    if spec.task.shortest is None:
+        problem = f"has no golden steps, so {times:g} times as many is no limit."
+        raise LabError(
+            f"task {spec.task.id}", problem, "Leave it out, or tell them in its file (golden_steps).", code=2
+        )
+    return spec._replace(step_limit=step_limit(spec.task.shortest, times))
 
 
 def in_world(spec: Spec, vary: int) -> Spec:
