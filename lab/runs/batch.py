@@ -42,9 +42,10 @@ class BatchWatcher(Protocol):
 
 
 class BatchTerms(NamedTuple):
-    """How a batch is made: `attempts` per task, `jobs` of all side by side, in seconds when a phone is stuck.
+    """How a batch is made: `attempts` per task, `jobs` of all side by side.
 
-    `stuck_after` None is waiting for as long as it takes where there is one place, and `STUCK_AFTER` where there are more.
+    A phone is stuck that has not answered for `stuck_after` seconds; None is `STUCK_AFTER` where there are several
+    places, and waiting for as long as it takes where there is one.
     """
 
     agent: str = "playbook"
@@ -146,9 +147,8 @@ class Batch:
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
         instead = f" {other.shown} takes its place." if other is not None else ""
-        self.watcher.warn(
-            f"{place.shown} is taken out: {broken.reason.rstrip('.')}. Its attempt is dealt again.{instead}"
-        )
+        why = broken.reason.rstrip(".")
+        self.watcher.warn(f"{place.shown} is taken out: {why}. Its attempt waits to be dealt again.{instead}")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:

@@ -92,8 +92,8 @@ class BrokenRun(msgspec.Struct, frozen=True):
 class BatchResult(msgspec.Struct, frozen=True):
     """Many runs: `run`. `attempts` is the most per task; `memory`: the agent may learn from one run to the next.
 
-    `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were made
-    side by side at `places`; `broken` runs count as no attempt, and `lost` attempts were not made for want of a phone.
+    `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were
+    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone.
     `stop_at` is in golden steps, null where the tasks' budgets alone held.
     """
 

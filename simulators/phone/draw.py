@@ -134,15 +134,20 @@ def rounded(width: int, height: int, radius: int) -> Image:
 
 
 def png(picture: Image) -> bytes:
-    """A picture as PNG, lossless: unfiltered rows, which for flat screens pack as small and twice as fast."""
+    """A picture as PNG, lossless."""
+    return png_of(picture.convert("RGB").tobytes(), picture.size)
+
+
+def png_of(rgb: bytes, size: tuple[int, int]) -> bytes:
+    """Pixels as a lossless PNG: unfiltered rows, which for flat screens pack as small and twice as fast."""
     import struct
     import zlib
 
-    width, height = picture.size
-    stride = 3 * width
-    rows = picture.tobytes("raw", "RGB", stride + 1, 1)
+    width, height = size
+    stride, pixels = 3 * width, memoryview(rgb)
+    rows = b"\0".join(pixels[start : start + stride] for start in range(0, len(pixels), stride))
     packer = zlib.compressobj(1)
-    packed = packer.compress(b"\0") + packer.compress(memoryview(rows)[: (stride + 1) * height - 1]) + packer.flush()
+    packed = packer.compress(b"\0") + packer.compress(rows) + packer.flush()
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

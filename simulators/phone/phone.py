@@ -174,11 +174,11 @@ class DrawnScreen:
 
     @property
     def png(self) -> bytes:
-        from simulators.phone.draw import png
+        from simulators.phone.draw import png_of
 
         with self._drawing:
             if self._png is None:
-                self._png = png(self.picture)
+                self._png = png_of(self.rgb, (WIDTH, HEIGHT))
             return self._png
 
     @property
