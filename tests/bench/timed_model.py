@@ -2,8 +2,8 @@
 
 python -m tests.bench.timed_model SECONDS SLOTS [agent]
 
-It prints its base URL, then the number of answers for each line read. It gives SLOTS / SECONDS answers a second, and no
-more. What it says is one JSON object: the same sheet each time, or with `agent` the next act of a run, told by its step.
+It prints its base URL, then the number of answers for each line read. It gives SLOTS / SECONDS answers a second, and
+no more. What it says is one JSON object: the same sheet each time, or with `agent` the next act, by a run's step.
 """
 
 from __future__ import annotations
