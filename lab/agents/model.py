@@ -17,7 +17,8 @@ from lab.core.seams import Brief, Screen
 from lab.core.step import Action, Prompt, Proposed, Usage
 from lab.core.task import Actor
 from lab.core.trace import Step
-from lab.llm.client import Llm, Message, NoModelAnswer
+from lab.llm.client import Message, NoModelAnswer
+from lab.llm.remote_model import ModelAsker
 
 MOST_UNUSABLE = 3
 """Answers in a row without a usable action, each asked for twice, after which the run has failed."""
@@ -30,7 +31,7 @@ class ModelAgent:
     step says so (kind `other`), keeps what was sent and what it cost, and the run goes on or fails with a sentence.
     """
 
-    def __init__(self, name: str, llm: Llm, *, picture: int = 1024) -> None:
+    def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
         """`name` is the model's; `picture` the longer side in pixels of what it is sent of the screen, 0 for none."""
         self.actor = Actor("model", f"model:{name}", name)
         self.stop = threading.Event()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from lab.core.task import Task
+    from lab.llm.remote_model import RemoteModel
     from lab.runs.batch import Batch
     from lab.runs.run_places import RunPlace
     from lab.runs.spec import Spec
@@ -45,6 +46,7 @@ class RunArguments(Arguments):
     stop_at: float | None
     jobs: int | None
     stuck_after: float | None
+    on: str
     no_read: bool
     environments: list[str] | None
     devices: list[str] | None
@@ -87,6 +89,10 @@ def add_run(parser: Parser) -> None:
         help="a phone that does not answer for so long is taken out, its attempt dealt again (default: 60 where there "
         "are several, else it is waited for)",
     )  # fmt: skip
+    parser.add_argument(
+        "--on", default="", metavar="dask://HOST:PORT",
+        help="have a Dask cluster's workers ask the agent's model (extra hitlab[cluster]); phones and file stay here",
+    )  # fmt: skip
     parser.no_read()
     parser.on_phones()
     parser.environment()
@@ -116,6 +122,8 @@ def run(args: RunArguments) -> int:
 
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
+    if args.on and not args.agent.startswith(("model:", "model+memory:")):
+        raise LabError("--on", f"has workers ask a model; the agent {args.agent} is none.", code=2)
     _sort_environments(args)
     if args.playbook and len(args.tasks) != 1:
         raise LabError("--playbook", "is one task's; name that TASK alone.", code=2)
@@ -124,17 +132,33 @@ def run(args: RunArguments) -> int:
     places, jobs = _places(args, settings)
     with task_source(places[0].environment, args.seed or 0) as source:
         specs = [_spec(args, settings, source.task(name), places) for name in _names(args, source)]
-    if is_new(settings):
+    if is_new(settings) and not args.on:
         from lab.runs.session import check_spec
 
         check_spec(None, specs[0])
     terms = BatchTerms(args.agent, args.attempts, args.until_pass, jobs, args.stuck_after)
-    with open_store(settings) as store:
+    with _remote(args, settings) as remote, open_store(settings) as store:
         with progress(len(specs), args.attempts) as counter:
-            batch = Batch(store, specs, terms, places, counter)
+            batch = Batch(store, specs, terms, places, counter, remote)
             _tell_width(args, batch, places)
             batch.play()
         return _report(args, batch, places)
+
+
+@contextmanager
+def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
+    """What asks the agent's model on the cluster that is named; None where it is asked from here."""
+    if not args.on:
+        yield None
+        return
+    from lab.agents.model_spec import model_of
+    from lab.llm.cluster_executor import ClusterExecutor
+    from lab.llm.remote_model import RemoteModel
+
+    llm = model_of(args.agent, settings)
+    with ClusterExecutor(args.on, threading.Event()) as cluster:
+        cluster.check(llm)
+        yield RemoteModel(llm, cluster)
 
 
 def _sort_environments(args: RunArguments) -> None:

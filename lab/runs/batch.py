@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from lab.core.errors import LabError
 from lab.core.seams import Agent, Closable, Remembering
 from lab.core.trace import AnyEvent
+from lab.llm.remote_model import RemoteModel
 from lab.runs.attempt_queue import AttemptQueue, NumberedAttempt, series_of
 from lab.runs.attempt_worker import AttemptWorker, PlaceBroken, WorkerTerms
 from lab.runs.pass_rates import Attempt, BrokenRun, TaskResult, attempt_of, task_result
@@ -65,22 +66,24 @@ class Batch:
     """
 
     def __init__(
-        self, store: Store, specs: Sequence[Spec], terms: BatchTerms, places: Sequence[RunPlace], watcher: BatchWatcher
-    ) -> None:
-        """Raises `LabError` where there is no such agent; nothing has begun then."""
+        self, store: Store, specs: Sequence[Spec], terms: BatchTerms, places: Sequence[RunPlace], watcher: BatchWatcher,
+        remote: RemoteModel | None = None,
+    ) -> None:  # fmt: skip
+        """`remote` asks the agents' model elsewhere. A `LabError` where there is no such agent; nothing has begun."""
         self.store, self.specs, self.terms, self.watcher = store, specs, terms, watcher
         self.interrupted = False
         self.broken: list[BrokenRun] = []
         self.lost: list[NumberedAttempt] = []
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
-        first = None if is_playbook(terms.agent) else agent_of(terms.agent, store)
+        self._remote = remote
+        first = self._agent()
         self.learns = isinstance(first, Remembering)
         series = series_of([spec.task for spec in specs], terms.attempts, ordered=self.learns or terms.until_pass)
         self.width = max(1, min(terms.jobs, len(places), len(series)))
         """How many attempts are made side by side."""
         self._queue = AttemptQueue(series)
         self._spare = list(places[self.width :])
-        agents = [first, *(agent_of(terms.agent, store) if first is not None else None for _ in range(1, self.width))]
+        agents = [first, *(self._agent() for _ in range(1, self.width))]
         self._agents: list[Agent] = [agent for agent in agents if agent is not None]
         how = WorkerTerms(terms.until_pass, self.stuck_after)
         self._workers = [
@@ -92,6 +95,10 @@ class Batch:
         self._begun: set[int] = set()
         self._stopping = self._told_unread = False
         self._error: Exception | None = None
+
+    def _agent(self) -> Agent | None:
+        """An agent of a worker's own; None for playbooks, which are their tasks'."""
+        return None if is_playbook(self.terms.agent) else agent_of(self.terms.agent, self.store, asker=self._remote)
 
     def play(self) -> None:
         """Makes all attempts; Ctrl-C ends those under way as stopped, and begins no other."""
@@ -175,8 +182,9 @@ class Batch:
             if self._under_way.pop(attempt, None) is None:
                 return None
         self._tell_unread(session)
-        if session.failure is not None:
-            raise session.failure
+        failure = session.failure or (self._remote.lost if self._remote is not None else None)
+        if failure is not None:
+            raise failure
         kept = attempt_of(self.store.runs.trace(session.trace_id))
         with self._lock:
             self._attempts[attempt.task].append(kept)

@@ -18,6 +18,7 @@ from lab.core.trace import Trace
 from store.store import Store
 
 if TYPE_CHECKING:
+    from lab.llm.remote_model import ModelAsker
     from simulators.phone.phone import Phone
 
 
@@ -160,10 +161,11 @@ def in_world(spec: Spec, vary: int) -> Spec:
     return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
 
 
-def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
+def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
     """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s.
 
-    `store` holds the runs that `recorded:ID` names; None where the file is not made yet.
+    `asker` asks its model, where that is not asked from here. `store` holds the runs that `recorded:ID` names; None
+    where the file is not made yet.
     """
     kind, _, source = name.partition(":")
     if is_playbook(name):
@@ -183,7 +185,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.agents.model_spec import model_agent
         from lab.core.settings import load
 
-        return model_agent(name, load())
+        return model_agent(name, load(), asker)
     raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
 
 
