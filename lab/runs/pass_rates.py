@@ -118,7 +118,7 @@ def attempt_of(trace: Trace) -> Attempt:
     """One run in short. It passed where its environment says so, else where it was completed and every rule held."""
     ended = trace.ended
     score = ended.score if ended is not None else None
-    scored = ended is not None and bool(ended.scored_by)
+    scored = trace.device.kind == "environment" and trace.source is None
     checked = (scored or any(check.weight for check in trace.task.checks)) and trace.status != "stopped"
     passes = (score or 0.0) > _PASSES if scored else trace.status == "completed" and score == 1.0
     return Attempt(

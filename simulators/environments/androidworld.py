@@ -43,6 +43,11 @@ _POLL = 0.5
 """Seconds between two pictures for the eye."""
 _SHOWN = 300
 _NO_COMPLEXITY = 2.0
+_DEEPEST = 60
+"""Levels to which elements are put into one another."""
+_FLAGS = frozenset(
+    {"checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected"}
+)
 _STEPS = 10
 """An agent's steps for each point of a task's complexity, as AndroidWorld's own runner has it."""
 
@@ -186,7 +191,7 @@ class AndroidWorldPhone:
         """What it shows once it stands still, as AndroidWorld's own agents wait for that; with its UI elements."""
         png, seen = self._look(settled=True)
         size = picture_size(png, self._worker.what)
-        return Screen(png, size, _tree(seen.elements, size), seen.activity)
+        return Screen(png, size, _tree(seen.elements), seen.activity)
 
     def perform(self, action: Action) -> None:
         """Does one action by AndroidWorld's own; typed text is followed by Enter there."""
@@ -264,20 +269,52 @@ def _task(line: _TaskLine) -> Task:
     )
 
 
-def _tree(elements: Sequence[_Element], size: Point) -> UiTree:
-    """UI elements, which AndroidWorld gives without their order in one another, below one root."""
-    flags = {"checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected"}
-    nodes = tuple(
-        Node(
-            Bounds(*element.box),
-            element.text,
-            element.desc,
-            element.id,
-            element.cls or "android.view.View",
-            element.package,
-            enabled="enabled" in element.flags,
-            **{flag: True for flag in element.flags if flag in flags},
-        )
-        for element in elements
+def _tree(elements: Sequence[_Element]) -> UiTree:
+    """UI elements as a tree: AndroidWorld gives them in drawing order, without what they lie in.
+
+    Those of one package are one window's, and one lies in the newest before it that holds it whole. The system's bars
+    are no window that lies over the others.
+    """
+    roots: list[Node] = []
+    for package in dict.fromkeys(element.package for element in elements):
+        window = _window(package, [element for element in elements if element.package == package])
+        roots += window.children if "systemui" in package else [window]
+    return UiTree(tuple(roots))
+
+
+def _window(package: str, elements: Sequence[_Element]) -> Node:
+    """One package's elements below a root that holds them all."""
+    boxes = [Bounds(*element.box) for element in elements]
+    whole = Bounds(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
     )
-    return UiTree((Node(Bounds(0, 0, *size), cls="android.widget.FrameLayout", children=nodes),) if nodes else ())
+    open_nodes: list[tuple[Node, list[Node]]] = [(Node(whole, cls="android.widget.FrameLayout", package=package), [])]
+
+    def shut() -> None:
+        node, children = open_nodes.pop()
+        open_nodes[-1][1].append(msgspec.structs.replace(node, children=tuple(children)))
+
+    for element, box in zip(elements, boxes, strict=True):
+        while len(open_nodes) > 1 and (len(open_nodes) > _DEEPEST or box.cut(open_nodes[-1][0].bounds) != box):
+            shut()
+        open_nodes.append((_node(element, box), []))
+    while len(open_nodes) > 1:
+        shut()
+    root, children = open_nodes[0]
+    return msgspec.structs.replace(root, children=tuple(children))
+
+
+def _node(element: _Element, box: Bounds) -> Node:
+    return Node(
+        box,
+        element.text,
+        element.desc,
+        element.id,
+        element.cls or "android.view.View",
+        element.package,
+        enabled="enabled" in element.flags,
+        **{flag: True for flag in element.flags if flag in _FLAGS},
+    )

@@ -96,6 +96,8 @@ class HttpLine:
             data += chunk
             if len(data) > most:
                 raise Refused(f"{self.base}{path}", f"answers with more than {most:,} bytes.")
+        if answer.length:  # of what was announced, this much never came
+            raise http.client.IncompleteRead(b"", answer.length)
         return bytes(data)
 
 
