@@ -181,7 +181,9 @@ def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...
 def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> None:
     """Says where fewer attempts go on side by side than was asked for, and what several agents that learn are."""
     if args.jobs and len(places) < args.jobs:
-        warn(f"run: there are {len(places)} phones for --jobs {args.jobs}; {batch.width} attempts go on at a time.")
+        phones = "there is one phone" if len(places) == 1 else f"there are {len(places)} phones"
+        go_on = "one attempt goes" if batch.width == 1 else f"{batch.width} attempts go"
+        warn(f"run: {phones} for --jobs {args.jobs}; {go_on} on at a time.")
     if batch.learns and batch.width > 1:
         what = "has an agent of its own, and each task's attempts are made by one of them, in order"
         warn(f"run: the agent learns; each of the {batch.width} jobs {what}.")
@@ -202,7 +204,16 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
 
 def _spec(args: RunArguments, settings: Settings, task: Task, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
+    from lab.runs.spec import (
+        Spec,
+        check_phone,
+        given_playbook,
+        harness_token,
+        in_world,
+        is_playbook,
+        limited,
+        playbook_agent,
+    )
 
     task = given_playbook(task, args.playbook, args.agent)
     if is_playbook(args.agent):
@@ -230,6 +241,8 @@ def _spec(args: RunArguments, settings: Settings, task: Task, places: Sequence[R
     )
     for place in places:
         check_phone(place.spec(spec._replace(vary=args.vary or 0)))
+    if args.harnesses:
+        harness_token()
     spec = places[0].spec(spec)
     spec = limited(spec, args.stop_at) if args.stop_at else spec
     return in_world(spec, args.vary) if args.vary else spec

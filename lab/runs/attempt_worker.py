@@ -91,10 +91,13 @@ class AttemptWorker:
 
     def _made(self, attempt: NumberedAttempt, agent: Agent | None) -> Attempt | None:
         spec = self.place.spec(self._specs[attempt.task])._replace(attempt=attempt.number)
+        phone: Device | None = None
         try:
             phone = self._phone(attempt.task, spec)
             session = Session(self._store, spec, agent=agent, device=phone)
         except LabError as error:
+            if phone is not None:
+                phone.close()
             if self._terms.stuck_after is None or not _of_phone(error, self.place):
                 raise
             raise PlaceBroken(error.sentence) from error

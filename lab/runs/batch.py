@@ -11,7 +11,7 @@ from lab.core.errors import LabError
 from lab.core.seams import Agent, Closable, Remembering
 from lab.core.trace import AnyEvent
 from lab.llm.remote_model import RemoteModel
-from lab.runs.attempt_queue import AttemptQueue, NumberedAttempt, series_of
+from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
 from lab.runs.attempt_worker import AttemptWorker, PlaceBroken, WorkerTerms
 from lab.runs.pass_rates import Attempt, BrokenRun, TaskResult, attempt_of, task_result
 from lab.runs.run_acts import archive_runs
@@ -134,28 +134,33 @@ class Batch:
         """Makes one series after the other, until none is left, or no phone for this worker."""
         try:
             while (series := self._queue.take()) is not None:
-                try:
-                    worker.make(series)
-                except PlaceBroken as broken:
-                    place = self._other_place(worker.place, broken)
+                if not self._whole(worker, series):
                     self._queue.put_back(series)
-                    if place is None:
-                        return
-                    worker.place = place
-                else:
-                    self._queue.done()
+                    return
+                self._queue.done()
         except Exception as error:  # noqa: BLE001 - it is raised again where the batch was asked for
             self._error = self._error or error
-            self._queue.close()
             self._stop("another run failed")
+
+    def _whole(self, worker: AttemptWorker, series: AttemptSeries) -> bool:
+        """Makes a series to its end, at spare places where its own breaks; False where there is none."""
+        while True:
+            try:
+                worker.make(series)
+            except PlaceBroken as broken:
+                place = self._other_place(worker.place, broken)
+                if place is None:
+                    return False
+                worker.place = place
+            else:
+                return True
 
     def _other_place(self, place: RunPlace, broken: PlaceBroken) -> RunPlace | None:
         """A spare one in place of one that is taken out, which is told; None where there is none."""
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
-        instead = f" {other.shown} takes its place." if other is not None else ""
-        why = broken.reason.rstrip(".")
-        self.watcher.warn(f"{place.shown} is taken out: {why}. Its attempt waits to be dealt again.{instead}")
+        then = f"{other.shown} takes its place" if other is not None else "Its attempt waits to be dealt again"
+        self.watcher.warn(f"{place.shown} is taken out: {broken.reason.rstrip('.')}. {then}.")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
@@ -225,9 +230,12 @@ class Batch:
             self._stopping = True
             under_way = list(self._under_way.items())
         self._queue.close()
-        for _, session in under_way:
-            session.stop(reason)
         until = time.monotonic() + _PATIENCE
-        for attempt, session in under_way:
-            session.join(max(0.0, until - time.monotonic()))
-            self.end(attempt, session, None)
+        try:
+            for _, session in under_way:
+                session.stop(reason)
+            for attempt, session in under_way:
+                session.join(max(0.0, until - time.monotonic()))
+                self.end(attempt, session, None)
+        except LabError as error:
+            self._error = self._error or error
