@@ -31,7 +31,7 @@ from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators.environments.actions import for_androidworld
 from simulators.environments.address import Address
-from simulators.environments.frames import picture_size, polled_frames
+from simulators.environments.frames import Look, picture_size, polled_frames
 
 T = TypeVar("T")
 
@@ -182,6 +182,7 @@ class AndroidWorldPhone:
         self._folder = tempfile.TemporaryDirectory(prefix="hitlab-androidworld-")
         self._looking = threading.Lock()
         self._closed = threading.Event()
+        self._seen_last = Look(b"")
 
     @property
     def info(self) -> DeviceInfo:
@@ -191,7 +192,9 @@ class AndroidWorldPhone:
         """What it shows once it stands still, as AndroidWorld's own agents wait for that; with its UI elements."""
         png, seen = self._look(settled=True)
         size = picture_size(png, self._worker.what)
-        return Screen(png, size, _tree(seen.elements), seen.activity)
+        tree = _tree(seen.elements)
+        self._seen_last = Look(png, tree)
+        return Screen(png, size, tree, seen.activity)
 
     def perform(self, action: Action) -> None:
         """Does one action by AndroidWorld's own; typed text is followed by Enter there."""
@@ -201,8 +204,9 @@ class AndroidWorldPhone:
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """Its screen, again and again; they end where its process does."""
 
-        def look() -> bytes:
-            return self._look(settled=False)[0]
+        def look() -> Look:
+            png, last = self._look(settled=False)[0], self._seen_last
+            return last if png == last.png else Look(png)
 
         with suppress(LabError):  # the run itself says what is wrong, at its next look
             yield from polled_frames(look, stop, self._closed, _POLL, self._worker.what)

@@ -1,4 +1,4 @@
-"""Pictures for the eye from a phone that is asked for each: decoded, counted, and given where they differ."""
+"""Pictures for the eye from a phone that is asked for each: decoded, counted, with the tree that is known of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from lab.core.safe_images import open_picture
 from lab.core.seams import Frame, Trouble
 from lab.core.step import Point
+from lab.core.ui_tree import UiTree
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 16384
@@ -24,16 +26,32 @@ def picture_size(png: bytes, what: str) -> Point:
     raise Trouble(what, "its screenshot is no PNG.")
 
 
+class Look(NamedTuple):
+    """One look at a phone: a PNG, and its tree where that is known of this very picture."""
+
+    png: bytes
+    tree: UiTree | None = None
+
+
 def polled_frames(
-    look: Callable[[], bytes], stop: threading.Event, closed: threading.Event, seconds: float, what: str
+    look: Callable[[], Look], stop: threading.Event, closed: threading.Event, seconds: float, what: str
 ) -> Iterator[Frame]:
-    """A frame whenever `look` gives another picture, at most one in `seconds`, until `stop` or `closed` is set."""
-    before, number = b"", 0
+    """A frame for each look, `seconds` apart, until `stop` or `closed` is set; the same number where nothing changed.
+
+    A `Trouble` ends them.
+    """
+    before, frame, number = b"", None, 0
     while not stop.is_set() and not closed.is_set():
-        png = look()
-        if png != before:
-            before, number = png, number + 1
-            yield _frame(png, number, what)
+        try:
+            seen = look()
+        except Trouble:
+            if closed.is_set():
+                return
+            raise
+        if frame is None or seen.png != before:
+            before, number = seen.png, number + 1
+            frame = _frame(seen.png, number, what)
+        yield frame._replace(tree=seen.tree, at=time.monotonic())
         if stop.wait(seconds):
             return
 

@@ -38,8 +38,9 @@ class HttpLine:
     threads may ask.
     """
 
-    def __init__(self, base: str, hint: str = "") -> None:
-        self.base, self._hint = base, hint
+    def __init__(self, base: str, hint: str = "", away: str = "") -> None:
+        """`hint` is what to do about a server that is another one, `away` about one that does not answer."""
+        self.base, self._hint, self._away = base, hint, away
         self._parts = urlsplit(base)
 
     def ask(
@@ -85,7 +86,7 @@ class HttpLine:
         except (OSError, http.client.HTTPException, AttributeError) as error:  # AttributeError: it was cut while read
             late = isinstance(error, TimeoutError) or time.monotonic() >= end
             why = f"within {seconds:g} s" if late else f"({plain(_reason(error), lines=False)})"
-            raise Trouble(f"{self.base}{path}", f"does not answer {why}.", self._hint, sent=sent) from error
+            raise Trouble(f"{self.base}{path}", f"does not answer {why}.", self._away, sent=sent) from error
         finally:
             cut.cancel()
             line.close()

@@ -19,6 +19,7 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.limits import MB, PICTURE_BYTES
+from lab.core.password_redaction import tree_without
 from lab.core.plain_text import plain
 from lab.core.seams import EnvironmentScore, Frame, Screen, Trouble
 from lab.core.step import Action, Point, Question, Reply
@@ -28,7 +29,7 @@ from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import UiTree
 from simulators.environments.actions import for_mobileworld
 from simulators.environments.address import Address
-from simulators.environments.frames import picture_size, polled_frames
+from simulators.environments.frames import Look, picture_size, polled_frames
 from simulators.environments.http_line import HttpLine, Refused
 from simulators.environments.reply_endpoint import JUDGE, SETTING, ReplyEndpoint, reply_endpoint
 from simulators.users.endpoint.chat_reply import answer_of
@@ -40,6 +41,7 @@ BUDGET = 50
 _SETTLES = 1.0
 """Seconds after an action before the screen is looked at: the projects' own default."""
 _HINT = "Is this the address of a MobileWorld or KnowU-Bench server?"
+_AWAY = "Is its container running?"
 _INIT, _SCORE, _STEP, _LOOK, _END = 300.0, 300.0, 120.0, 60.0, 120.0
 """Seconds for a task's beginning and its score, for an action, a look, and a task's end."""
 _PICTURE = PICTURE_BYTES * 4 // 3 + MB
@@ -88,7 +90,7 @@ class MobileWorld:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._line = HttpLine(address.place, _HINT)
+        self._line = HttpLine(address.place, _HINT, _AWAY)
         self._listed: list[Task] = []
 
     def tasks(self) -> list[Task]:
@@ -147,6 +149,7 @@ class MobileWorldPhone:
         self._closed = threading.Event()
         self._begun = False
         self._still_at = 0.0
+        self._seen_last = Look(b"")
 
     def begin(self) -> None:
         """Puts the phone where the task begins."""
@@ -166,6 +169,7 @@ class MobileWorldPhone:
         self._closed.wait(max(0.0, self._still_at - time.monotonic()))
         png = self._picture()
         tree, missing = self._tree()
+        self._seen_last = Look(png, tree_without(tree))
         return Screen(png, picture_size(png, f"{self._line.base}/screenshot"), tree, self._activity(), "", missing)
 
     def perform(self, action: Action) -> None:
@@ -176,7 +180,7 @@ class MobileWorldPhone:
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """Its screenshots, one after the other."""
-        return polled_frames(self._picture, stop, self._closed, _POLL, f"{self._line.base}/screenshot")
+        return polled_frames(self._look, stop, self._closed, _POLL, f"{self._line.base}/screenshot")
 
     def snapshot(self) -> dict[str, Any] | None:
         """The server gives none."""
@@ -241,6 +245,11 @@ class MobileWorldPhone:
         finally:
             self._still_at = time.monotonic() + self._settles
         return stepped
+
+    def _look(self) -> Look:
+        """The screen for the eye, with its tree where it is still the one that was observed."""
+        png, last = self._picture(), self._seen_last
+        return last if png == last.png else Look(png)
 
     def _picture(self) -> bytes:
         """A screenshot as PNG bytes; a `Trouble` where the server gives none."""

@@ -161,7 +161,10 @@ def test_frames_come_while_it_changes(server: MobileWorldServer) -> None:
     assert first.size == PNG_SIZE
     assert len(first.rgb) == PNG_SIZE[0] * PNG_SIZE[1] * 3
     phone.perform(Action("open_app", app="Clock"))
-    assert next(frames).number == 2
+    changed = next(frame for frame in frames if frame.number == 2)
+    assert (changed.tree, changed.at > first.at) == (None, True)
+    tree = phone.observe().tree
+    assert next(frame for frame in frames if frame.tree is not None).tree == tree
     stop.set()
     assert list(frames) == []
     phone.close()
