@@ -188,6 +188,13 @@ class Parser(argparse.ArgumentParser):
             help="an environment, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
         )  # fmt: skip
 
+    def environments(self) -> None:
+        """--env, with as many environments as runs are made in at a time."""
+        self.add_argument(
+            "--env", dest="environments", action="extend", nargs="+", metavar="URL",
+            help="environments, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
+        )  # fmt: skip
+
     def breaks(self) -> None:
         """--break, as often as it is given."""
         self.add_argument(

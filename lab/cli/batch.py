@@ -95,7 +95,7 @@ def add_run(parser: Parser) -> None:
     )  # fmt: skip
     parser.no_read()
     parser.on_phones()
-    parser.environment()
+    parser.environments()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
         "--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed"
@@ -162,11 +162,11 @@ def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | No
 
 
 def _sort_environments(args: RunArguments) -> None:
-    """Counts an address that stands after the one of --env as one more of it, and as no task."""
+    """Counts a word after the address of --env as a task where it is no address."""
     if args.environments:
-        more = [word for word in args.tasks if "://" in word or word.startswith("androidworld:")]
-        args.environments = [*args.environments, *more]
-        args.tasks = [word for word in args.tasks if word not in more]
+        first, *more = args.environments
+        args.environments = [first, *(word for word in more if ":" in word)]
+        args.tasks += [word for word in more if ":" not in word]
 
 
 def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...], int]:

@@ -145,5 +145,5 @@ class AttemptWorker:
 
 
 def _of_phone(error: LabError, place: RunPlace) -> bool:
-    """Whether a run could not be built for want of its phone: the embedded one is always there."""
-    return isinstance(error, Trouble) or place.device != EMBEDDED or bool(place.environment)
+    """Whether a run could not be built for want of its phone; an environment may also refuse the task itself."""
+    return isinstance(error, Trouble) or place.device != EMBEDDED

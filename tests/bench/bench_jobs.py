@@ -143,7 +143,8 @@ def _seconds(db: Path) -> float:
             for event in store.runs.events(run.id)
             if isinstance(event, Step | Ended)
         ]
-    return (max(at for at, over in times if over) - min(at for at, _ in times)).total_seconds()
+    seconds: float = (max(at for at, over in times if over) - min(at for at, _ in times)).total_seconds()
+    return seconds
 
 
 def _processor(pid: int) -> float:

@@ -22,6 +22,7 @@ from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt,
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, fits, hitlab
 from tests.lab.programs import OPENS, comes, gone, program
+from tests.mobileworld import mobileworld
 from tests.simulators.phone.served.rig import AdbServer, adb_server
 
 __all__ = ["adb_server", "hitlab"]
@@ -129,6 +130,19 @@ def test_jobs_go_on_at_the_same_time(hitlab: Hitlab, tasks: list[str], tmp_path:
     assert len(here(tmp_path)) == 2
     assert "2/2 100%" in done.out
     assert "the agent learns; each of the 2 jobs has an agent of its own" in done.err
+
+
+def test_each_environment_makes_attempts(hitlab: Hitlab, tmp_path: Path) -> None:
+    agent = program(tmp_path, MEETS.replace('"settings" in seen["activity"]', "True"))
+    words = ["--agent", agent, "--user", "script", "--db", "x.db", "--json"]
+    with mobileworld() as one, mobileworld() as two:
+        for server in (one, two):
+            server.tasks["NextFlight"] = server.tasks["FlightAlarm"]
+        done = hitlab("run", "FlightAlarm", *words, "--env", one.env, two.env, "NextFlight")
+        assert done.code == 0, done.err
+        assert [task["task"] for task in done.json["tasks"]] == ["FlightAlarm", "NextFlight"]
+        assert [len([path for path in server.paths() if "eval" in path]) for server in (one, two)] == [1, 1]
+        assert done.json["places"] == [one.env, two.env]
 
 
 def test_an_attempt_begins_once_the_one_before_it_has_failed(hitlab: Hitlab, tasks: list[str], tmp_path: Path) -> None:
