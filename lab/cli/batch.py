@@ -348,8 +348,8 @@ def _notes(result: BatchResult) -> list[str]:
     if every.unchecked:
         notes.append(f"Counted in no rate, because nothing was checked: {every.unchecked} of {every.tasks} tasks.")
     if result.stop_at is not None:
-        limit = f"floor({result.stop_at:g} x golden steps + 1)"
-        notes.append(f"A run ended as over its budget after {limit} steps of its task (MemGUI-Bench A.9.6).")
+        limit = f"floor({result.stop_at:g} x golden steps + 1) steps"
+        notes.append(f"A run that was not over after {limit} ended with the status budget (MemGUI-Bench A.9.6).")
     if result.broken:
         runs = f"{len(result.broken)} run{' was' if len(result.broken) == 1 else 's were'}"
         notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. Each was dealt again.")

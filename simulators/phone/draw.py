@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lab.core.png import png_of
 from simulators.phone import fonts, glyphs
 from simulators.phone.boxes import Box, Drawing, InkLine, Paint, Round, Sign, Window
 from simulators.phone.theme import HEIGHT, WIDTH
@@ -136,21 +137,3 @@ def rounded(width: int, height: int, radius: int) -> Image:
 def png(picture: Image) -> bytes:
     """A picture as PNG, lossless."""
     return png_of(picture.convert("RGB").tobytes(), picture.size)
-
-
-def png_of(rgb: bytes, size: tuple[int, int]) -> bytes:
-    """Pixels as a lossless PNG: unfiltered rows, which for flat screens pack as small and twice as fast."""
-    import struct
-    import zlib
-
-    width, height = size
-    stride, pixels = 3 * width, memoryview(rgb)
-    rows = b"\0".join(pixels[start : start + stride] for start in range(0, len(pixels), stride))
-    packer = zlib.compressobj(1)
-    packed = packer.compress(b"\0") + packer.compress(rows) + packer.flush()
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
