@@ -225,6 +225,12 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
                         "mode": sent["mode"],
                         "content": server.phone.observe().tree.to_xml(),
                     }
+                case "GET", "/download":
+                    found = re.fullmatch(r"src/knowu_bench/user_profile/(\w+)\.yaml", sent["path"])
+                    if found and found[1] in library.personas():
+                        self.raw(200, library.personas()[found[1]].read_bytes())
+                        return None
+                    raise KeyError("file not found")
                 case "GET", "/state":
                     return {"current_activity": server.phone.observe().activity, "current_app": ""}
             self.answer(404, {"detail": "Not Found"})
@@ -232,7 +238,7 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
 
         def answer(self, status: int, value: Any) -> None:
             if status == 200 and value is None:
-                return
+                return  # it was answered already
             self.raw(status, json.dumps(value).encode())
 
         def raw(self, status: int, data: bytes) -> None:

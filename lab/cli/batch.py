@@ -23,7 +23,6 @@ from simulators import library
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from lab.core.task import Task
     from lab.llm.remote_model import RemoteModel
     from lab.runs.batch import Batch
     from lab.runs.run_places import RunPlace
@@ -119,6 +118,7 @@ def run(args: RunArguments) -> int:
     An agent lives through all that is made in its place, but for a playbook, which is each task's own.
     """
     from lab.runs.batch import Batch, BatchTerms
+    from lab.runs.spec import harness_token
 
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
@@ -131,7 +131,9 @@ def run(args: RunArguments) -> int:
     refuse_blind(settings, "run")
     places, jobs = _places(args, settings)
     with task_source(places[0].environment, args.seed or 0) as source:
-        specs = [_spec(args, settings, source.task(name), places) for name in _names(args, source)]
+        specs = [_spec(args, settings, source, name, places) for name in _names(args, source)]
+    if args.harnesses:
+        harness_token()
     if is_new(settings) and not args.on:
         from lab.runs.session import check_spec
 
@@ -202,24 +204,15 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     return kept
 
 
-def _spec(args: RunArguments, settings: Settings, task: Task, places: Sequence[RunPlace]) -> Spec:
+def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import (
-        Spec,
-        check_phone,
-        given_playbook,
-        harness_token,
-        in_world,
-        is_playbook,
-        limited,
-        playbook_agent,
-    )
+    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
 
-    task = given_playbook(task, args.playbook, args.agent)
+    task = given_playbook(source.task(name), args.playbook, args.agent)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
-    who = args.persona or task.persona
-    persona = library.persona(who, args.log or task.log) if who else None
+    who = args.persona or ("" if places[0].environment else task.persona)
+    persona = library.persona(who, args.log or task.log) if who else source.persona(task)
     kind, _, file = args.user.partition(":")
     if kind == "human":
         problem = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
@@ -241,8 +234,6 @@ def _spec(args: RunArguments, settings: Settings, task: Task, places: Sequence[R
     )
     for place in places:
         check_phone(place.spec(spec._replace(vary=args.vary or 0)))
-    if args.harnesses:
-        harness_token()
     spec = places[0].spec(spec)
     spec = limited(spec, args.stop_at) if args.stop_at else spec
     return in_world(spec, args.vary) if args.vary else spec

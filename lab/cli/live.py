@@ -271,8 +271,8 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
     environment = one_environment(args.environments, args.device, args.harness)
     with task_source(environment, args.seed or 0) as source:
         task = given_playbook(source.task(args.task or ""), args.playbook, args.agent)
-    name = args.persona or task.persona
-    persona = library.persona(name, args.log or task.log) if name else None
+        name = args.persona or ("" if environment else task.persona)
+        persona = library.persona(name, args.log or task.log) if name else source.persona(task)
     spec = Spec(
         task,
         persona,

@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
 from lab.core.step import Action, Decision, Point, Proposed, Question, Reply
-from lab.core.task import Actor, Kind, Task
+from lab.core.task import Actor, Kind, Persona, Task
 from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import UiTree
 
@@ -174,6 +174,9 @@ class Environment(Protocol):
 
     def task(self, name: str, seed: int) -> Task:
         """One task whole, its parameters by `seed` where it has any; a `LabError` where there is none of that name."""
+
+    def persona(self, task: Task) -> Persona | None:
+        """Whom the agent works for in a task, for who plays that part; None where the environment does not tell."""
 
     def phone(self, task: Task, seed: int) -> Device:
         """Its phone (`Scoring`) where the task begins, whatever was there before; the task ends when that is closed."""

@@ -282,7 +282,7 @@ def embedded(spec: Spec) -> Phone:
 
 def environment_phone(spec: Spec) -> Device:
     """An environment's phone, reset for the task; what was left of a task before is torn down."""
-    from simulators.environments.address import open_environment
+    from simulators.environments.factory import open_environment
 
     environment = open_environment(spec.environment)
     try:

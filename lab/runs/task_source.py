@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lab.core.errors import LabError
-from lab.core.task import Kind, Task
+from lab.core.task import Kind, Persona, Task
 from simulators import library
 
 
@@ -23,6 +23,9 @@ class TaskSource(Protocol):
     def task(self, name: str) -> Task:
         """One task; a `LabError` where there is none of that name."""
 
+    def persona(self, task: Task) -> Persona | None:
+        """The person of a task, with the log that it has agents see; None where it has none."""
+
 
 class Library:
     """The built-in tasks, and task files."""
@@ -36,12 +39,15 @@ class Library:
     def task(self, name: str) -> Task:
         return library.task(name)
 
+    def persona(self, task: Task) -> Persona | None:
+        return library.persona(task.persona, task.log) if task.persona else None
+
 
 class EnvironmentTasks:
     """An environment's tasks, their parameters by a seed."""
 
     def __init__(self, address: str, seed: int) -> None:
-        from simulators.environments.address import open_environment
+        from simulators.environments.factory import open_environment
 
         self._environment, self._seed = open_environment(address), seed
 
@@ -58,6 +64,9 @@ class EnvironmentTasks:
 
     def task(self, name: str) -> Task:
         return self._environment.task(name, self._seed)
+
+    def persona(self, task: Task) -> Persona | None:
+        return self._environment.persona(task)
 
     def close(self) -> None:
         self._environment.close()

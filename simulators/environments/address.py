@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.seams import Environment
 from lab.core.suggestion import suggestion
 
 FORMS = "It is as http://127.0.0.1:6800 (MobileWorld, KnowU-Bench) or androidworld:/path/to/its/python."
@@ -56,18 +55,6 @@ def read_address(text: str) -> Address:
         raise LabError("--env", f"{_short(text)} ends in a fragment (#).", FORMS, code=2)
     place = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
     return Address("mobileworld", place, _options("mobileworld", parts.query))
-
-
-def open_environment(text: str) -> Environment:
-    """The environment at an address; nothing is asked of it yet."""
-    address = read_address(text)
-    if address.kind == "androidworld":
-        from simulators.environments.androidworld import AndroidWorld
-
-        return AndroidWorld(address)
-    from simulators.environments.mobileworld import MobileWorld
-
-    return MobileWorld(address)
 
 
 def _options(kind: str, query: str) -> dict[str, str]:

@@ -152,11 +152,14 @@ class AndroidWorld:
             raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
         return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
+    def persona(self, task: Task) -> None:
+        """AndroidWorld has no persons."""
+
     def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
         """Its phone where the task begins, in a process of its own."""
         worker = Worker(self._address)
         try:
-            begun = worker.ask("begin", _Begun, _BEGIN, name=task.id, seed=seed)
+            begun: _Begun = worker.ask("begin", _Begun, _BEGIN, name=task.id, seed=seed)
         except BaseException:
             worker.close()
             raise
@@ -320,5 +323,5 @@ def _node(element: _Element, box: Bounds) -> Node:
         element.cls or "android.view.View",
         element.package,
         enabled="enabled" in element.flags,
-        **{flag: True for flag in element.flags if flag in _FLAGS},
+        **dict.fromkeys(_FLAGS & set(element.flags), True),  # type: ignore[arg-type]  # mypy cannot tell which fields
     )

@@ -172,7 +172,7 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            answer = {"ok": verbs[asked["do"]](asked)}
+            answer: dict[str, Any] = {"ok": verbs[asked["do"]](asked)}
         except Exception as error:  # noqa: BLE001 - whatever AndroidWorld raises is told, and the next line is read
             answer = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")

@@ -55,17 +55,31 @@ class HttpLine:
         most: int = ANSWER_BYTES,
     ) -> T:
         """The answer as `kind`; `body` is sent as JSON. `seconds` are for all of it, `most` bytes are read."""
-        target = f"{self._parts.path}{path}" + (f"?{urlencode(query)}" if query else "")
-        status, data = self._exchange(method, path, target, None if body is None else encode(body), seconds, most)
+        data = self.fetch(method, path, query=query, body=body, seconds=seconds, most=most)
         what = f"{self.base}{path}"
-        if status != http.client.OK:
-            hint = self._hint if status == http.client.NOT_FOUND else ""
-            raise Refused(what, f"answers with {status}{_detail(data)}.", hint)
         try:
             answer: T = convert(read_json(data, what).value, kind, what)
         except LabError as error:
             raise Refused(what, f"its answer cannot be used: {error.message}.", self._hint) from error
         return answer
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: object = None,
+        seconds: float = 60.0,
+        most: int = ANSWER_BYTES,
+    ) -> bytes:
+        """The answer's bytes as they come."""
+        target = f"{self._parts.path}{path}" + (f"?{urlencode(query)}" if query else "")
+        status, data = self._exchange(method, path, target, None if body is None else encode(body), seconds, most)
+        if status != http.client.OK:
+            hint = self._hint if status == http.client.NOT_FOUND else ""
+            raise Refused(f"{self.base}{path}", f"answers with {status}{_detail(data)}.", hint)
+        return data
 
     def _exchange(
         self, method: str, path: str, target: str, body: bytes | None, seconds: float, most: int
@@ -125,7 +139,7 @@ class _Detail(msgspec.Struct):
 def _detail(data: bytes) -> str:
     """Why, in the server's own words, as the rest of a sentence; empty where it says nothing that can be read."""
     try:
-        found = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
+        found: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
     except LabError:
         return ""
     words = found if isinstance(found, str) else encode(found).decode() if found else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from lab.core.plain_text import plain
 from lab.core.seams import EnvironmentScore, Frame, Screen, Trouble
 from lab.core.step import Action, Point, Question, Reply
 from lab.core.suggestion import suggestion
-from lab.core.task import Kind, Task
+from lab.core.task import Kind, Persona, Task, read_persona
 from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import UiTree
 from simulators.environments.actions import for_mobileworld
@@ -48,6 +49,16 @@ _PICTURE = PICTURE_BYTES * 4 // 3 + MB
 _TREE = 16 * MB
 _POLL = 0.5
 """Seconds between two pictures for the eye."""
+_PROFILES = "src/knowu_bench/user_profile/{}.yaml"
+"""Where KnowU-Bench's server has its users' profiles, seen from the folder that it runs in."""
+_PROFILE = re.compile(r"@([A-Za-z0-9_-]{1,64})$")
+_POLICY: dict[Kind, str] = {
+    "general": "",
+    "personalized": "Answer as who you are, by what you usually do and which apps you prefer. Make up nothing else.",
+    "proactive": "Accept what your routine has you do now, in about nine cases of ten, and reject as often what it has"
+    " not. Whether it sounds reasonable or helpful does not count.",
+}
+"""How KnowU-Bench has its own user decide, in short."""
 _NAME = 200
 """Characters of the longest task name."""
 _LOOKS = "hitlab"
@@ -117,6 +128,16 @@ class MobileWorld:
             raise Refused(f"{self._line.base}/task/goal", f"says nothing of {plain(name, lines=False)!r}.")
         return msgspec.structs.replace(listed[name], instruction=goal)
 
+    def persona(self, task: Task) -> Persona | None:
+        """The profile that a KnowU-Bench task names behind an @, as its server has it; None where it gives none."""
+        if not task.persona:
+            return None
+        try:
+            data = self._line.fetch("GET", "/download", query={"path": _PROFILES.format(task.persona)}, most=MB)
+        except Refused:
+            return None
+        return read_persona(data, task.persona, f"{self._line.base}/download")
+
     def phone(self, task: Task, seed: int) -> MobileWorldPhone:
         """Its phone where the task begins, after what was left of it before is torn down."""
         replies = reply_endpoint()
@@ -126,7 +147,7 @@ class MobileWorld:
             raise LabError(self._line.base, problem, hint)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
-        begun = self._line.ask("POST", "/init", _Begun, body={"device": device}, seconds=_LOOK)
+        begun: _Begun = self._line.ask("POST", "/init", _Begun, body={"device": device}, seconds=_LOOK)
         if not all(0 < side < 1 << 15 for side in begun.viewport_size):
             raise Refused(f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen.")
         phone = MobileWorldPhone(self._line, device, task, begun.viewport_size, settles, replies)
@@ -306,8 +327,10 @@ def _task(entry: _TaskEntry) -> Task:
         id=entry.name,
         title=entry.name,
         kind=kind,
+        persona=profile[1] if (profile := _PROFILE.search(entry.name)) else "",
         log="none",
         budget=BUDGET,
+        policy=_POLICY[kind],
         apps=tuple(sorted(entry.apps)),
         traits={**traits, **({"difficulty": level} if level else {})},
     )

@@ -15,7 +15,7 @@ def create_suite(
     use_identical_params: bool = False,
     env: Any = None,
 ) -> dict[str, list[Any]]:
-    suite = {}
+    suite: dict[str, list[Any]] = {}
     for name, task_type in task_registry.items():
         suite[name] = []
         for i in range(n_task_combinations):

@@ -482,3 +482,38 @@ def test_hearing_nothing_where_no_one_is_to_be_told(server: MobileWorldServer) -
     phone.hear(Question("q0", "ask", "?"), Reply("q0", "!", Actor("script", "s")))
     assert not server.asked("/step")
     phone.close()
+
+
+def test_whom_the_person_plays_comes_from_the_server_and_reaches_no_agent(
+    server: MobileWorldServer, store: Store, replies: str
+) -> None:
+    env = environment(server)
+    task = env.task("LowBattery@tobin", 0)
+    persona = env.persona(task)
+    assert persona is not None
+    assert (persona.id, persona.name, persona.log) == ("tobin", "Tobin Aldous", ())
+    assert "your routine" in task.policy
+    seen: list[object] = []
+
+    class Curious(Listed):
+        def propose(self, brief: object, screen: object, history: object) -> Proposed:
+            seen.append(brief)
+            return super().propose(brief, screen, history)
+
+    spec = Spec(task, persona, user="script", environment=server.env)
+    session = over(Session(store, spec, agent=Curious(Action("status", status="complete"))))
+    assert store.runs.trace(session.trace_id).persona == persona
+    told = repr(seen)
+    assert GOAL.splitlines()[0] in told
+    for hidden in ("Kitefold", "tobin.spokes@post.example", task.policy):
+        assert hidden not in told
+
+
+def test_a_profile_that_the_server_does_not_give_is_none(server: MobileWorldServer) -> None:
+    env = environment(server)
+    assert env.persona(env.task("FlightAlarm", 0)) is None
+    server.faults["/download"] = answers(404, b'{"detail": "file not found"}')
+    assert env.persona(env.task("LowBattery@tobin", 0)) is None
+    server.faults["/download"] = answers(200, b"identity: {}")
+    with pytest.raises(LabError, match="user_profile"):
+        env.persona(env.task("LowBattery@tobin", 0))
