@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +16,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from lab.core.seams import Screen, Trouble
 from lab.core.task import Task
-from lab.core.trace import Ended, Started
+from lab.core.trace import AnyEvent, Ended, Started
+from lab.runs import attempt_worker
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
+from lab.runs.batch import Batch, BatchTerms
+from lab.runs.pass_rates import Attempt
+from lab.runs.run_places import RunPlace
+from lab.runs.spec import Spec
+from simulators import library
+from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, fits, hitlab
 from tests.lab.programs import OPENS, comes, gone, program
@@ -319,6 +327,55 @@ def test_a_phone_that_is_killed_loses_no_attempt(tasks: list[str], tmp_path: Pat
         assert alone.returncode == 3, err
         assert b"no phone is left, so 3 attempts were not made" in err
         assert json.loads(out)["lost"] == 3
+
+
+class Away(Phone):
+    """A phone that shows nothing any more, and says so."""
+
+    def observe(self) -> Screen:
+        raise Trouble("phone first", "is unplugged.")
+
+
+class Told:
+    """What a batch tells."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def watch(self, task: str, number: int) -> Callable[[AnyEvent | None], None]:
+        self.lines.append(f"{task} {number} begins")
+        return lambda event: None
+
+    def done(self, task: str, attempt: Attempt) -> None:
+        self.lines.append(f"{task} {attempt.attempt} {attempt.status}")
+
+    def skip(self, count: int) -> None:
+        self.lines.append(f"{count} not needed")
+
+    def warn(self, sentence: str) -> None:
+        self.lines.append(sentence)
+
+
+def test_a_spare_phone_takes_the_place_of_one_that_is_stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    phones = {"first": Away(), "second": Phone()}
+    monkeypatch.setattr(attempt_worker, "phone_of", lambda spec: phones[spec.device])
+    told, spec = Told(), Spec(library.task("saturday_walk"), user="script")
+    with Store.open(tmp_path / "x.db") as store:
+        terms = BatchTerms(attempts=2, until_pass=True, stuck_after=3.0)
+        batch = Batch(store, [spec], terms, [RunPlace("first"), RunPlace("second")], told)
+        batch.play()
+        assert told.lines == [
+            "saturday_walk 1 begins",
+            "first is taken out: phone first: is unplugged. second takes its place.",
+            "saturday_walk 1 begins",
+            "saturday_walk 1 completed",
+            "1 not needed",
+        ]
+        assert [(one.place, one.attempt, one.reason) for one in batch.broken] == [
+            ("first", 1, "phone first: is unplugged.")
+        ]
+        assert [attempt.passed for attempt in batch.results()[0].attempts] == [True]
+        assert [run.status for run in store.runs.summaries(archived=True)] == ["failed"]
 
 
 # -- the order in which they are dealt --------------------------------------------------------------------------------
