@@ -148,7 +148,8 @@ def _seconds(db: Path) -> float:
 
 
 def _processor(pid: int) -> float:
-    return sum(psutil.Process(pid).cpu_times()[:2])
+    user, system = psutil.Process(pid).cpu_times()[:2]
+    return float(user + system)
 
 
 @contextmanager
