@@ -108,7 +108,7 @@ def _outcome(event: Ended, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
     if event.scored_by:
-        text.append(f"\n{plain(event.scored_by)} says so", style="not bold")
+        text.append(f"\nscored by {plain(event.scored_by)}", style="not bold")
     if event.reason:
         text.append("\n" + plain(event.reason), style="not bold")
     if spent is not None:

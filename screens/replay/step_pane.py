@@ -107,7 +107,7 @@ def end_sheet(
     if outcomes:
         if ended.reason:
             parts += _section("Why", [(plain(ended.reason), "")])
-        by = [(f"\n{plain(ended.scored_by)} says so", "")] if ended.scored_by else []
+        by = [(f"\nby {plain(ended.scored_by)}", "")] if ended.scored_by else []
         parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold"), *by])
         if ended.checks:
             checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else LOUD_ERROR) for name, ok in ended.checks]

@@ -57,7 +57,7 @@ async def test_a_person_decides_and_the_environment_scores_by_that(
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: "turn on battery saver" in " ".join(painted(app).split()))
             await decide(app, pilot, until, server, "1")
-            await until(pilot, lambda: f"{server.url} says so" in painted(app))
+            await until(pilot, lambda: f"scored by {server.url}" in painted(app))
             assert "1.00" in painted(app)
             assert "decision accept" in painted(app)
     assert server.chat[1]["content"] == "<decision>accept</decision>"
