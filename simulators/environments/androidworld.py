@@ -63,7 +63,7 @@ class _TaskLines(msgspec.Struct):
     tasks: tuple[_TaskLine, ...]
 
 
-class _Begun(msgspec.Struct):
+class _Beginning(msgspec.Struct):
     size: tuple[int, int]
 
 
@@ -77,12 +77,12 @@ class _Element(msgspec.Struct):
     flags: tuple[str, ...] = ()
 
 
-class _Seen(msgspec.Struct):
+class _ScreenFacts(msgspec.Struct):
     activity: str = ""
     elements: tuple[_Element, ...] = ()
 
 
-class _Scored(msgspec.Struct):
+class _TaskScore(msgspec.Struct):
     score: float
 
 
@@ -101,14 +101,14 @@ class Worker:
         options = [part for name, value in address.options.items() for part in (f"--{name}", value)]
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._gone: LabError | None = None
+        self._failure: LabError | None = None
         self._program = Program([address.place, "-u", str(WORKER), *options], self.what)
 
     def ask(self, do: str, kind: type[T] | Any, seconds: float, **values: Any) -> T:
         """What it answers, as `kind`; its own errors are a `LabError`, after which it goes on."""
         with self._lock:
-            if self._gone is not None:
-                raise self._gone
+            if self._failure is not None:
+                raise self._failure
             try:
                 line = self._program.ask(encode({"do": do, **values}) + b"\n", seconds, self._stop)
                 answer: _Answer = convert(read_json(line, self.what).value, _Answer, self.what)
@@ -116,7 +116,7 @@ class Worker:
                     found: T = convert(answer.ok, kind, self.what)
                     return found
             except LabError as error:
-                self._gone = error
+                self._failure = error
                 self._program.end()
                 raise
         raise LabError(self.what, f"{do}: {plain(without_keys(answer.error)[:_SHOWN], lines=False)}")
@@ -125,7 +125,7 @@ class Worker:
         """Ends it; what it is asked now is broken off."""
         self._stop.set()
         with self._lock:
-            self._gone = self._gone or LabError(self.what, "is closed.")
+            self._failure = self._failure or LabError(self.what, "is closed.")
             self._program.end(grace)
 
 
@@ -159,7 +159,7 @@ class AndroidWorld:
         """Its phone where the task begins, in a process of its own."""
         worker = Worker(self._address)
         try:
-            begun: _Begun = worker.ask("begin", _Begun, _BEGIN, name=task.id, seed=seed)
+            begun: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
         except BaseException:
             worker.close()
             raise
@@ -185,7 +185,7 @@ class AndroidWorldPhone:
         self._folder = tempfile.TemporaryDirectory(prefix="hitlab-androidworld-")
         self._looking = threading.Lock()
         self._closed = threading.Event()
-        self._seen_last = Look(b"")
+        self._last_look = Look(b"")
 
     @property
     def info(self) -> DeviceInfo:
@@ -196,7 +196,7 @@ class AndroidWorldPhone:
         png, seen = self._look(settled=True)
         size = picture_size(png, self._worker.what)
         tree = _tree(seen.elements)
-        self._seen_last = Look(png, tree)
+        self._last_look = Look(png, tree)
         return Screen(png, size, tree, seen.activity)
 
     def perform(self, action: Action) -> None:
@@ -208,7 +208,7 @@ class AndroidWorldPhone:
         """Its screen, again and again; they end where its process does."""
 
         def look() -> Look:
-            png, last = self._look(settled=False)[0], self._seen_last
+            png, last = self._look(settled=False)[0], self._last_look
             return last if png == last.png else Look(png)
 
         with suppress(LabError):  # the run itself says what is wrong, at its next look
@@ -246,15 +246,15 @@ class AndroidWorldPhone:
             return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
         if last.kind == "answer":
             self._worker.ask("act", Any, _ACT, action=for_androidworld(last, self._size))
-        scored: _Scored = self._worker.ask("score", _Scored, _SCORE)
+        scored: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
         if not 0 <= scored.score <= 1:
             raise LabError(self._worker.what, f"field score: {scored.score:g} is not from 0 to 1.")
         return EnvironmentScore(scored.score, f"is_successful {scored.score:g}")
 
-    def _look(self, *, settled: bool) -> tuple[bytes, _Seen]:
+    def _look(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
         with self._looking:
             path = Path(self._folder.name) / "screen.png"
-            seen: _Seen = self._worker.ask("look", _Seen, _LOOK, png=str(path), settled=settled)
+            seen: _ScreenFacts = self._worker.ask("look", _ScreenFacts, _LOOK, png=str(path), settled=settled)
             try:
                 if path.stat().st_size > PICTURE_BYTES:
                     raise LabError(self._worker.what, f"its screenshot has more than {PICTURE_BYTES:,} bytes.")

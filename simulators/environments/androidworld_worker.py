@@ -30,22 +30,22 @@ class Worker:
 
     def tasks(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The names of all tasks, with what their classes tell."""
-        return {"tasks": [_told(name, cls) for name, cls in self._registry().items()]}
+        return {"tasks": [_facts(name, cls) for name, cls in self._registry().items()]}
 
     def one_task(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A task with its parameters drawn."""
-        task = self._drawn(asked)
-        return {**_told(asked["name"], task), "goal": str(task.goal)}
+        task = self._instance(asked)
+        return {**_facts(asked["name"], task), "goal": str(task.goal)}
 
     def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Connects where that is not done, resets the phone, and puts it where the task begins."""
         if self.env is None:
             from android_world.env import env_launcher
 
-            self.env = env_launcher.load_and_setup_env(**_given(self.options))
+            self.env = env_launcher.load_and_setup_env(**_chosen_options(self.options))
         self.end(asked)
         self.env.reset(go_home=True)
-        self.task = self._drawn(asked)
+        self.task = self._instance(asked)
         self.task.initialize_task(self.env)
         self.env.reset(go_home=bool(getattr(self.task, "start_on_home_screen", True)))
         return {"size": [int(side) for side in self.env.logical_screen_size]}
@@ -96,7 +96,7 @@ class Worker:
         tasks = registry.TaskRegistry()
         return dict(tasks.get_registry(tasks.ANDROID_WORLD_FAMILY))
 
-    def _drawn(self, asked: dict[str, Any]) -> Any:
+    def _instance(self, asked: dict[str, Any]) -> Any:
         """The task of that name as AndroidWorld's own suite draws it by that seed: the first of its combinations."""
         from android_world import suite_utils
 
@@ -135,18 +135,18 @@ def _element(element: Any) -> dict[str, Any] | None:
     }
 
 
-def _told(name: str, task: Any) -> dict[str, Any]:
+def _facts(name: str, task: Any) -> dict[str, Any]:
     """What a task, or its class, tells without being begun."""
     complexity, apps = getattr(task, "complexity", None), getattr(task, "app_names", None)
-    told: dict[str, Any] = {"name": name}
+    facts: dict[str, Any] = {"name": name}
     if isinstance(complexity, int | float):
-        told["complexity"] = float(complexity)
+        facts["complexity"] = float(complexity)
     if isinstance(apps, list | tuple | set | frozenset):
-        told["apps"] = [str(app) for app in apps]
-    return told
+        facts["apps"] = [str(app) for app in apps]
+    return facts
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def _chosen_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; AndroidWorld has its own for the others."""
     return {name: value for name, value in vars(options).items() if value is not None}
 

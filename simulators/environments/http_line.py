@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -27,12 +29,12 @@ _SHOWN = 300
 """Characters that are told of a server's own words."""
 
 
-class Refused(LabError):
+class ServerRefusal(LabError):
     """The server is there, and answered with an error, or with what it should not."""
 
 
 class HttpLine:
-    """Asks the server at `base`. No answer in time, or none at all, is a `Trouble`; a wrong one is `Refused`.
+    """Asks the server at `base`. No answer in time, or none at all, is a `Trouble`; a wrong one is `ServerRefusal`.
 
     Redirections are not followed, and no proxy is used. Each question has a connection of its own, so that several
     threads may ask.
@@ -60,7 +62,7 @@ class HttpLine:
         try:
             answer: T = convert(read_json(data, what).value, kind, what)
         except LabError as error:
-            raise Refused(what, f"its answer cannot be used: {error.message}.", self._hint) from error
+            raise ServerRefusal(what, f"its answer cannot be used: {error.message}.", self._hint) from error
         return answer
 
     def fetch(
@@ -78,7 +80,7 @@ class HttpLine:
         status, data = self._exchange(method, path, target, None if body is None else encode(body), seconds, most)
         if status != http.client.OK:
             hint = self._hint if status == http.client.NOT_FOUND else ""
-            raise Refused(f"{self.base}{path}", f"answers with {status}{_detail(data)}.", hint)
+            raise ServerRefusal(f"{self.base}{path}", f"answers with {status}{_detail(data)}.", hint)
         return data
 
     def _exchange(
@@ -88,21 +90,26 @@ class HttpLine:
         connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         line = connection(self._parts.hostname or "", self._parts.port, timeout=seconds)
         end, sent = time.monotonic() + seconds, False
-        cut = threading.Timer(seconds, _cut, (line,))
-        cut.daemon = True
+        cut: threading.Timer | None = None
         try:
             line.connect()
+            cut = threading.Timer(seconds, _cut, (line.sock,))
+            cut.daemon = True
             cut.start()
             sent = method == "POST"
             line.request(method, target, body, {"Content-Type": "application/json", "Connection": "close"})
             answer = line.getresponse()
-            return answer.status, self._read(answer, path, most)
-        except (OSError, http.client.HTTPException, AttributeError) as error:  # AttributeError: it was cut while read
+            data = self._read(answer, path, most)
+            if time.monotonic() >= end:
+                raise TimeoutError  # it was cut, and what came may look whole
+            return answer.status, data
+        except (OSError, http.client.HTTPException) as error:
             late = isinstance(error, TimeoutError) or time.monotonic() >= end
             why = f"within {seconds:g} s" if late else f"({plain(_reason(error), lines=False)})"
             raise Trouble(f"{self.base}{path}", f"does not answer {why}.", self._away, sent=sent) from error
         finally:
-            cut.cancel()
+            if cut is not None:
+                cut.cancel()
             line.close()
 
     def _read(self, answer: http.client.HTTPResponse, path: str, most: int) -> bytes:
@@ -110,20 +117,16 @@ class HttpLine:
         while chunk := answer.read(min(_CHUNK, most + 1 - len(data))):
             data += chunk
             if len(data) > most:
-                raise Refused(f"{self.base}{path}", f"answers with more than {most:,} bytes.")
+                raise ServerRefusal(f"{self.base}{path}", f"answers with more than {most:,} bytes.")
         if answer.length:  # of what was announced, this much never came
             raise http.client.IncompleteRead(b"", answer.length)
         return bytes(data)
 
 
-def _cut(line: http.client.HTTPConnection) -> None:
+def _cut(sock: socket.socket) -> None:
     """Ends a connection whose time is over, from another thread: who reads from it gets an error."""
-    sock = line.sock
-    if sock is not None:
-        try:
-            sock.shutdown(2)
-        except OSError:
-            return  # it is closed already
+    with suppress(OSError):  # it is closed already
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 def _reason(error: BaseException) -> str:

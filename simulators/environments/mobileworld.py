@@ -31,7 +31,7 @@ from lab.core.ui_tree import UiTree
 from simulators.environments.actions import for_mobileworld
 from simulators.environments.address import Address
 from simulators.environments.frames import Look, picture_size, polled_frames
-from simulators.environments.http_line import HttpLine, Refused
+from simulators.environments.http_line import HttpLine, ServerRefusal
 from simulators.environments.reply_endpoint import JUDGE, SETTING, ReplyEndpoint, reply_endpoint
 from simulators.users.endpoint.chat_reply import answer_of
 
@@ -71,7 +71,7 @@ class _TaskEntry(msgspec.Struct):
     apps: tuple[str, ...] = ()
 
 
-class _Begun(msgspec.Struct):
+class _Viewport(msgspec.Struct):
     viewport_size: tuple[int, int]
 
 
@@ -87,11 +87,11 @@ class _State(msgspec.Struct):
     current_activity: Any = ""
 
 
-class _Stepped(msgspec.Struct):
+class _StepAnswer(msgspec.Struct):
     result: Any = None
 
 
-class _Scored(msgspec.Struct):
+class _TaskScore(msgspec.Struct):
     score: float | bool
     reason: str | None = None
 
@@ -114,7 +114,7 @@ class MobileWorld:
         for place, entry in enumerate(entries):
             if not entry.name.strip() or len(entry.name) > _NAME:
                 what = f"{self._line.base}/task/list"
-                raise Refused(what, f"field [{place}].name: is empty, or longer than {_NAME} characters.")
+                raise ServerRefusal(what, f"field [{place}].name: is empty, or longer than {_NAME} characters.")
         return [_task(entry) for entry in sorted(entries, key=lambda entry: entry.name)]
 
     def task(self, name: str, seed: int) -> Task:
@@ -125,7 +125,7 @@ class MobileWorld:
             raise LabError(self._line.base, problem, "`hitlab tasks --env URL` lists its tasks.", code=2)
         goal: str = self._line.ask("GET", "/task/goal", str, query={"task_name": name})
         if not goal.strip():
-            raise Refused(f"{self._line.base}/task/goal", f"says nothing of {plain(name, lines=False)!r}.")
+            raise ServerRefusal(f"{self._line.base}/task/goal", f"says nothing of {plain(name, lines=False)!r}.")
         return msgspec.structs.replace(listed[name], instruction=goal)
 
     def persona(self, task: Task) -> Persona | None:
@@ -134,7 +134,7 @@ class MobileWorld:
             return None
         try:
             data = self._line.fetch("GET", "/download", query={"path": _PROFILES.format(task.persona)}, most=MB)
-        except Refused:
+        except ServerRefusal:
             return None
         return read_persona(data, task.persona, f"{self._line.base}/download")
 
@@ -147,9 +147,11 @@ class MobileWorld:
             raise LabError(self._line.base, problem, hint)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
-        begun: _Begun = self._line.ask("POST", "/init", _Begun, body={"device": device}, seconds=_LOOK)
+        begun: _Viewport = self._line.ask("POST", "/init", _Viewport, body={"device": device}, seconds=_LOOK)
         if not all(0 < side < 1 << 15 for side in begun.viewport_size):
-            raise Refused(f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen.")
+            raise ServerRefusal(
+                f"{self._line.base}/init", f"field viewport_size: {list(begun.viewport_size)} is no screen."
+            )
         phone = MobileWorldPhone(self._line, device, task, begun.viewport_size, settles, replies)
         phone.begin()
         return phone
@@ -170,11 +172,13 @@ class MobileWorldPhone:
         self._closed = threading.Event()
         self._begun = False
         self._still_at = 0.0
-        self._seen_last = Look(b"")
+        self._last_look = Look(b"")
 
     def begin(self) -> None:
         """Puts the phone where the task begins."""
-        with suppress(Refused):  # what is not begun cannot always be torn down, and the beginning resets all anyway
+        with suppress(
+            ServerRefusal
+        ):  # what is not begun cannot always be torn down, and the beginning resets all anyway
             self._of_task("POST", "/task/tear_down", Any, seconds=_END)
         self._of_task("POST", "/task/init", Any, seconds=_INIT)
         self._begun = True
@@ -190,7 +194,7 @@ class MobileWorldPhone:
         self._closed.wait(max(0.0, self._still_at - time.monotonic()))
         png = self._picture()
         tree, missing = self._tree()
-        self._seen_last = Look(png, tree_without(tree))
+        self._last_look = Look(png, tree_without(tree))
         return Screen(png, picture_size(png, f"{self._line.base}/screenshot"), tree, self._activity(), "", missing)
 
     def perform(self, action: Action) -> None:
@@ -208,7 +212,7 @@ class MobileWorldPhone:
         return None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Refused: the server takes none."""
+        """ServerRefusal: the server takes none."""
         raise LabError(self._line.base, "this server takes no snapshot; a new run begins where the task does.")
 
     def close(self) -> None:
@@ -230,9 +234,9 @@ class MobileWorldPhone:
         if self._replies is None:
             return
         answer = answer_of(reply)
-        with self._replies.telling(question.text, answer) as told:
+        with self._replies.offering(question.text, answer) as offered:
             result = self._step({"action_type": "ask_user", "text": question.text}).result
-        if not told.asked or result != answer.content:
+        if not offered.asked or result != answer.content:
             problem = "its own user answered in place of this run's, and its score may rest on that."
             hint = f"Set USER_AGENT_BASE_URL={self._replies.base} for the server, by a name under which it is reached."
             raise LabError(f"{self._line.base}/step", problem, hint)
@@ -243,14 +247,14 @@ class MobileWorldPhone:
         if done and done[-1].kind == "answer":
             self._step({"action_type": "answer", "text": done[-1].text or ""})
         unjudged = self._replies.unjudged if self._replies is not None else 0
-        actions = [told for action in done for told in _told(action, self._size)]
-        scored: _Scored = self._of_task("GET", "/task/eval", _Scored, seconds=_SCORE, actions=actions)
+        actions = [one for action in done for one in _json_of(action, self._size)]
+        scored: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
         if self._replies is not None and self._replies.unjudged > unjudged:
             problem = "its judge asked for a model's opinion and got none, so its score is no score."
             raise LabError(f"{self._line.base}/task/eval", problem, f"Name a model with {JUDGE}.")
         score = float(scored.score)
         if not 0 <= score <= 1:
-            raise Refused(f"{self._line.base}/task/eval", f"field score: {score:g} is not from 0 to 1.")
+            raise ServerRefusal(f"{self._line.base}/task/eval", f"field score: {score:g} is not from 0 to 1.")
         return EnvironmentScore(score, scored.reason or "")
 
     # -- questions to the server -----------------------------------------------------------------------------
@@ -259,17 +263,17 @@ class MobileWorldPhone:
         body = {"task_name": self._task.id, "req_device": self._device, **more}
         return self._line.ask(method, path, kind, body=body, seconds=seconds)
 
-    def _step(self, action: dict[str, Any]) -> _Stepped:
+    def _step(self, action: dict[str, Any]) -> _StepAnswer:
         body = {"device": self._device, "action": action}
         try:
-            stepped: _Stepped = self._line.ask("POST", "/step", _Stepped, body=body, seconds=_STEP)
+            stepped: _StepAnswer = self._line.ask("POST", "/step", _StepAnswer, body=body, seconds=_STEP)
         finally:
             self._still_at = time.monotonic() + self._settles
         return stepped
 
     def _look(self) -> Look:
         """The screen for the eye, with its tree where it is still the one that was observed."""
-        png, last = self._picture(), self._seen_last
+        png, last = self._picture(), self._last_look
         return last if png == last.png else Look(png)
 
     def _picture(self) -> bytes:
@@ -277,7 +281,7 @@ class MobileWorldPhone:
         what = f"{self._line.base}/screenshot"
         query = {"device": self._device, "return_b64": "true", "prefix": _LOOKS}
         with self._looking:
-            shot: _Screenshot = self._seen("/screenshot", _Screenshot, query, _PICTURE)
+            shot: _Screenshot = self._looked_up("/screenshot", _Screenshot, query, _PICTURE)
         try:
             png = base64.b64decode(shot.b64_png.rpartition(",")[2], validate=True)
         except (binascii.Error, ValueError) as error:
@@ -289,27 +293,27 @@ class MobileWorldPhone:
         """The screen's tree, and why there is none."""
         query = {"device": self._device, "mode": "uia", "return_content": "true", "prefix": _LOOKS}
         try:
-            xml: _Xml = self._seen("/xml", _Xml, query, _TREE)
+            xml: _Xml = self._looked_up("/xml", _Xml, query, _TREE)
             return UiTree.from_xml(xml.content, f"{self._line.base}/xml"), ""
         except LabError as error:
             return UiTree(), plain(error.message, lines=False)
 
     def _activity(self) -> str:
         try:
-            state: _State = self._seen("/state", _State, {"device": self._device}, MB)
+            state: _State = self._looked_up("/state", _State, {"device": self._device}, MB)
         except LabError:
             return ""
         return state.current_activity.strip()[:_NAME] if isinstance(state.current_activity, str) else ""
 
-    def _seen(self, path: str, kind: Any, query: dict[str, str], most: int) -> Any:
+    def _looked_up(self, path: str, kind: Any, query: dict[str, str], most: int) -> Any:
         """What only looks: whatever is wrong with the answer may be well when it is asked again."""
         try:
             return self._line.ask("GET", path, kind, query=query, seconds=_LOOK, most=most)
-        except Refused as refused:
+        except ServerRefusal as refused:
             raise Trouble(refused.title, refused.message, refused.hint) from refused
 
 
-def _told(action: Action, size: Point) -> list[dict[str, Any]]:
+def _json_of(action: Action, size: Point) -> list[dict[str, Any]]:
     """An action as `/task/eval` is told of it; nothing of one that the server's phone has not."""
     try:
         return for_mobileworld(action, size)

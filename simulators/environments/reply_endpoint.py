@@ -35,7 +35,7 @@ _SILENT = 30.0
 _NOBODY = "No question of a run's waits for this reply."
 
 
-class Told:
+class OfferedReply:
     """One reply that an environment may ask for, and whether it did."""
 
     def __init__(self, question: str, answer: Answer) -> None:
@@ -60,7 +60,7 @@ class ReplyEndpoint:
         self.unjudged = 0
         """How many requests of a judge had no answer."""
         self._rules = judge_rules()
-        self._told: Told | None = None
+        self._offered: OfferedReply | None = None
         self._one = threading.Lock()
         try:
             self._server = _Server((host, port), _handler(self))
@@ -75,24 +75,24 @@ class ReplyEndpoint:
         return f"http://{host if isinstance(host, str) else host.decode()}:{port}/v1"
 
     @contextlib.contextmanager
-    def telling(self, question: str, answer: Answer) -> Iterator[Told]:
+    def offering(self, question: str, answer: Answer) -> Iterator[OfferedReply]:
         """Within it, whoever asks this question gets this answer."""
         with self._one:
-            self._told = told = Told(question, answer)
+            self._offered = offered = OfferedReply(question, answer)
             try:
-                yield told
+                yield offered
             finally:
-                self._told = None
+                self._offered = None
 
     def answer(self, request: ChatRequest) -> Answer | None:
         """What is answered; None where nothing is."""
         if self._rules.holds(request.system):
             return self._judged(request)
-        told = self._told
-        if told is None or not request.messages or request.messages[-1].text.strip() != told.question.strip():
+        offered = self._offered
+        if offered is None or not request.messages or request.messages[-1].text.strip() != offered.question.strip():
             return None
-        told.asked = True
-        return told.answer
+        offered.asked = True
+        return offered.answer
 
     def _judged(self, request: ChatRequest) -> Answer | None:
         if self.judge is None:

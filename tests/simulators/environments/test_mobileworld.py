@@ -343,13 +343,19 @@ def test_a_server_that_never_answers_is_not_waited_for_longer_than_is_said(
     def silent(handler: BaseHTTPRequestHandler) -> None:
         gone.wait(20)
 
-    def dripping(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+    def dripping(handler: BaseHTTPRequestHandler, *heads: bytes) -> None:
+        handler.wfile.write(b"\r\n".join((b"HTTP/1.1 200 OK", *heads, b"", b"")))
         while not gone.wait(0.02):
             handler.wfile.write(b" ")
 
+    def announced(handler: BaseHTTPRequestHandler) -> None:
+        dripping(handler, b"Content-Length: 1000000")
+
+    def closing(handler: BaseHTTPRequestHandler) -> None:
+        dripping(handler, b"Connection: close")
+
     line = http_line.HttpLine(server.url)
-    for fault in (silent, dripping):
+    for fault in (silent, announced, closing):
         server.faults["/task/list"] = fault
         with pytest.raises(Trouble, match=r"does not answer within 0.3 s"):
             line.ask("GET", "/task/list", list[str], seconds=0.3)
@@ -453,6 +459,28 @@ def test_a_judge_without_a_model_leaves_no_score_behind(server: MobileWorldServe
     assert ended.status == "failed"
     assert ended.score is None
     assert "HITLAB_ENVIRONMENT_JUDGE" in ended.reason
+
+
+def test_a_judge_is_answered_by_the_model_that_is_named(
+    server: MobileWorldServer, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from simulators.environments.reply_endpoint import reply_endpoint
+    from tests.endpoint import Said, in_turn, serving
+
+    with serving(in_turn(Said("<think>fits</think><score>1</score>"))) as models:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", models.base)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+        monkeypatch.setenv("HITLAB_ENVIRONMENT_REPLIES", "localhost:0")
+        monkeypatch.setenv("HITLAB_ENVIRONMENT_JUDGE", "openai/tiny")
+        endpoint = reply_endpoint()
+        assert endpoint is not None
+        server.user_base, server.judges = endpoint.base, True
+        agent = Listed(Action("status", status="complete"))
+        session = over(Session(store, spec_of(server, "UsualLunch@ines", "script:usual_lunch"), agent=agent))
+    ended = store.runs.trace(session.trace_id).ended
+    assert ended is not None
+    assert ended.status == "completed"
+    assert server.judged == ["<score>1</score>"]
 
 
 def test_replies_are_offered_to_other_machines_only_with_a_token(
