@@ -276,12 +276,10 @@ def _tell(result: BatchResult) -> None:
     """The two tables, and what their numbers mean."""
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
     many = result.attempts > 1
-    print_table(
-        ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"],
-        [_task_row(task) for task in result.tasks],
-        wide="last end",
-    )
-    say("")
+    if result.tasks:
+        names = ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"]
+        print_table(names, [_task_row(task) for task in result.tasks], wide="last end")
+        say("")
     columns = ["kind", "tasks", "runs", *(f"pass@{k}" for k in ks), *(["recovery"] if many else [])]
     rows = [
         [

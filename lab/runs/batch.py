@@ -160,7 +160,8 @@ class Batch:
         with self._lock:
             other = self._spare.pop(0) if self._spare else None
         then = f"{other.shown} takes its place" if other is not None else "Its attempt waits to be dealt again"
-        self.watcher.warn(f"{place.shown} is taken out: {broken.reason.rstrip('.')}. {then}.")
+        why = broken.reason if broken.reason.endswith((".", "?", "!")) else f"{broken.reason}."
+        self.watcher.warn(f"{place.shown} is taken out: {why} {then}.")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
