@@ -82,7 +82,7 @@ _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
     "introduction", "practice", "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier",
-    "consent", "locale", "width", "prelabel",
+    "consent", "locale", "width", "prelabel", "shadows",
 )  # fmt: skip
 
 PRESETS = (
@@ -147,6 +147,7 @@ class StudyNewArguments(Arguments):
     locale: str | None
     width: float | None
     prelabel: str | None
+    shadows: list[str] | None
     even_so: bool
 
 
@@ -184,6 +185,10 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
     )
+    parser.add_argument(
+        "--shadow", dest="shadows", action="append", metavar="model:NAME",
+        help="of plays: a model that is silently asked what a person is; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     parser.add_argument(

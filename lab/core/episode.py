@@ -10,7 +10,7 @@ from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Screen, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -138,7 +138,7 @@ class _Loop:
                 decision=decision,
             )
             yield asked
-            question, reply = asked.question, given.reply or self._reply(asked.question)
+            question, reply = asked.question, given.reply or self._reply(asked)
             yield Answered(index=asked.index, reply=reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
@@ -153,7 +153,7 @@ class _Loop:
     def finish(self, asked: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
         """The turn that was cut off at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._reply(asked.question)
+            reply = unfinished.given.reply or self._reply(asked)
             yield Answered(index=asked.index, reply=reply)
         else:
             reply = unfinished.answered.reply
@@ -189,8 +189,11 @@ class _Loop:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
-    def _reply(self, question: Question) -> Reply:
-        return self.seats.user.reply(question, self.steps, self.control.stop)
+    def _reply(self, asked: Asked) -> Reply:
+        user = self.seats.user
+        if isinstance(user, Seeing):
+            user.look(asked.before)
+        return user.reply(asked.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:
         try:

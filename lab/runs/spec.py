@@ -37,7 +37,9 @@ class Spec(NamedTuple):
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
     `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
-    words that were read from the picture of a screen whose phone told none.
+    words that were read from the picture of a screen whose phone told none. `user_screens` is whether a model as the
+    user is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user,
+    silently.
     """
 
     task: Task
@@ -57,6 +59,8 @@ class Spec(NamedTuple):
     harness: str = ""
     quick: bool = False
     reads: bool = True
+    user_screens: bool = False
+    shadows: tuple[str, ...] = ()
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -107,6 +111,8 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
+        user_screens=trace.conditions.user_screens,
+        shadows=trace.conditions.shadows if what == "resumed" else (),
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_reading(trace, spec, what)
