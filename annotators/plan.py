@@ -46,8 +46,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
     their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's corrected interval
     is to be at most: who watches is told when it is reached. `prelabel` is a judge whose answers are shown first on a
-    half of the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked.
-    File names are relative to the plan's folder.
+    half of the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked;
+    `shadow_replies` asks about their replies, too, where replies are asked about; whose they are is hidden. File names
+    are relative to the plan's folder.
     `introduction` is what comes before a rater's first item: guide, keys and practice (`full`), the same with a key
     that passes it over (`skippable`), or nothing (`none`). `practice` names one of the runs with gold (or its unit) on
     which raters try the sheet in place of the protocol's own practice; it counts nowhere.
@@ -93,6 +94,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     width: float | None = None
     prelabel: str = ""
     shadows: tuple[str, ...] = ()
+    shadow_replies: bool = False
     statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
     note: str = ""
 

@@ -83,6 +83,7 @@ _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
     "introduction", "practice", "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier",
     "consent", "locale", "width", "prelabel", "shadows",
+    "shadow_replies",
 )  # fmt: skip
 
 PRESETS = (
@@ -148,6 +149,7 @@ class StudyNewArguments(Arguments):
     width: float | None
     prelabel: str | None
     shadows: list[str] | None
+    shadow_replies: bool | None
     even_so: bool
 
 
@@ -188,6 +190,10 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--shadow", dest="shadows", action="append", metavar="model:NAME",
         help="of plays: a model that is silently asked what a person is; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shadow-replies", action="store_true", default=None,
+        help="of replies: those of shadow models, too; whose they are is hidden",
     )  # fmt: skip
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
