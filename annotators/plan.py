@@ -281,7 +281,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         at=at,
     )
     if study.shadows and protocol.unit != "task to play":
-        raise LabError(f"study {name}", f"field shadows: {protocol.id} is rated, and nobody is asked in a run's place")
+        raise LabError(f"study {name}", f"field shadows: {protocol.id} is rated; shadows stand beside people who play")
     check_raters(study, units)
     return study
 

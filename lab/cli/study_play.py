@@ -23,6 +23,7 @@ from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from store.store import Store
 
 if TYPE_CHECKING:
+    from lab.core.trace import Trace
     from lab.studies.headless_plays import HeadlessPlay, PlayBudget, PlayDone
 
 
@@ -150,6 +151,7 @@ class StudyPlayArguments(Arguments):
     model: str | None
     code: str
     budget: float | None
+    rehearse: list[str]
     shadows: bool
     show_prompt: str | None
     device: str | None
@@ -168,6 +170,10 @@ on with by the same line."""
         "--as", dest="code", default="", metavar="CODE", help="the model's code in the study (default: model:NAME)"
     )
     parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which no further play is begun")
+    parser.add_argument(
+        "--rehearse", action="append", default=[], metavar="CODE",
+        help="let scripts play a person's part, to try a study; the report says so; may be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--shadows", action="store_true", help="ask the study's shadow models what they have not answered yet"
     )
@@ -205,7 +211,8 @@ def play(args: StudyPlayArguments) -> int:
             return 0
         if store.studies.locked(study):
             raise LabError(what, "is locked; nothing in it changes any more.")
-        outcome = _with_shadows(store, study, args, settings) if args.shadows else _plays(store, study, args, settings)
+        doing = _with_shadows if args.shadows else _rehearsed if args.rehearse else _plays
+        outcome = doing(store, study, args, settings)
     if args.json:
         print_json(outcome)
     if outcome.ended:
@@ -284,6 +291,36 @@ def tell(run: PlayedRun) -> None:
     why = f", left open: {run.why}" if run.why else ""
     says = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {asked}{before}{why}"
     say(plain(says, lines=False))
+
+
+# -- rehearsals ------------------------------------------------------------------------------------------------
+
+
+def _rehearsed(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+    """Has scripts play the parts of the people who are named."""
+    from lab.studies.rehearsal import rehearse
+
+    if args.model:
+        raise LabError("study play", "--model and --rehearse: a script answers, and no model.", code=2)
+    runs: list[PlayedRun] = []
+    interrupted = False
+    try:
+        for code in dict.fromkeys(args.rehearse):
+            for unit, trace in rehearse(store, study, code, settings.device):
+                runs.append(_rehearsed_run(unit, code, trace))
+                if not args.json:
+                    tell(runs[-1])
+    except KeyboardInterrupt:
+        interrupted = True
+    return StudyPlayed(study.id, study.version, tuple(runs), 0, interrupted)
+
+
+def _rehearsed_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
+    assert unit.play is not None
+    return PlayedRun(
+        unit.id, trace.task.id, unit.play.condition, code, trace.id, trace.status,
+        trace.ended.score if trace.ended else None, trace.questions, new=True,
+    )  # fmt: skip
 
 
 # -- shadows ---------------------------------------------------------------------------------------------------

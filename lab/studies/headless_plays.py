@@ -223,10 +223,13 @@ _PLACEHOLDER = "(what the assistant says)"
 
 
 def shown_prompt(study: Study, unit: Unit) -> list[tuple[str, str]]:
-    """What a model would be sent at its first question in a play, role and text; the question's place is marked."""
+    """What a model would be sent at its first question in a play, role and text; the question's place is marked.
+
+    Of a person's play it is what a shadow would be sent.
+    """
     if unit.play is None:
         raise LabError(f"unit {unit.id}", "is not played.")
-    shows = shows_of(study)
+    shows = SEEING_SHOWS if unit.play.user == "person" and unit.play.mirror else shows_of(study)
     spec = spec_of(unit.play, "", "model:any", study=study)
     kind = "propose" if spec.task.kind == "proactive" else "ask"
     question = Question("q0", kind, _PLACEHOLDER)  # type: ignore[arg-type]

@@ -47,9 +47,14 @@ class ReplySource(NamedTuple):
 
 
 def supported_replies(studied: StudyData) -> list[SupportedReply]:
-    """What is known of replies to this study's runs from the studies of reply support beside it."""
-    runs = {one.trace for one in studied.played}
-    return [one for other in beside(studied, PROTOCOL) for one in rated_replies(other) if one.run in runs]
+    """What is known of replies to this study's runs from the studies of reply support beside it, clustered by task."""
+    tasks = {one.trace: one.task for one in studied.played}
+    return [
+        one._replace(cluster=tasks[one.run])
+        for other in beside(studied, PROTOCOL)
+        for one in rated_replies(other)
+        if one.run in tasks
+    ]
 
 
 def rated_replies(studied: StudyData) -> list[SupportedReply]:

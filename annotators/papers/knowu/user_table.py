@@ -95,6 +95,9 @@ def sections(studied: StudyData) -> list[Section]:
     tasks = len({one.task for one in made})
     says = [f"{_many(len(made), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
     says += [f"Left out: {_reasons(left)}."] if left else []
+    rehearsed = sum(one.run.case.rehearsed for one in made)
+    if rehearsed:
+        says.append(f"A rehearsal: in {_many(rehearsed, 'run')} a script answered in a person's place.")
     by: Mapping[str, list[EndedRun]] = {name: [one for one in made if one.condition == name] for name in conditions}
     out = {name: Counter({key: n for key, n in left.items() if key[0] == name}) for name in conditions}
     tables = [_by_condition(studied, by, out), *_paired(studied, by)]
