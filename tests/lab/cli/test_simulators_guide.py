@@ -32,7 +32,7 @@ FROM = "## Tutorial"
 KEY = "sk-canary-of-the-guide-0123456789"
 SHADE = "zqshade"
 """A word of the shadow's alone."""
-FACTS = ("ISM-2217", "Heron Walk, #07-21", "ines.varga@post.example")
+FACTS = ("ISM-2217", "Materials scientist, polymer films", "Parcels go to the building desk.")
 """What stands in a persona's profile and nowhere on the phone, in the task or in the log."""
 TABLES = {
     "knowu-5a": ("Error of evaluators", "Evaluators against one another"),
@@ -268,7 +268,7 @@ def test_what_is_hidden_reaches_user_models_alone(lab: Lab) -> None:
         assert SHADE not in text
     assert any(SHADE in text for text in support), "these are asked about shadows' replies on purpose"
     assert not any(SHADE in text for model in ("small", "large") for text in lab.sent(model))
-    assert not any("hidden" in text or "model:tiny" in text for text in support)
+    assert not any("model:tiny" in text or "shadow" in text for text in support)
 
 
 def test_what_a_shadow_said_is_in_no_run_and_is_printed_nowhere(lab: Lab) -> None:
