@@ -312,6 +312,8 @@ def _plan_of_study(
     units, reasons = sampled(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
+    if plan.shadows:
+        reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}"]
     study = frozen(plan, sample.name, sample.protocol, units, by, now())
     versions = store.studies.versions(sample.name)
     differs: Sequence[str] = ()

@@ -36,11 +36,11 @@ _LONGEST_WHY = 400
 
 
 class ShadowQuestion(NamedTuple):
-    """A question of a run with all that its user was shown when it was asked."""
+    """A question of a run, at `step` (from 0), with all that its user was shown when it was asked."""
 
     started: Started
     question: Question
-    index: int
+    step: int
     history: tuple[Step, ...]
     screen: Observation
 
@@ -120,12 +120,12 @@ def answer_shadow(store: Store, run: str, name: str, asked: ShadowQuestion, stop
     The first row says that it was asked; the one that comes of it supersedes that. Raises `WaitCancelled` where `stop`
     is set, `LabError` where the file does not take a row.
     """
-    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (asked.index, name)]
+    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (asked.step, name)]
     if here and here[0].missing in (None, "clash"):
         return here[0]
     actor = Actor("model", name, name.partition(":")[2])
     row = ShadowAnswer(
-        uuid7(), run, asked.question.id, asked.index, actor, now(), missing="unfinished", shown_at=now(),
+        uuid7(), run, asked.question.id, asked.step, actor, now(), missing="unfinished", shown_at=now(),
         supersedes=here[0].id if here else None,
     )  # fmt: skip
     try:
@@ -184,7 +184,7 @@ def ask_missing(
         for asked in shadow_questions(store, run):
             for name in names:
                 of += 1
-                known = current.get((asked.index, name))
+                known = current.get((asked.step, name))
                 if (known is None or known.missing is not None) and may_ask(spent):
                     known = answer_shadow(store, run, name, asked, stop)
                     spent += (known.usage.cost or 0.0) if known.usage is not None else 0.0

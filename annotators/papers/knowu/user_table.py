@@ -119,7 +119,8 @@ def _reasons(left: Counter[tuple[str, str]]) -> str:
 
 def condition_of(studied: StudyData, one: Any) -> str:
     """The condition of a play; of several models each by its own name."""
-    return one.by.id if one.by.kind == "model" and len(_models(studied)) > 1 else one.condition
+    condition: str = one.by.id if one.by.kind == "model" and len(_models(studied)) > 1 else one.condition
+    return condition
 
 
 def _models(studied: StudyData) -> list[str]:

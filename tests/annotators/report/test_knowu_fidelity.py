@@ -56,7 +56,7 @@ def played(store: Store, study: Study, by: Actor, unit: str, run: str) -> None:
 
 def shade(run: str, index: int, text: str, decision: Decided, **more: Any) -> ShadowAnswer:
     by = Actor("model", SHADE, "shade")
-    times = {"shown_at": AT.format(0), "sent_at": AT.format(1)} if "missing" not in more else {}
+    times: dict[str, Any] = {"shown_at": AT.format(0), "sent_at": AT.format(1)} if "missing" not in more else {}
     return ShadowAnswer(
         f"{run}-{index}-{SHADE}", run, f"q{index}", index, by, AT.format(5), text, decision, **times, **more
     )

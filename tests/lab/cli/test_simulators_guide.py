@@ -50,14 +50,11 @@ TABLES = {
 ASKS = "How hot is it to be today?"
 """What the model that acts asks once."""
 
-judge_sheet = sheet_brain(
-    lambda item, field: {
-        "support": {"value": "supported"},
-        "score": {"value": 0.5, "step": 1},
-        "task_score": {"value": 0.5},
-        "outcome": {"value": "success", "step": 1},
-    }.get(field)
-)
+JUDGED: dict[str, dict[str, Any]] = {
+    "support": {"value": "supported"}, "score": {"value": 0.5, "step": 1}, "task_score": {"value": 0.5},
+    "outcome": {"value": "success", "step": 1},
+}  # fmt: skip
+judge_sheet = sheet_brain(lambda item, field: JUDGED.get(field))
 
 
 def brain(request: Request) -> Said:
