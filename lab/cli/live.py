@@ -147,8 +147,7 @@ def add_live(parser: Parser) -> None:
         """\
   hitlab live usual_lunch
   hitlab live usual_lunch --agent model:openai/gpt-5 --gate ask
-  hitlab live usual_lunch --as P07 --shadow model:openai/gpt-5
-  hitlab live task.yaml --device R58M --as P07 --seat participant
+  hitlab live task.yaml --device R58M --as P07 --shadow model:openai/gpt-5
   hitlab live --resume 019a --headless --events
 """
     )
