@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +13,7 @@ import msgspec
 from lab.cli import app
 from lab.cli.arguments import Arguments, Parser, port, seconds, share
 from lab.cli.database import open_store
+from lab.cli.end_signals import end_signals
 from lab.cli.output import emit, print_json, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
@@ -273,8 +272,9 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
             codes = tuple(one.id for one in plan.people)
-            _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
-            _until_interrupted()
+            with end_signals() as end:
+                _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
+                end.wait_for_end()
             return 0
         from screens.navigation import Opening
 
@@ -353,11 +353,3 @@ def _tell(served: EndpointServed, server: EndpointServer, *, as_json: bool) -> N
         say(f"  {line}")
     say("Ctrl+C ends it; what was answered is kept.")
     sys.stdout.flush()
-
-
-def _until_interrupted() -> None:
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    while not ended.wait(0.5):  # a wait without an end hears no signal on some systems
-        pass
