@@ -48,18 +48,18 @@ def question_units(
                 units.append(own)
                 continue
             beside = [one for one in shadows.get(case.id, ()) if one.index == place and one.missing is None]
-            units += _mixed(own, [_shadow(own, one) for one in beside])
+            units += _in_drawn_order(own, [_shadow(own, one) for one in beside])
     return units
 
 
 def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
     """The same unit with a model's reply in the place of the run's."""
-    reply = Given("Reply", _said(answer.decision, answer.text))
+    reply = Given("Reply", _reply_words(answer.decision, answer.text))
     given = tuple(reply if one.title == "Reply" else one for one in own.given)
     return replace(own, given=given, hidden={"by": answer.by.id, "shadow": "yes"})
 
 
-def _mixed(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
+def _in_drawn_order(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
     """The replies to one question in an order that is drawn, each with its number in it."""
 
     def drawn(unit: Unit) -> str:
@@ -69,7 +69,7 @@ def _mixed(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
     return [replace(unit, id=f"{unit.id}.{number}") for number, unit in enumerate(units, 1)]
 
 
-def _said(decision: str | None, text: str) -> str:
+def _reply_words(decision: str | None, text: str) -> str:
     return " · ".join(part for part in (decision or "", text) if part)
 
 
@@ -85,7 +85,7 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         question=step.question.id,
         given=(
             Given("Question", step.question.text, items=tuple(step.question.options)),
-            Given("Reply", _said(step.reply.decision, step.reply.text)),
+            Given("Reply", _reply_words(step.reply.decision, step.reply.text)),
             *(cards(protocol, case) if wordless(protocol) else ()),
         ),
         hidden={"by": step.reply.by.kind},

@@ -313,7 +313,8 @@ def _plan_of_study(
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
     if plan.shadows:
-        reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}"]
+        consent_note = "they are sent what people say in a run, which the consent should tell"
+        reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}; {consent_note}"]
     study = frozen(plan, sample.name, sample.protocol, units, by, now())
     versions = store.studies.versions(sample.name)
     differs: Sequence[str] = ()

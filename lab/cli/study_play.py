@@ -211,7 +211,7 @@ def play(args: StudyPlayArguments) -> int:
             return 0
         if store.studies.locked(study):
             raise LabError(what, "is locked; nothing in it changes any more.")
-        doing = _with_shadows if args.shadows else _rehearsed if args.rehearse else _plays
+        doing = _ask_shadows if args.shadows else _rehearsal if args.rehearse else _plays
         outcome = doing(store, study, args, settings)
     if args.json:
         print_json(outcome)
@@ -296,7 +296,7 @@ def tell(run: PlayedRun) -> None:
 # -- rehearsals ------------------------------------------------------------------------------------------------
 
 
-def _rehearsed(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+def _rehearsal(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Has scripts play the parts of the people who are named."""
     from lab.studies.rehearsal import rehearse
 
@@ -307,7 +307,7 @@ def _rehearsed(store: Store, study: Study, args: StudyPlayArguments, settings: S
     try:
         for code in dict.fromkeys(args.rehearse):
             for unit, trace in rehearse(store, study, code, settings.device):
-                runs.append(_rehearsed_run(unit, code, trace))
+                runs.append(_rehearsal_run(unit, code, trace))
                 if not args.json:
                     tell(runs[-1])
     except KeyboardInterrupt:
@@ -315,7 +315,7 @@ def _rehearsed(store: Store, study: Study, args: StudyPlayArguments, settings: S
     return StudyPlayed(study.id, study.version, tuple(runs), 0, interrupted)
 
 
-def _rehearsed_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
+def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
     assert unit.play is not None
     return PlayedRun(
         unit.id, trace.task.id, unit.play.condition, code, trace.id, trace.status,
@@ -326,7 +326,7 @@ def _rehearsed_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
 # -- shadows ---------------------------------------------------------------------------------------------------
 
 
-def _with_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Asks the study's shadows what they have not answered at the runs that people ended."""
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.played_runs import people_runs

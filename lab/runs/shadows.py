@@ -78,7 +78,7 @@ class Shadows:
     def ask(self, index: int) -> None:
         """Has each model asked the question of step `index`, whose event is committed; returns at once."""
         for name in self._names:
-            thread = threading.Thread(target=self._answered, args=(name, index), name=f"shadow {name}", daemon=True)
+            thread = threading.Thread(target=self._ask_one, args=(name, index), name=f"shadow {name}", daemon=True)
             with suppress(RuntimeError):  # no thread to be had: it is missing, and can be asked later
                 thread.start()
                 self._threads.append(thread)
@@ -90,7 +90,7 @@ class Shadows:
             thread.join(None if until is None else max(0.0, until - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
-    def _answered(self, name: str, index: int) -> None:
+    def _ask_one(self, name: str, index: int) -> None:
         with suppress(LabError, WaitCancelled):  # the file was closed, or the run was erased meanwhile
             asked = next(iter(shadow_questions(self._store, self._run, index)), None)
             if asked is not None:

@@ -90,7 +90,7 @@ def sections(studied: StudyData) -> list[Section]:
         f"{len(rows):,} {'model' if len(rows) == 1 else 'models'} against people, who replied {len(theirs):,} times in "
         f"{len(people):,} {'run' if len(people) == 1 else 'runs'}."
     ]
-    tables = (_fidelity(studied, rows, theirs, support), _supported(studied, rows, support))
+    tables = (_fidelity(studied, rows, theirs, support), _support_table(studied, rows, support))
     return [Section("Simulator fidelity", (*says, *few(tasks, "tasks")), tuple(one for one in tables if one.rows))]
 
 
@@ -183,7 +183,7 @@ def _fidelity(
             (
                 row.name,
                 "shadow, the same questions" if row.source.shadow else "runs of its own",
-                _answered(row),
+                _reply_counts(row),
                 Number(_kappa(studied, row, against)),
                 Number(_length(studied, row, people, against)),
                 Number(_similarity(studied, row, against)),
@@ -211,7 +211,7 @@ def _of(row: ModelRow) -> list[ModelReply]:
     return [one.reply for one in row.pairs if one.reply is not None] or [one.reply for one in row.own]
 
 
-def _answered(row: ModelRow) -> str:
+def _reply_counts(row: ModelRow) -> str:
     """How many replies there are, of how many questions, with the reasons of those that are missing."""
     if not row.source.shadow:
         return f"{len(row.own):,}"
@@ -330,7 +330,7 @@ def share_supported(studied: StudyData, replies: Sequence[SupportedReply], whose
     )  # fmt: skip
 
 
-def _supported(studied: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
+def _support_table(studied: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
     """The same share for people and each model, by everybody who rated: people's word, and each judge's."""
     columns = ("Replies by", "Rated by", "Replies", "Supported")
     whose = [("people", ReplySource("people", human=True)), *((_shown(row), row.source) for row in rows)]

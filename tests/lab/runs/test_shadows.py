@@ -23,8 +23,10 @@ from lab.runs.session import Session
 from lab.runs.shadows import ask_missing, shadow_questions
 from lab.runs.spec import Spec, resume_spec
 from lab.studies.play_session import Participation
+from lab.studies.played_runs import people_runs, spec_of
 from simulators import library
 from store.kit_export import make_kit
+from store.kit_import import take_kit
 from store.merge import merge
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, Silent, serving
@@ -229,8 +231,14 @@ def test_a_kit_holds_no_shadow_and_asks_none(store: Store, server: ModelServer, 
         assert kit.shadows.of_run(session.trace_id) == []
         with pytest.raises(LabError, match="is in a kit"):
             kit.shadows.record(ShadowAnswer(uuid7(), session.trace_id, "q0", 0, Actor("model", SHADE), now()))
+        there.where()  # ties the run
     assert server.requests == []
     assert SHADE.encode() not in (tmp_path / "kit.db").read_bytes()
+    take_kit(store, tmp_path / "kit.db")
+    runs = people_runs(store, part.study)
+    done = ask_missing(store, runs, part.study.shadows, threading.Event())
+    assert done.of == done.answered > 0, "where the kit came from, what its run kept is asked about"
+    assert len(server.requests) == done.of
 
 
 def test_answers_go_with_a_merge_and_with_no_export_nor_any_list(
@@ -257,8 +265,6 @@ def test_answers_go_with_a_merge_and_with_no_export_nor_any_list(
 
 
 def test_no_shadow_is_asked_beside_a_script_or_a_model_of_a_study(store: Store, server: ModelServer) -> None:
-    from lab.studies.played_runs import spec_of
-
     part = study_in(store)
     play = part.where().play
     assert spec_of(play, "P1", "human", study=part.study).shadows == (SHADE,)

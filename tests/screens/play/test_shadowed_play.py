@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.core.step import Question
 from lab.studies.played_runs import played
 from store.store import Store
 from tests.endpoint import Reply, Request, Said, Silent, serving
@@ -39,14 +40,15 @@ async def test_nothing_of_a_shadow_is_painted_and_a_silent_one_holds_nothing_up(
             await until(pilot, lambda: app.readable and app.stage == "brief")
             await pilot.press("enter")
             asked = 0
-            while not app.over:
+            while True:
                 await until(pilot, lambda: app.asked or app.over)
                 if app.over:
                     break
                 question, asked = app.open_question, asked + 1
                 await until(pilot, partial(_answered, store, asked))  # it came while the question stands open
                 await pilot.press("1")
-                await until(pilot, lambda question=question: app.over or app.open_question is not question)
+                assert question is not None
+                await until(pilot, partial(_gone, app, question))
             await pilot.press("enter")
             await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
             await answer_sheet(app, pilot, until)
@@ -61,6 +63,11 @@ async def test_nothing_of_a_shadow_is_painted_and_a_silent_one_holds_nothing_up(
     painted = "\n".join(app.painted)
     assert "Thank you" in painted
     assert not [word for word in (MARK, "quick", "mute", "shadow") if word in painted.lower()]
+
+
+def _gone(app: Stage, question: Question) -> bool:
+    """Whether a question stands open no more."""
+    return app.over or app.open_question is not question
 
 
 def _answered(store: Store, asked: int) -> bool:
