@@ -170,6 +170,13 @@ class Parser(argparse.ArgumentParser):
             "--harness", metavar="URL", help="a served phone's harness, which resets and scores it (see `hitlab phone`)"
         )
 
+    def environment(self) -> None:
+        """--env: the environment that runs are made in."""
+        self.add_argument(
+            "--env", dest="environments", action="append", metavar="URL",
+            help="an environment, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
+        )  # fmt: skip
+
     def breaks(self) -> None:
         """--break, as often as it is given."""
         self.add_argument(

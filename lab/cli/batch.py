@@ -15,6 +15,7 @@ from lab.core.plain_text import plain
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, attempt_of, kind_results, task_result
+from lab.runs.task_source import TaskSource, one_environment, task_source
 from lab.studies.seats import refuse_blind
 from simulators import library
 
@@ -41,6 +42,7 @@ class RunArguments(Arguments):
     attempts: int
     until_pass: bool
     no_read: bool
+    environments: list[str] | None
     device: str | None
     harness: str | None
     seed: int | None
@@ -70,6 +72,7 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
     parser.no_read()
     parser.on_phone()
+    parser.environment()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
         "--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed"
@@ -101,7 +104,9 @@ def run(args: RunArguments) -> int:
         raise LabError("--playbook", "is one task's; name that TASK alone.", code=2)
     settings = load(db=args.db, device=args.device)
     refuse_blind(settings, "run")
-    specs = [_spec(args, settings, name) for name in _names(args)]
+    environment = one_environment(args.environments, args.device, args.harness)
+    with task_source(environment, args.seed or 0) as source:
+        specs = [_spec(args, settings, source, name, environment) for name in _names(args, source)]
     if is_new(settings):
         from lab.runs.session import check_spec
 
@@ -118,28 +123,28 @@ def run(args: RunArguments) -> int:
         return _report(args, batch, specs)
 
 
-def _names(args: RunArguments) -> list[str]:
+def _names(args: RunArguments, source: TaskSource) -> list[str]:
     """The tasks to run, each once, in the order given; those of the kinds asked for."""
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
     if not (args.all or args.tasks or args.kinds):
         raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
-    names = list(dict.fromkeys(args.tasks)) or list(library.tasks())
-    kept = [name for name in names if not args.kinds or library.task(name).kind in args.kinds]
+    names = list(dict.fromkeys(args.tasks)) or source.names()
+    kept = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
     if not kept:
         raise LabError("run", f"none of the tasks is {' or '.join(args.kinds or ())}", code=2)
     return kept
 
 
-def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
+def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, environment: str) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import Spec, given_playbook, in_world, is_playbook, playbook_agent
+    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, playbook_agent
 
-    task = given_playbook(library.task(name), args.playbook, args.agent)
+    task = given_playbook(source.task(name), args.playbook, args.agent)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
-    who = args.persona or task.persona
-    persona = library.persona(who, args.log or task.log) if who else None
+    who = args.persona or ("" if environment else task.persona)
+    persona = library.persona(who, args.log or task.log) if who else source.persona(task)
     kind, _, file = args.user.partition(":")
     if kind == "human":
         problem = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
@@ -148,7 +153,7 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         from simulators.users.model import model_user
 
         model_user(file, settings, task, persona)
-    if kind == "script":
+    if kind == "script" and (file or not environment):
         library.script(file or task.id)
     spec = Spec(
         task,
@@ -157,10 +162,12 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         user=args.user,
         person=settings.person,
         seed=args.seed or 0,
-        device=settings.device,
+        device=EMBEDDED if environment else settings.device,
         harness=args.harness or "",
+        environment=environment,
         reads=not args.no_read,
     )
+    check_phone(spec._replace(vary=args.vary or 0))
     return in_world(spec, args.vary) if args.vary else spec
 
 
@@ -199,7 +206,7 @@ class _Batch:
         phone = phone_of(spec)
         first = phone.snapshot()
         for number in range(1, self.most + 1):
-            if number > 1 and spec.device != EMBEDDED:
+            if number > 1 and (spec.device != EMBEDDED or spec.environment):
                 phone = phone_of(spec)  # a run lets go of its phone when it is over
             elif first is not None:
                 phone.restore(first)
@@ -319,14 +326,16 @@ def _task_row(task: TaskResult) -> list[str]:
 
 def _notes(result: BatchResult) -> list[str]:
     """What the numbers are, and from which runs."""
+    scorers = sorted({one.scored_by for task in result.tasks for one in task.attempts if one.scored_by})
     notes = [
-        "A run passes when it is completed and every rule that applies holds.",
+        *(f"A run passes when {scorer} scores it above 0.99." for scorer in scorers),
+        *(() if scorers else ["A run passes when it is completed and every rule that applies holds."]),
         f"pass@k: tasks that passed within their first k attempts (MemGUI-Bench A.6.2). Runs in {result.db}",
     ]
     every = result.kinds[-1]
     if result.attempts > 1:
         begun = [{attempt.state for attempt in task.attempts} for task in result.tasks]
-        if all(len(states) <= 1 for states in begun):
+        if all(len(states) <= 1 and None not in states for states in begun):
             notes.append("Every attempt at a task began from the same snapshot of the phone.")
         rates = [f"pass@{rate.k} {rate.unbiased:.3f}" for rate in every.rates if rate.unbiased is not None]
         why = "it stops at the first pass" if result.until_pass else "the agent may learn from one attempt to the next"

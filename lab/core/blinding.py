@@ -171,6 +171,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "checks": DROPPED,
         "final": KEPT,
         "usage": DROPPED,
+        "scored_by": DROPPED,
     },
     Task: {
         # An id may be a sentence's worth of what is asked (or of what would be right, where nothing is).

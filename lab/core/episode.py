@@ -10,7 +10,7 @@ from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Screen, Seeing, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -31,11 +31,15 @@ class Judge(Protocol):
 
 
 class EpisodeScore(NamedTuple):
-    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why."""
+    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why.
+
+    `by` names the environment that says so; empty where the task's rules do.
+    """
 
     score: float | None = None
     checks: tuple[tuple[str, bool], ...] = ()
     reason: str = ""
+    by: str = ""
 
 
 class Seats(NamedTuple):
@@ -120,7 +124,7 @@ class _Loop:
         before = self.keep.screen(screen)
         proposed = given.proposed or self._propose(screen)
         looked_at = screen.size
-        if proposed.by is not None and self.seats.device.info.kind == "adb":
+        if proposed.by is not None and self.seats.device.info.kind != "embedded":
             screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
             before = self.keep.screen(screen)
         decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
@@ -140,6 +144,7 @@ class _Loop:
             yield asked
             question, reply = asked.question, given.reply or self._reply(asked)
             yield Answered(index=asked.index, reply=reply)
+            error = self._tell(question, reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
         elif action is not None and action.at is not None and screen.size != looked_at:
@@ -166,13 +171,17 @@ class _Loop:
         """The last event: the final screen and what the task's rules say of it."""
         final = self.keep.screen(self.seats.device.observe())
         verdict = judge(self.seats.device.snapshot(), self.steps)
-        reason = verdict.reason if status == "completed" else f"the budget of {self.brief.budget} steps is used up"
+        reason = verdict.reason
+        if status != "completed":
+            reason = f"the budget of {self.brief.budget} steps is used up"
+            reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
         return Ended(
             status="completed" if status == "completed" else "budget",
             score=verdict.score,
             reason=reason,
             checks=verdict.checks,
             final=final,
+            scored_by=verdict.by,
         )
 
     def _propose(self, screen: Screen) -> Proposed:
@@ -200,6 +209,16 @@ class _Loop:
             self.seats.device.perform(action)
         except LabError as error:
             return error.sentence
+        return None
+
+    def _tell(self, question: Question, reply: Reply) -> str | None:
+        """Tells a phone that scores what was replied; why its score cannot rest on that, where it cannot."""
+        device = self.seats.device
+        if isinstance(device, Scoring):
+            try:
+                device.hear(question, reply)
+            except LabError as error:
+                return error.sentence
         return None
 
     def _typed_by(self, action: Action | None) -> str:

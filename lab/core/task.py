@@ -276,24 +276,23 @@ def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean"
     with `_noise_25pct` for `noise`, or `log.json` / `log_noise.json` in the profile's own folder.
     """
     what = f"persona file {path}"
-    value = read_yaml(read_file(path, what), what).value
-    profile = value.get("user_profile") if isinstance(value, dict) else None
-    if not isinstance(profile, dict):
+    name = path.parent.name if path.stem == "profile" else path.stem
+    persona = read_persona(read_file(path, what), name, what)
+    if source == "none":
+        return persona
+    return msgspec.structs.replace(persona, log=load_log(log or find_log(path, source)), log_source=source)
+
+
+def read_persona(profile: bytes, name: str, what: str) -> Persona:
+    """A persona without a history from the bytes of a KnowU-Bench profile; a `LabError` names `what` and the field."""
+    value = read_yaml(profile, what).value
+    facts = value.get("user_profile") if isinstance(value, dict) else None
+    if not isinstance(facts, dict):
         raise LabError(what, "field user_profile: not there; a persona is a KnowU-Bench profile in YAML")
-    identity = profile.get("identity")
+    identity = facts.get("identity")
     if not isinstance(identity, dict):
         raise LabError(what, "field user_profile.identity: not there")
-    name = path.parent.name if path.stem == "profile" else path.stem
-    entries: tuple[LogEntry, ...] = ()
-    if source != "none":
-        entries = load_log(log or find_log(path, source))
-    return Persona(
-        id=name,
-        name=str(identity.get("full_name") or name),
-        facts=profile,
-        log=entries,
-        log_source=source,
-    )
+    return Persona(id=name, name=str(identity.get("full_name") or name), facts=facts)
 
 
 def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:

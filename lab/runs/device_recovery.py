@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from lab.core.errors import LabError
-from lab.core.seams import Attached, Device, Frame, Screen, Trouble, Turning, Typing, WaitCancelled
-from lab.core.step import Action
-from lab.core.trace import DeviceInfo
+from lab.core.seams import (
+    Attached,
+    Device,
+    EnvironmentScore,
+    Frame,
+    Scoring,
+    Screen,
+    Trouble,
+    Turning,
+    Typing,
+    WaitCancelled,
+)
+from lab.core.step import Action, Question, Reply
+from lab.core.trace import DeviceInfo, Step
 
 Answer = TypeVar("Answer")
 Tell = Callable[[Trouble | None], None]
@@ -57,6 +68,23 @@ class RecoveringDevice:
     def typed_by(self) -> str:
         """How the newest text was typed; empty where there is only one way."""
         return self.device.typed_by if isinstance(self.device, Typing) else ""
+
+    @property
+    def scorer(self) -> str:
+        """The environment that scores what is done on it; empty where there is none."""
+        return self.device.scorer if isinstance(self.device, Scoring) else ""
+
+    def hear(self, question: Question, reply: Reply) -> None:
+        """Tells a phone that scores what was replied, once."""
+        if isinstance(self.device, Scoring):
+            self.device.hear(question, reply)
+
+    def score(self, steps: Sequence[Step]) -> EnvironmentScore:
+        """What the environment says of the run, which is waited for; a `LabError` where there is none."""
+        device = self.device
+        if not isinstance(device, Scoring):
+            raise LabError("the phone", "belongs to no environment that scores.")
+        return self._patiently(lambda: device.score(steps))
 
     def observe(self) -> Screen:
         screen = self._patiently(self.device.observe)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.agents.person import PersonAgent
-from lab.core import episode, task_checks
+from lab.core import episode
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
@@ -51,9 +51,10 @@ from lab.core.trace import (
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import cut_off, left_at, put_back
+from lab.runs.scoring import scorer_of
 from lab.runs.screen_words import ScreenWords, engine_here
 from lab.runs.shadows import Shadows
-from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_harness, no_form, phone_of
+from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, no_form, phone_of
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -152,6 +153,7 @@ class Session:
             if device is None:
                 self.device.close()
             raise
+        self._judge = scorer_of(spec.task, self.device, self.first)
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     # -- running ---------------------------------------------------------------------------------------------
@@ -383,12 +385,6 @@ class Session:
             self._blobs[sha] = blob
         return sha
 
-    def _judge(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
-        if state is None or self.first is None:
-            return episode.EpisodeScore(reason="this phone's state cannot be checked")
-        scored = task_checks.score(self.spec.task, self.first, state, steps)
-        return episode.EpisodeScore(scored.score, scored.checks, scored.reason)
-
     # -- building --------------------------------------------------------------------------------------------
 
     def _started(self) -> Started:
@@ -462,8 +458,10 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
     if kind == "script":
         from simulators.library import script
         from simulators.task_variation import world
-        from simulators.users.scripted import Scripted
+        from simulators.users.scripted import Script, Scripted
 
+        if spec.environment and not file:
+            return Scripted(Script("unprepared"))  # an environment's tasks come without a script of ours
         return Scripted(world(spec.vary).script(script(file or spec.task.id)))
     if kind == "model" and file:
         from lab.core.settings import load
@@ -480,7 +478,7 @@ def check_spec(store: Store | None, spec: Spec) -> None:
     Nothing is started; whether the phone is there is seen when the run is built. `store` is None where the file that
     the run goes to is not made yet.
     """
-    check_harness(spec)
+    check_phone(spec)
     user_of(spec, Actor("human", spec.person), Mailbox())
     if spec.agent != PERSON:
         agent = agent_of(spec.agent, store, spec.task)

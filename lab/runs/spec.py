@@ -36,7 +36,9 @@ class Spec(NamedTuple):
     `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
+    `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
+    whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
+    `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
     words that were read from the picture of a screen whose phone told none. `user_screens` is whether a model as the
     user is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user,
     silently.
@@ -57,6 +59,7 @@ class Spec(NamedTuple):
     breaks: tuple[str, ...] = ()
     device: str = EMBEDDED
     harness: str = ""
+    environment: str = ""
     quick: bool = False
     reads: bool = True
     user_screens: bool = False
@@ -81,6 +84,9 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
     real = trace.device.kind == "adb" and trace.source is None
+    if trace.device.kind == "environment" and trace.source is None:
+        problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"
+        raise LabError(f"run {trace.id}", problem, "A new run begins where the task does.")
     if real and trace.state is None and what != "resumed":
         problem = f"was made on a real phone, which cannot be put back; it cannot be {what}"
         raise LabError(f"run {trace.id}", problem)
@@ -225,14 +231,27 @@ def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
 
 
 def phone_of(spec: Spec) -> Device:
-    """The phone that a run is made on; the embedded one, and a served one with its harness, as the task wants it."""
-    check_harness(spec)
+    """The phone that a run is made on, where the task begins: the embedded one, an environment's, one with a harness.
+
+    One that is only attached is as it is.
+    """
+    check_phone(spec)
+    if spec.environment:
+        return environment_phone(spec)
     return embedded(spec) if spec.device == EMBEDDED else attached(spec)
 
 
-def check_harness(spec: Spec) -> None:
-    """Raises `LabError` where a harness is named for the phone that needs none."""
-    if spec.device == EMBEDDED and spec.harness:
+def check_phone(spec: Spec) -> None:
+    """Raises `LabError` where what is said of the phone does not go together, or an environment's address is none."""
+    if spec.environment:
+        from simulators.environments.address import read_address
+
+        read_address(spec.environment)
+        others = {"--device": spec.device != EMBEDDED, "--harness": spec.harness, "--vary": spec.vary}
+        for option, given in others.items():
+            if given:
+                raise LabError(option, "does not go with --env: an environment has its own phone and world.", code=2)
+    elif spec.device == EMBEDDED and spec.harness:
         raise LabError("--harness", "belongs to a served phone.", "Name that phone with --device.", code=2)
 
 
@@ -247,6 +266,17 @@ def embedded(spec: Spec) -> Phone:
         phone.restore(world(spec.vary).state(phone.snapshot()))
     phone.lay(spec.task.phone)
     return phone
+
+
+def environment_phone(spec: Spec) -> Device:
+    """An environment's phone, reset for the task; what was left of a task before is torn down."""
+    from simulators.environments.factory import open_environment
+
+    environment = open_environment(spec.environment)
+    try:
+        return environment.phone(spec.task, spec.seed)
+    finally:
+        environment.close()
 
 
 def attached(spec: Spec) -> Device:
