@@ -200,6 +200,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "playbook": DROPPED,
         "playbooks": DROPPED,
         "rule_weight": DROPPED,
+        "mirror_of": DROPPED,
         "traits": DROPPED,
     },
     Persona: {

@@ -79,19 +79,21 @@ def run(
     judge: Judge,
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
+    step_limit: int = 0,
 ) -> Iterator[AnyEvent]:
     """The events of one run, from its first turn (or from where `history` ends) to Ended.
 
     Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
-    is touched. Never raises for what an agent, a phone or a person does: a failure is `Ended("failed")`.
+    is touched. `step_limit` ends it before its task's budget; 0 is none. Never raises for what an agent, a phone or
+    a person does: a failure is `Ended("failed")`.
     """
-    loop = _Loop(brief, seats, control, keep, list(history))
+    loop = _Loop(brief, seats, control, keep, list(history), step_limit)
     try:
         if unfinished is not None and unfinished.asked is not None:
             yield from loop.finish(unfinished.asked, unfinished)
         elif unfinished is not None and unfinished.given.proposed is not None:
             yield from loop.turn(unfinished.given)
-        while not loop.over and len(loop.steps) < brief.budget:
+        while not loop.over and len(loop.steps) < loop.most:
             yield from loop.turn()
         yield loop.end("completed" if loop.over else "budget", judge)
     except WaitCancelled:
@@ -103,12 +105,16 @@ def run(
 
 
 class _Loop:
-    def __init__(self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step]) -> None:
+    def __init__(
+        self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
+    ) -> None:
         self.brief = brief
         self.seats = seats
         self.control = control
         self.keep = keep
         self.steps = steps
+        self.most = min(brief.budget, limit) if limit else brief.budget
+        """Steps that the run may take; a limit below the task's budget is told to no agent."""
 
     @property
     def over(self) -> bool:
@@ -173,7 +179,8 @@ class _Loop:
         verdict = judge(self.seats.device.snapshot(), self.steps)
         reason = verdict.reason
         if status != "completed":
-            reason = f"the budget of {self.brief.budget} steps is used up"
+            what = "budget" if self.most == self.brief.budget else "limit"
+            reason = f"the {what} of {self.most} steps is used up"
             reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
         return Ended(
             status="completed" if status == "completed" else "budget",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -214,6 +215,10 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     rule_weight: float | None = None
     """The weight of the checks' score beside a judge's rating of the rubric, 0 to 1 (KnowU-Bench 3.4, lambda): 1 less
     the share of what is asked that depends on the person's preferences. None where nobody has told it."""
+    mirror_of: str = ""
+    """The task that this one mirrors: the same apps and the same effort, other particulars. It is run after that one,
+    in the same place, so that an agent may use what it learned (MemGUI-Bench A.4.5, A.5.1); empty where there is none.
+    """
     traits: dict[str, str] = {}
     """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
 
@@ -225,6 +230,14 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     def shortest(self) -> int | None:
         """The number of golden steps; None where nobody has told them."""
         return len(self.golden) or self.golden_steps
+
+
+def step_limit(golden: int, times: float) -> int:
+    """floor(times x golden + 1), the most steps that a task may take (MemGUI-Bench A.9.6).
+
+    It is rounded first, since 1.4 x 5 is not quite 7 to a machine.
+    """
+    return math.floor(round(golden * times + 1, 9))
 
 
 def load_task(path: Path) -> Task:
@@ -247,6 +260,8 @@ def check_task(task: Task, what: str) -> None:
         raise LabError(what, f"field instruction: a {task.kind} task needs one")
     if task.budget < 1:
         raise LabError(what, f"field budget: {task.budget} is less than one step")
+    if task.mirror_of and task.mirror_of == task.id:
+        raise LabError(what, "field mirror_of: a task does not mirror itself")
     if task.rule_weight is not None and not 0 <= task.rule_weight <= 1:
         raise LabError(what, f"field rule_weight: {task.rule_weight:g} is not from 0 to 1")
     task.tdg.check(what)

@@ -61,6 +61,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """Models (`model:NAME`) that were asked the same beside the person, silently; what they answered is kept apart."""
     read_ms: int | None = None
     """Milliseconds for which a participant read their part before they began the run; None where it began by itself."""
+    step_limit: int = 0
+    """Steps after which the run ends though its task's budget is not used up; 0 where there is no such limit."""
 
 
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

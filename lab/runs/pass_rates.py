@@ -79,10 +79,22 @@ class KindResult(msgspec.Struct, frozen=True):
     cost: float | None
 
 
+class BrokenRun(msgspec.Struct, frozen=True):
+    """A run that its phone broke off: archived, and no attempt; attempt `attempt` at `task` was dealt again."""
+
+    trace: str
+    task: str
+    attempt: int
+    place: str
+    reason: str
+
+
 class BatchResult(msgspec.Struct, frozen=True):
     """Many runs: `run`. `attempts` is the most per task; `memory`: the agent may learn from one run to the next.
 
-    `tasks` stand in the order they were run in; `kinds` are those there are, and then `all`.
+    `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were
+    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone.
+    `stop_at` is in golden steps, null where the tasks' budgets alone held.
     """
 
     db: str
@@ -95,6 +107,11 @@ class BatchResult(msgspec.Struct, frozen=True):
     interrupted: bool
     tasks: tuple[TaskResult, ...]
     kinds: tuple[KindResult, ...]
+    jobs: int = 1
+    places: tuple[str, ...] = ()
+    broken: tuple[BrokenRun, ...] = ()
+    lost: int = 0
+    stop_at: float | None = None
 
 
 def attempt_of(trace: Trace) -> Attempt:

@@ -217,7 +217,8 @@ class Session:
             unfinished = self._cut_off()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
-            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished):
+            limit = self.spec.step_limit
+            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished, limit):
                 if self.over:
                     return
                 self.append(event)
@@ -331,6 +332,15 @@ class Session:
         self.control.halt()
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
 
+    def give_up(self, reason: str) -> bool:
+        """Ends the run as failed, now, whoever is waited for; False where it was over already."""
+        with self._lock:
+            if self.over:
+                return False
+            self.append(Ended(status="failed", reason=reason))
+        self.control.halt()
+        return True
+
     def leave(self) -> None:
         """Leaves a run open, to be resumed later; never waits for whoever is blocked. One not begun leaves nothing."""
         with self._lock:
@@ -409,6 +419,7 @@ class Session:
                 reads=self.reads,
                 user_screens=spec.user_screens,
                 shadows=spec.shadows,
+                step_limit=spec.step_limit,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),

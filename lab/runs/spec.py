@@ -13,11 +13,12 @@ from lab.core.errors import LabError
 from lab.core.seams import Agent, Brief, Device
 from lab.core.settings import EMBEDDED, UNNAMED
 from lab.core.suggestion import near_names, question
-from lab.core.task import Actor, Persona, Task
+from lab.core.task import Actor, Persona, Task, step_limit
 from lab.core.trace import Trace
 from store.store import Store
 
 if TYPE_CHECKING:
+    from lab.llm.remote_model import ModelAsker
     from simulators.phone.phone import Phone
 
 
@@ -39,9 +40,9 @@ class Spec(NamedTuple):
     `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
     whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
     `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
-    words that were read from the picture of a screen whose phone told none. `user_screens` is whether a model as the
-    user is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user,
-    silently.
+    words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
+    steps, of which no agent is told; 0 leaves that to the task's budget. `user_screens` is whether a model as the user
+    is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user, silently.
     """
 
     task: Task
@@ -62,6 +63,7 @@ class Spec(NamedTuple):
     environment: str = ""
     quick: bool = False
     reads: bool = True
+    step_limit: int = 0
     user_screens: bool = False
     shadows: tuple[str, ...] = ()
 
@@ -117,6 +119,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
+        step_limit=trace.conditions.step_limit,
         user_screens=trace.conditions.user_screens,
         shadows=trace.conditions.shadows if what == "resumed" else (),
     )
@@ -141,6 +144,19 @@ def user_name(user: Actor) -> str:
     return user.id if user.kind == "model" else f"script:{user.id}"
 
 
+def limited(spec: Spec, times: float) -> Spec:
+    """The spec of a run that ends after floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
+
+    A `LabError` where nobody has told the task's golden steps.
+    """
+    if spec.task.shortest is None:
+        problem = f"has no golden steps, so {times:g} times as many is no limit."
+        raise LabError(
+            f"task {spec.task.id}", problem, "Leave it out, or tell them in its file (golden_steps).", code=2
+        )
+    return spec._replace(step_limit=step_limit(spec.task.shortest, times))
+
+
 def in_world(spec: Spec, vary: int) -> Spec:
     """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
     from simulators.task_variation import world
@@ -150,10 +166,11 @@ def in_world(spec: Spec, vary: int) -> Spec:
     return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
 
 
-def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
+def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
     """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s.
 
-    `store` holds the runs that `recorded:ID` names; None where the file is not made yet.
+    `asker` asks its model, where that is not asked from here. `store` holds the runs that `recorded:ID` names; None
+    where the file is not made yet.
     """
     kind, _, source = name.partition(":")
     if is_playbook(name):
@@ -173,7 +190,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.agents.model_spec import model_agent
         from lab.core.settings import load
 
-        return model_agent(name, load())
+        return model_agent(name, load(), asker)
     raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
 
 
