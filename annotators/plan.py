@@ -46,7 +46,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
     their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's corrected interval
     is to be at most: who watches is told when it is reached. `prelabel` is a judge whose answers are shown first on a
-    half of the sheets. File names are relative to the plan's folder.
+    half of the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked;
+    `shadow_replies` asks about their replies, too, where replies are asked about; whose they are is hidden. File names
+    are relative to the plan's folder.
     `introduction` is what comes before a rater's first item: guide, keys and practice (`full`), the same with a key
     that passes it over (`skippable`), or nothing (`none`). `practice` names one of the runs with gold (or its unit) on
     which raters try the sheet in place of the protocol's own practice; it counts nowhere.
@@ -91,6 +93,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     practice: str = ""
     width: float | None = None
     prelabel: str = ""
+    shadows: tuple[str, ...] = ()
+    shadow_replies: bool = False
     statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
     note: str = ""
 
@@ -194,6 +198,9 @@ def check_plan(plan: Plan, what: str) -> None:
             raise LabError(what, f"field {name}: {value:g} is no share from 0 to 1")
     if plan.prelabel in plan.raters:
         raise LabError(what, f"field prelabel: {plan.prelabel} is one of its people; it is a judge that is shown first")
+    for shadow in plan.shadows:
+        if not shadow.startswith("model:") or shadow == "model:":
+            raise LabError(what, f"field shadows: {shadow!r} is not of the form model:NAME", "model:openai/gpt-5, say.")
     if plan.width is not None and not 0 < plan.width < 1:
         raise LabError(what, f"field width: {plan.width:g} is not between 0 and 1")
     for name in ("pilot", "main", "quiz", "rest_minutes", "vary"):
@@ -269,9 +276,12 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         statistics=plan.statistics,
         width=plan.width,
         prelabel=plan.prelabel,
+        shadows=plan.shadows,
         by=by,
         at=at,
     )
+    if study.shadows and protocol.unit != "task to play":
+        raise LabError(f"study {name}", f"field shadows: {protocol.id} is rated; shadows stand beside people who play")
     check_raters(study, units)
     return study
 

@@ -23,7 +23,7 @@ from store.database import Database
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.schema import APPEND_ONLY, guard, triggers
 
-_OF_RUN = ("run_act", "review", "clearance", "draft", "verdict", "event", "use")
+_OF_RUN = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "event", "use")
 """Tables whose rows belong to a run, in an order in which they may go."""
 
 

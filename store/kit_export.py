@@ -153,7 +153,7 @@ def _over(store: Store, run: str) -> bool:
 def plan_for(study: Study, rater: str) -> Study:
     """A plan as one of its raters may read it."""
     hidden = "raters" in study.blind
-    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, width=None, by=None)
+    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, width=None, shadows=(), by=None)
 
 
 def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:

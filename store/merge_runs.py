@@ -14,6 +14,8 @@ from lab.core.errors import LabError
 from lab.core.proofreading import VERSION as REVIEW_VERSION
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Clearance, RunAct, Verdict
+from lab.core.shadow_answer import VERSION as SHADOW_VERSION
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.trace import VERSION, AnyEvent, Ended, Started
 from store import run_rows
 from store.designs import INSERT_DESIGN, design_row
@@ -21,6 +23,7 @@ from store.foreign_file import Source, text_of
 from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
 from store.run_acts import INSERT_RUN_ACT, run_act_row
 from store.run_acts import VERSION as RUN_ACT_VERSION
+from store.shadows import INSERT_SHADOW, shadow_row
 from store.tombstones import check_stays, check_without
 
 if TYPE_CHECKING:
@@ -31,8 +34,9 @@ _OF_RUNS: tuple[tuple[str, type[Any], int], ...] = (
     ("review", Review, REVIEW_VERSION),
     ("clearance", Clearance, 1),
     ("run_act", RunAct, RUN_ACT_VERSION),
+    ("shadow", ShadowAnswer, SHADOW_VERSION),
 )
-"""What people said of runs or did with them, by table: what a row is, and its newest stored shape."""
+"""What was said of runs or done with them, by table: what a row is, and its newest stored shape."""
 
 
 def runs_in(into: Merging, source: Source) -> None:
@@ -50,6 +54,8 @@ def runs_in(into: Merging, source: Source) -> None:
                 into.db.execute(INSERT_REVIEW, review_row(row))
             elif table == "clearance":
                 into.db.execute(INSERT_CLEARANCE, clearance_row(row))
+            elif table == "shadow":
+                into.db.execute(INSERT_SHADOW, shadow_row(row))
             else:
                 into.db.execute(INSERT_RUN_ACT, run_act_row(row))
             into.came[f"{table}s"] += 1

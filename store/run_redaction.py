@@ -18,6 +18,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Imported, RunAct, Tombstone, Verdict
 from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, plan, spread
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.task import Actor
 from lab.core.text_redaction import TextRedaction
 from lab.core.trace import AnyEvent, Ended, Started
@@ -29,6 +30,7 @@ from store.image_redaction import painted, tells_more
 from store.image_similarity import Likeness
 from store.lineage import related
 from store.run_acts import INSERT_RUN_ACT, run_act_row
+from store.shadows import INSERT_SHADOW, shadow_row
 from store.store import Store
 from store.study_redaction import StudiesCovered, cover_studies, local_words
 from store.tombstones import check_stays
@@ -71,6 +73,7 @@ class _Run(NamedTuple):
     verdicts: list[Verdict]
     reviews: list[Review]
     acts: list[RunAct]
+    shadows: list[ShadowAnswer]
 
 
 def redact(
@@ -149,7 +152,7 @@ def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     with sqlite_errors(store.path):
         runs = holding("SELECT trace, body FROM event UNION ALL SELECT trace, body FROM verdict "
                        "UNION ALL SELECT trace, body FROM review UNION ALL SELECT trace, text FROM draft "
-                       "UNION ALL SELECT trace, tag FROM run_act")  # fmt: skip
+                       "UNION ALL SELECT trace, tag FROM run_act UNION ALL SELECT trace, body FROM shadow")  # fmt: skip
         plans = holding(_PLANS)
     return RemainingPlaces(runs, plans)
 
@@ -198,13 +201,18 @@ def _run(store: Store, id: str) -> _Run:
     if not isinstance(events[-1], Ended):
         raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
     n = int(store.database.read("SELECT n FROM trace WHERE id = ?", id)[0][0])
-    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id), store.runs.acts.of_run(id))
+    acts, shadows = store.runs.acts.of_run(id), store.shadows.of_run(id)
+    return _Run(n, events, store.runs.verdicts(id), store.reviews.of_run(id), acts, shadows)
 
 
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
     """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
     for id, run in runs.items():
-        for table, rows, done in (("review", run.reviews, "reviewed"), ("run_act", run.acts, "archived or tagged")):
+        for table, rows, done in (
+            ("review", run.reviews, "reviewed"),
+            ("run_act", run.acts, "archived or tagged"),
+            ("shadow", run.shadows, "answered by a shadow"),
+        ):
             if eraser.db.execute(f"SELECT count(*) FROM {table} WHERE trace = ?", (id,)).fetchone()[0] != len(rows):
                 raise LabError(f"run {id}", f"was {done} meanwhile; nothing was done.", "Try again.")
 
@@ -220,7 +228,8 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
 
     reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
     acts = [msgspec.structs.replace(act, tag=redactor.cloak.mask(act.tag)) for act in run.acts]
-    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts)
+    shadows = [redactor.shadow(row, run.events, id_of) for row in run.shadows]
+    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows)
 
 
 def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) -> dict[str, Blob]:
@@ -250,6 +259,7 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
     run_rows.insert_run(eraser.db, imported, n)
     acts = [msgspec.structs.replace(act, id=uuid7(), trace=imported.id) for act in run.acts]
     eraser.db.executemany(INSERT_RUN_ACT, map(run_act_row, acts))
+    eraser.db.executemany(INSERT_SHADOW, map(shadow_row, run.shadows))
 
 
 def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from store import progress_tables
 
-VERSION = 6
+VERSION = 7
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
@@ -17,7 +17,7 @@ APPLICATION_ID = int.from_bytes(b"hitl", "big")
 
 APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
-    "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act",
+    "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow",
 )  # fmt: skip
 """Tables of which no row is ever changed or removed; corrections are further rows. `store.erasure` is the exception."""
 
@@ -244,6 +244,22 @@ _SIXTH = (
     "CREATE INDEX run_act_of_run ON run_act (trace, tag, at, id, act)",
 )
 
+_SEVENTH = (
+    # What models answered that were asked the same as a run's person; apart from its events, so that nobody who gets
+    # a run gets these. `supersedes` leads to the row that says why there was none yet.
+    """CREATE TABLE shadow (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL REFERENCES trace (id),
+        question TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        supersedes TEXT,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX shadow_of_run ON shadow (trace, question, by, at)",
+)
+
 
 @contextmanager
 def _without(module: str) -> Iterator[None]:
@@ -297,6 +313,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="006_run_acts")
     def run_acts(db: Database) -> None:
         for statement in _SIXTH:
+            db.conn.execute(statement)
+
+    @migrations(name="007_shadows")
+    def shadows(db: Database) -> None:
+        for statement in _SEVENTH:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from store.erasure import Erasure
     from store.progress_rows import ProgressRows
     from store.proofreading import Reviews
+    from store.shadows import Shadows
     from store.study_extension import Extensions
 
 
@@ -40,7 +41,7 @@ class Store:
     demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
     `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
     coefficients are computed from, `progress` counts and times that say how far a study is, `conversations` are those
-    of the endpoint; `erasure` takes runs out.
+    of the endpoint, `shadows` what models answered beside people; `erasure` takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -94,6 +95,12 @@ class Store:
         from store.conversations import Conversations
 
         return Conversations(self.database)
+
+    @cached_property
+    def shadows(self) -> Shadows:
+        from store.shadows import Shadows
+
+        return Shadows(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

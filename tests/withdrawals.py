@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from lab.core.design import Design, first_draft, following, subject_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
 from lab.core.run_records import Blob, Imported, Tombstone, numbered
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Given, Study
 from lab.core.task import Actor, InformationUnit, Task
@@ -37,10 +38,21 @@ MARKS = dict(zip((*PLACES, "copy", "linked"), "QWJXYVHCL", strict=True))
 GUESS = "zebra umbrellas for the long march"
 THEIRS = [
     "zonotes", "zovalue", "zoreview", "zoquiz", "zoobjection", "zodraft", "zotyped", "zonoteof", "zolinked", "zodetail",
-    "zoplace", "zomoved", "zosettled", GUESS,
+    "zoplace", "zomoved", "zosettled", "zoshadow", GUESS,
 ]  # fmt: skip
 """Words of theirs outside runs, and words of others that quote them."""
-OTHERS = ["ketag", "kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed", "kemoved", "kereason"]
+OTHERS = [
+    "ketag",
+    "kenote",
+    "kereview",
+    "kedraft",
+    "kereply",
+    "kethought",
+    "kenamed",
+    "kemoved",
+    "kereason",
+    "keshadow",
+]
 
 
 class Filled(NamedTuple):
@@ -102,6 +114,8 @@ def fill(store: Store, folder: Path) -> Filled:
     )
     store.runs.add(small("run-other", model, [shared], said="kethought"))
     store.runs.save_draft("run-user", "q0", "zotyped so far")
+    store.shadows.record(shadow("run-user", "zoshadow answers"))
+    store.shadows.record(shadow("run-other", "keshadow answers"))
     store.runs.save_draft("run-other", "q0", "kereply so far")
     archive_runs(store, ["run-own"], CODE)
     tag_runs(store, ["run-other"], TagChange(("ketag", CODE.casefold())), "D01")
@@ -114,6 +128,12 @@ def fill(store: Store, folder: Path) -> Filled:
     runs = [*(f"run-{name}" for name in PLACES), "run-own", "run-copy", "run-linked"]
     gone += [*THEIRS, "zothought", "zocopied", "zolinkedrun"]
     return Filled(gone, [own.data], OTHERS, sorted(runs), folder / "linked.png")
+
+
+def shadow(run: str, text: str, *, why: str = "") -> ShadowAnswer:
+    """What a model answered beside the person of a run, or why it did not."""
+    missing: Literal["unusable"] | None = "unusable" if why else None
+    return ShadowAnswer(uuid7(), run, "q0", 0, Actor("model", "model:shade"), now(), text, missing=missing, why=why)
 
 
 def _proofread(store: Store) -> None:

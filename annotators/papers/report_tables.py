@@ -17,7 +17,7 @@ PAPERS: Mapping[str, tuple[str, ...]] = {
     "rubric": ("knowu.judge_table:sections",),
     "failure-mode-knowu-personalized": ("knowu.failure_table:sections",),
     "failure-mode-knowu-proactive": ("knowu.failure_table:sections",),
-    "play": ("knowu.user_table:sections",),
+    "play": ("knowu.user_table:sections", "knowu.fidelity_table:sections"),
     "reply-support": ("knowu.reply_table:sections",),
     "success": ("memgui.evaluator_table:sections", "fingertip.success_table:sections"),
     "information-units": ("memgui.irr_table:sections",),

@@ -48,6 +48,7 @@ def _plan(studied: StudyData) -> Section:
         ("Each unit goes to", _overlap(studied)),
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
+        *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),
         *([("Before the first item", _before(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),
     ]

@@ -22,6 +22,7 @@ from lab.core.design import Design, Subject
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol, Show
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import Unit
 from lab.core.task import Persona, Task
 
@@ -62,6 +63,7 @@ def units_for(
     pairs: Sequence[tuple[str, str]] = (),
     past: Sequence[MeasuredRun] = (),
     earlier: EarlierStudy | None = None,
+    shadows: Mapping[str, Sequence[ShadowAnswer]] | None = None,
     terms: UnitTerms = TERMS,
 ) -> list[Unit]:
     """Every unit that a protocol asks of these runs, tasks or lines, in their order; ids follow from what they are of.
@@ -70,8 +72,9 @@ def units_for(
     the run it is rated against (without them: the demonstration of its task). `designs` are frozen designs, which stand
     in place of a run's own task's. `personas` are those that tasks and runs name. `pairs` are ids of runs (without
     them: all of one task by different agents). `past` are further runs, not asked about: references, and runs of the
-    same people, whose intents are shown where they came before. Raises `LabError` naming the run, task or line that
-    has nothing to ask.
+    same people, whose intents are shown where they came before. `shadows` are replies of models that were asked beside
+    a run's user, by run: they are asked about, too. Raises `LabError` naming the run, task or line that has nothing to
+    ask.
     """
     _once([case.id for case in cases], "run")
     named, before = _named(cases, personas), _named(past, personas)
@@ -90,7 +93,7 @@ def units_for(
         case "step":
             units = step_units(cases, terms.steps, terms.seed)
         case "question":
-            units = question_units(protocol, named)
+            units = question_units(protocol, named, shadows)
         case "task":
             units = task_units(protocol, tasks or [case.task for case in cases])
         case "task to play":

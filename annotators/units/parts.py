@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
 
 from annotators.units.cards import cards, wordless
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.protocol import Protocol
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import Given, Unit
 
 
@@ -26,14 +30,47 @@ def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int 
     return units
 
 
-def question_units(protocol: Protocol, cases: Sequence[MeasuredRun]) -> list[Unit]:
-    """Every question that was replied to, with the reply as it was given and what it is held against."""
-    return [
-        _question(protocol, case, place, step)
-        for case in cases
-        for place, step in enumerate(case.steps)
-        if step.question is not None and step.reply is not None
-    ]
+def question_units(
+    protocol: Protocol, cases: Sequence[MeasuredRun], shadows: Mapping[str, Sequence[ShadowAnswer]] | None = None
+) -> list[Unit]:
+    """Every question that was replied to, with the reply as it was given and what it is held against.
+
+    With `shadows` (what models answered beside, by run) their replies, too; then ids and order do not tell which is
+    the run's own.
+    """
+    units: list[Unit] = []
+    for case in cases:
+        for place, step in enumerate(case.steps):
+            if step.question is None or step.reply is None:
+                continue
+            own = _question(protocol, case, place, step)
+            if shadows is None:
+                units.append(own)
+                continue
+            beside = [one for one in shadows.get(case.id, ()) if one.index == place and one.missing is None]
+            units += _in_drawn_order(own, [_shadow(own, one) for one in beside])
+    return units
+
+
+def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
+    """The same unit with a model's reply in the place of the run's."""
+    reply = Given("Reply", _reply_words(answer.decision, answer.text))
+    given = tuple(reply if one.title == "Reply" else one for one in own.given)
+    return replace(own, given=given, hidden={"by": answer.by.id, "shadow": "yes"})
+
+
+def _in_drawn_order(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
+    """The replies to one question in an order that is drawn, each with its number in it."""
+
+    def drawn(unit: Unit) -> str:
+        return hashlib.sha256(f"{unit.id} {unit.hidden}".encode()).hexdigest()
+
+    units = sorted((own, *shadows), key=drawn)
+    return [replace(unit, id=f"{unit.id}.{number}") for number, unit in enumerate(units, 1)]
+
+
+def _reply_words(decision: str | None, text: str) -> str:
+    return " · ".join(part for part in (decision or "", text) if part)
 
 
 def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredStep) -> Unit:
@@ -41,7 +78,6 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         raise LabError(f"run {case.id}", f"asks nothing at step {place + 1}.")
     if "persona" in protocol.shows and (case.persona is None or not case.persona.facts):
         raise LabError(f"run {case.id}", "has no profile that its replies could be held against.")
-    text = " · ".join(part for part in (step.reply.decision or "", step.reply.text) if part)
     return Unit(
         f"{case.id}@{place + 1}",
         runs=(case.id,),
@@ -49,7 +85,7 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         question=step.question.id,
         given=(
             Given("Question", step.question.text, items=tuple(step.question.options)),
-            Given("Reply", text),
+            Given("Reply", _reply_words(step.reply.decision, step.reply.text)),
             *(cards(protocol, case) if wordless(protocol) else ()),
         ),
         hidden={"by": step.reply.by.kind},

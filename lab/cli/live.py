@@ -107,6 +107,7 @@ class LiveArguments(Arguments):
     vary: int | None = None
     pace: float | None = None
     no_read: bool = False
+    shadow: list[str] | None = None
     headless: bool = False
     breaks: list[str] | None = None
     events: bool = False
@@ -134,6 +135,10 @@ def add_live(parser: Parser) -> None:
     )
     parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
     parser.no_read()
+    parser.add_argument(
+        "--shadow", action="append", metavar="model:NAME",
+        help="a model that is silently asked the same as the user; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--headless", action="store_true", help="no screen; print the result")
     parser.breaks()
     output = parser.add_mutually_exclusive_group()
@@ -144,7 +149,7 @@ def add_live(parser: Parser) -> None:
         """\
   hitlab live usual_lunch
   hitlab live usual_lunch --agent model:openai/gpt-5 --gate ask
-  hitlab live task.yaml --device R58M --as P07 --seat participant
+  hitlab live task.yaml --device R58M --as P07 --shadow model:openai/gpt-5
   hitlab live --resume 019a --headless --events
 """
     )
@@ -236,6 +241,8 @@ def _check_step(run: Summary, step: int) -> None:
 
 def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
     """The fields of a spec that the command line sets; None where it leaves one as it is."""
+    from lab.runs.shadows import check_shadows
+
     return {
         "agent": args.agent,
         "user": args.user,
@@ -243,6 +250,7 @@ def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict
         "pace": args.pace if args.pace is not None else 0.0 if headless else settings.pace,
         "breaks": breaks_of(args.breaks, settings),
         "reads": False if args.no_read else None,
+        "shadows": check_shadows(args.shadow, settings) if args.shadow else None,
     }
 
 
@@ -303,6 +311,7 @@ def _refuse_other(args: LiveArguments) -> None:
         "--vary": args.vary is not None,
         "--no-mirror": args.no_mirror,
         "--playbook": args.playbook is not None,
+        "--shadow": args.shadow is not None,
         "--env": args.environments is not None,
     }
     fixed = ", ".join(name for name, there in given.items() if there)
@@ -347,6 +356,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False) -> in
         raise session.failure
     if lines.failure is not None:
         raise lines.failure
+    session.shadows.wait(load().model_seconds)
     trace = store.runs.trace(session.trace_id)
     result = RunResult(
         trace=trace.id,

@@ -57,6 +57,7 @@ CAME = {
     "runs": "runs", "events": "moments of runs", "pictures": "pictures and states of runs",
     "reviews": "words on demonstrations", "clearances": "demonstrations cleared", "designs": "acts on designs",
     "run_acts": "runs archived, brought back or tagged",
+    "shadows": "answers of shadow models",
     "studies": "studies", "units": "items",
     "dealt": "items dealt to people", "labels": "answers, with their history", "acts": "acts of people in studies",
 }  # fmt: skip

@@ -44,7 +44,7 @@ from lab.cli.study_extend import StudyExtended
 from lab.cli.study_kits import KitMade, KitTaken
 from lab.cli.study_links import StudyLinks
 from lab.cli.study_new import StudiesFrozen
-from lab.cli.study_play import StudyPlayed
+from lab.cli.study_play import PlayPrompt, StudyPlayed
 from lab.cli.study_runs import RunsPlayed
 from lab.cli.study_status import StudyShown, StudyStatus
 from lab.cli.study_watch import StudiesWatched
@@ -153,6 +153,7 @@ def schemas() -> dict[str, Any]:
         "study-watch": StudiesWatched,
         "study-show": StudyShown,
         "study-play": StudyPlayed,
+        "study-play-prompt": PlayPrompt,
         "study-runs": RunsPlayed,
         "study-lock": StudyLocked,
         "study-archive": StudyArchived,

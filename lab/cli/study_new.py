@@ -82,7 +82,8 @@ _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
     "introduction", "practice", "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier",
-    "consent", "locale", "width", "prelabel",
+    "consent", "locale", "width", "prelabel", "shadows",
+    "shadow_replies",
 )  # fmt: skip
 
 PRESETS = (
@@ -147,6 +148,8 @@ class StudyNewArguments(Arguments):
     locale: str | None
     width: float | None
     prelabel: str | None
+    shadows: list[str] | None
+    shadow_replies: bool | None
     even_so: bool
 
 
@@ -184,6 +187,14 @@ def add_study_new(parser: Parser) -> None:
     parser.add_argument(
         "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
     )
+    parser.add_argument(
+        "--shadow", dest="shadows", action="append", metavar="model:NAME",
+        help="of plays: a model that is silently asked what a person is; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shadow-replies", action="store_true", default=None,
+        help="of replies: those of shadow models, too; whose they are is hidden",
+    )  # fmt: skip
     parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     parser.add_argument(
@@ -301,6 +312,9 @@ def _plan_of_study(
     units, reasons = sampled(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
+    if plan.shadows:
+        consent_note = "they are sent what people say in a run, which the consent should tell"
+        reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}; {consent_note}"]
     study = frozen(plan, sample.name, sample.protocol, units, by, now())
     versions = store.studies.versions(sample.name)
     differs: Sequence[str] = ()

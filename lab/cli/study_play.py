@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec.structs import replace as changed
 
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store
-from lab.cli.output import print_json, say, warn
+from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import load
+from lab.core.settings import Settings, load
 from lab.core.study import Study, Unit
 from lab.core.suggestion import suggestion
-from lab.core.task import Actor
-from lab.core.trace import Trace
-from lab.runs.spec import user_name
-from lab.studies.played_runs import SCRIPT, claim, claimed, headless, session_of, tie
 from lab.studies.seats import check_seat, sees_outcomes
-from lab.studies.study_places import check_goes_on, study_named
+from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from store.store import Store
+
+if TYPE_CHECKING:
+    from lab.core.trace import Trace
+    from lab.studies.headless_plays import HeadlessPlay, PlayBudget, PlayDone
 
 
 class StudyOpenArguments(Arguments):
@@ -77,7 +81,10 @@ def check_person(store: Store, study: Study, code: str) -> None:
 
 
 class PlayedRun(msgspec.Struct, frozen=True):
-    """One run of a study that nobody sat at: `new` is false where it was played before."""
+    """One run of a study that nobody sat at: `new` is false where it was played before.
+
+    `cost` is what its user's answers cost, in US dollars; `why` says why a run was left open.
+    """
 
     unit: str
     task: str
@@ -88,16 +95,53 @@ class PlayedRun(msgspec.Struct, frozen=True):
     score: float | None
     questions: int
     new: bool
+    cost: float = 0.0
+    why: str = ""
+
+
+class ShadowsPlayed(msgspec.Struct, frozen=True):
+    """What shadows have answered: `answered` of `questions`, `new` of them now, for `cost` US dollars."""
+
+    questions: int
+    answered: int
+    new: int
+    cost: float
 
 
 class StudyPlayed(msgspec.Struct, frozen=True):
-    """What `study play` came to. `left` counts plays that wait for a model to be named."""
+    """What `study play` came to. `left` counts plays that wait for a model to be named, or were not begun.
+
+    `cost` is what models' answers cost now, in US dollars, `ended` why it ended early. `shadows` is null but with
+    --shadows.
+    """
 
     study: str
     version: int
     runs: tuple[PlayedRun, ...]
     left: int
     interrupted: bool = False
+    cost: float = 0.0
+    ended: str = ""
+    shadows: ShadowsPlayed | None = None
+
+
+class PromptPart(msgspec.Struct, frozen=True):
+    """One message of what a model would be sent."""
+
+    role: str
+    text: str
+
+
+class PlayPrompt(msgspec.Struct, frozen=True):
+    """What a model would be sent at its first question in a play: `study play --show-prompt`.
+
+    `prompts` is the hash of the files that it is made of; what the assistant says is a placeholder.
+    """
+
+    study: str
+    unit: str
+    prompts: str
+    messages: tuple[PromptPart, ...]
 
 
 class StudyPlayArguments(Arguments):
@@ -105,116 +149,138 @@ class StudyPlayArguments(Arguments):
 
     study: str
     model: str | None
+    code: str
+    budget: float | None
+    rehearse: list[str]
+    shadows: bool
+    show_prompt: str | None
     device: str | None
 
 
 def add_study_play(parser: Parser) -> None:
     parser.runs(play, StudyPlayArguments)
+    parser.description = """\
+Plays every unit whose user is a script, and with --model those whose user is a
+model, each once. A model is one more rater: several may play, each under a
+code of its own. A run that was cut off, or whose model gave no answer, is gone
+on with by the same line."""
     parser.study()
     parser.add_argument("--model", metavar="NAME", help="the model that answers where the plan says model")
+    parser.add_argument(
+        "--as", dest="code", default="", metavar="CODE", help="the model's code in the study (default: model:NAME)"
+    )
+    parser.add_argument("--budget", type=float, metavar="USD", help="US dollars after which no further play is begun")
+    parser.add_argument(
+        "--rehearse", action="append", default=[], metavar="CODE",
+        help="let scripts play a person's part, to try a study; the report says so; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shadows", action="store_true", help="ask the study's shadow models what they have not answered yet"
+    )
+    parser.add_argument(
+        "--show-prompt", metavar="UNIT", help="print what a model would be sent at a play's first question, and end"
+    )
     parser.add_argument("--device", metavar="SERIAL", help="a phone's serial or HOST:PORT; or embedded")
     parser.json()
     parser.examples(
         """\
   hitlab study play knowu-5c
-  hitlab study play knowu-5c --model openai/gpt-5 --device R58M
+  hitlab study play knowu-5c --model openai/gpt-5 --budget 5
+  hitlab study play knowu-5c --show-prompt usual_lunch.model
+  hitlab study play knowu-5c --shadows
 """
     )
 
 
 def play(args: StudyPlayArguments) -> int:
-    """Plays every unit whose user is a script, and with --model those whose user is a model, each once."""
+    """Plays what needs no person, or asks shadows what they have not answered; exit code 3 where some of it is left."""
     settings = load(db=args.db, device=args.device)
     check_seat(settings, sees_outcomes, "study play")
+    if args.budget is not None and not 0 < args.budget < float("inf"):
+        raise LabError("study play", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    if (args.code or args.budget) and not (args.model or args.shadows):
+        raise LabError("study play", "--as and --budget are of a model.", "Name it with --model NAME.", code=2)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         what = f"study {study.name}"
         if study.protocol.unit != "task to play":
             raise LabError(what, f"is rated, not played: its unit is a {study.protocol.unit}.")
+        if args.show_prompt is not None:
+            unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
+            emit(_prompt(study, unit), _tell_prompt, json=args.json)
+            return 0
         if store.studies.locked(study):
             raise LabError(what, "is locked; nothing in it changes any more.")
-        todo = list(headless(store, study, args.model or ""))
-        left = sum(unit.play is not None and unit.play.user == "model" for unit in store.studies.units(study))
-        left = 0 if args.model else left
-        if not todo:
-            hint = "Name a model with --model NAME." if left else "`hitlab study open` is for people."
-            raise LabError(what, "has nothing that a script plays." if left else "is played by people alone.", hint)
-        _check(todo)
-        outcome = _played(store, study, todo, left, settings.device, quiet=args.json)
+        doing = _ask_shadows if args.shadows else _rehearsal if args.rehearse else _plays
+        outcome = doing(store, study, args, settings)
     if args.json:
         print_json(outcome)
-    if outcome.left:
+    if outcome.ended:
+        warn(f"It ended early: {outcome.ended}.")
+    if outcome.left and not args.model:
         warn(f"{outcome.left} wait for a model: --model NAME")
-    return 3 if outcome.left or outcome.interrupted else 0
+    open_runs = any(run.status == "open" for run in outcome.runs)
+    lacking = outcome.shadows is not None and outcome.shadows.answered < outcome.shadows.questions
+    return 3 if outcome.left or outcome.interrupted or open_runs or lacking else 0
 
 
-def _check(todo: list[tuple[Unit, Actor, str]]) -> None:
-    """Raises `LabError` where one of them could not be played, before the first is."""
-    from simulators import library
-    from simulators.users.model import model_user
+def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+    """Plays what a script or the named model plays."""
+    from lab.studies.headless_plays import PlayBudget, check_plays, headless_plays
 
-    for unit, by, _ in todo:
-        assert unit.play is not None
-        if by == SCRIPT:
-            library.script(unit.play.task.id)
-        else:
-            model_user(by.shown, load(), unit.play.task, unit.play.persona)
+    what = f"study {study.name}"
+    todo = headless_plays(store, study, args.model or "", args.code)
+    left = sum(unit.play is not None and unit.play.user == "model" for unit in store.studies.units(study))
+    left = 0 if args.model else left
+    if not todo:
+        hint = "Name a model with --model NAME." if left else "`hitlab study open` is for people."
+        raise LabError(what, "has nothing that a script plays." if left else "is played by people alone.", hint)
+    check_plays(store, study, todo, settings)
+    if args.budget is not None and args.model:
+        check_priced(args.model, settings)
+    return _played(store, study, todo, left, settings.device, PlayBudget(args.budget), quiet=args.json)
+
+
+def check_priced(model: str, settings: Settings) -> None:
+    """Raises `LabError` where a budget cannot be kept, for nobody knows what a model costs."""
+    from lab.llm.client import Llm, terms
+
+    if Llm(model, terms(settings)).prices() is None:
+        hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
+        raise LabError("study play", f"--budget: nobody knows what {plain(model)} costs.", hint)
 
 
 def _played(
-    store: Store, study: Study, todo: list[tuple[Unit, Actor, str]], left: int, device: str, *, quiet: bool
+    store: Store, study: Study, todo: Sequence[HeadlessPlay], left: int, device: str, budget: PlayBudget, *, quiet: bool
 ) -> StudyPlayed:
+    from lab.studies.headless_plays import PlayDone, play_all
+
     runs: list[PlayedRun] = []
-    interrupted = False
-    for unit, by, user in todo:
-        try:
-            run = _one(store, study, unit, by, user, device)
-        except KeyboardInterrupt:
-            interrupted = True
-            break
-        runs.append(run)
-        if not quiet:
-            tell(run)
-    return StudyPlayed(study.id, study.version, tuple(runs), left, interrupted)
-
-
-def _one(store: Store, study: Study, unit: Unit, by: Actor, user: str, device: str) -> PlayedRun:
-    """Plays one unit, or finds that it is played; the run is tied to it before its line is printed."""
-    assert unit.play is not None
-    before = claimed(store, study, by, unit.id)
-    if before and store.runs.holds(before) and (trace := store.runs.trace(before)).ended is not None:
-        tie(store, study, by, unit.id, 1, trace)
-        return _played_run(unit, by, trace, new=False)
-    run = claim(store, study, by, unit.id, condition=unit.play.condition)
-    session = session_of(store, unit.play, run, "", user, device=device)
-    if user_name(session.user.actor) != user and by != SCRIPT:
-        raise LabError(f"run {run}", f"was begun by {user_name(session.user.actor)}, not by {user}.")
-    session.start()
+    ended, interrupted = "", False
     try:
-        session.join()
+        for done in play_all(store, study, todo, device, budget):
+            if not isinstance(done, PlayDone):
+                ended = done
+                left += len(todo) - len(runs)
+                break
+            runs.append(_played_run(done))
+            if not quiet:
+                tell(runs[-1])
     except KeyboardInterrupt:
-        session.leave()  # it stays open, and is gone on with
-        raise
-    if session.failure is not None:
-        raise session.failure
-    trace = store.runs.trace(run)
-    tie(store, study, by, unit.id, 1, trace)
-    return _played_run(unit, by, trace, new=True)
+        interrupted = True
+    places = {unit.id: at for at, unit in enumerate(store.studies.units(study))}
+    runs.sort(key=lambda run: places[run.unit])
+    return StudyPlayed(study.id, study.version, tuple(runs), left, interrupted, budget.spent, ended)
 
 
-def _played_run(unit: Unit, by: Actor, trace: Trace, *, new: bool) -> PlayedRun:
-    assert unit.play is not None
+def _played_run(done: PlayDone) -> PlayedRun:
+    from lab.studies.headless_plays import cost_of
+
+    what, trace = done.what, done.trace
     return PlayedRun(
-        unit.id,
-        unit.play.task.id,
-        unit.play.condition,
-        by.id,
-        trace.id,
-        trace.status,
-        trace.ended.score if trace.ended else None,
-        trace.questions,
-        new,
-    )
+        what.unit.id, what.play.task.id, what.play.condition, what.by.id, trace.id, trace.status,
+        trace.ended.score if trace.ended else None, trace.questions, done.new, cost_of(trace), done.why,
+    )  # fmt: skip
 
 
 def tell(run: PlayedRun) -> None:
@@ -222,4 +288,80 @@ def tell(run: PlayedRun) -> None:
     score = "-" if run.score is None else f"{run.score:.2f}"
     asked = "one question" if run.questions == 1 else f"{run.questions} questions"
     before = "" if run.new else ", played before"
-    say(plain(f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {asked}{before}", lines=False))
+    why = f", left open: {run.why}" if run.why else ""
+    says = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {asked}{before}{why}"
+    say(plain(says, lines=False))
+
+
+# -- rehearsals ------------------------------------------------------------------------------------------------
+
+
+def _rehearsal(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+    """Has scripts play the parts of the people who are named."""
+    from lab.studies.rehearsal import rehearse
+
+    if args.model:
+        raise LabError("study play", "--model and --rehearse: a script answers, and no model.", code=2)
+    runs: list[PlayedRun] = []
+    interrupted = False
+    try:
+        for code in dict.fromkeys(args.rehearse):
+            for unit, trace in rehearse(store, study, code, settings.device):
+                runs.append(_rehearsal_run(unit, code, trace))
+                if not args.json:
+                    tell(runs[-1])
+    except KeyboardInterrupt:
+        interrupted = True
+    return StudyPlayed(study.id, study.version, tuple(runs), 0, interrupted)
+
+
+def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
+    assert unit.play is not None
+    return PlayedRun(
+        unit.id, trace.task.id, unit.play.condition, code, trace.id, trace.status,
+        trace.ended.score if trace.ended else None, trace.questions, new=True,
+    )  # fmt: skip
+
+
+# -- shadows ---------------------------------------------------------------------------------------------------
+
+
+def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+    """Asks the study's shadows what they have not answered at the runs that people ended."""
+    from lab.runs.shadows import ask_missing, check_shadows
+    from lab.studies.played_runs import people_runs
+
+    if args.model:
+        raise LabError("study play", "--model and --shadows: a study's shadows are in its plan.", code=2)
+    if not study.shadows:
+        hint = "`hitlab study new ... --shadow model:NAME` names some."
+        raise LabError(f"study {study.name}", "has no shadow models.", hint)
+    check_shadows(study.shadows, settings)
+    if args.budget is not None:
+        for name in study.shadows:
+            check_priced(name.partition(":")[2], settings)
+    budget = args.budget if args.budget is not None else float("inf")
+    runs = people_runs(store, study)
+    asked = ask_missing(store, runs, study.shadows, threading.Event(), lambda spent: spent < budget)
+    shadows = ShadowsPlayed(asked.of, asked.answered, asked.new, asked.cost)
+    if not args.json:
+        say(f"{asked.answered:,} of {asked.of:,} answers of shadow models are there, {asked.new:,} of them new.")
+    return StudyPlayed(study.id, study.version, (), 0, cost=asked.cost, shadows=shadows)
+
+
+# -- what would be sent ----------------------------------------------------------------------------------------
+
+
+def _prompt(study: Study, unit: Unit) -> PlayPrompt:
+    from lab.studies.headless_plays import shown_prompt
+    from simulators.users.model import VERSION
+
+    messages = tuple(PromptPart(role, text) for role, text in shown_prompt(study, unit))
+    return PlayPrompt(study.name, unit.id, VERSION, messages)
+
+
+def _tell_prompt(shown: PlayPrompt) -> None:
+    say(f"study {shown.study}, unit {shown.unit}, prompts {shown.prompts}")
+    for message in shown.messages:
+        say(f"\n[{message.role}]")
+        say(plain(message.text))

@@ -10,7 +10,7 @@ from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Seeing, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -148,7 +148,7 @@ class _Loop:
                 decision=decision,
             )
             yield asked
-            question, reply = asked.question, given.reply or self._reply(asked.question)
+            question, reply = asked.question, given.reply or self._reply(asked)
             yield Answered(index=asked.index, reply=reply)
             error = self._tell(question, reply)
         elif action is not None and action.kind == "other":
@@ -164,7 +164,7 @@ class _Loop:
     def finish(self, asked: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
         """The turn that was cut off at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._reply(asked.question)
+            reply = unfinished.given.reply or self._reply(asked)
             yield Answered(index=asked.index, reply=reply)
         else:
             reply = unfinished.answered.reply
@@ -205,8 +205,11 @@ class _Loop:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
-    def _reply(self, question: Question) -> Reply:
-        return self.seats.user.reply(question, self.steps, self.control.stop)
+    def _reply(self, asked: Asked) -> Reply:
+        user = self.seats.user
+        if isinstance(user, Seeing):
+            user.look(asked.before)
+        return user.reply(asked.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:
         try:

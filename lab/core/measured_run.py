@@ -10,6 +10,8 @@ from lab.core.step import Action, Point, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Conditions, DeviceInfo, Source
 
+REHEARSED = "script"
+"""The name of a run's user where a script answered under a person's code, in a rehearsal of a study."""
 UnitMark = Literal["correct", "wrong", "missing"]
 
 
@@ -74,6 +76,11 @@ class MeasuredRun(NamedTuple):
     units: Mapping[str, UnitMark] | None = None
     branches: Mapping[str, str] | None = None
     marks: Mapping[str, float] = {}
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether a script answered in the place of the person whose code it bears."""
+        return self.user is not None and self.user.kind == "human" and self.user.name == REHEARSED
 
     @property
     def gold(self) -> bool:

@@ -14,6 +14,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.proofreading import Review, action_of, plain_value
 from lab.core.read_text import says_nothing
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Observation, Prompt, Proposed
 from lab.core.task import Actor
 from lab.core.text_redaction import MASK, TextRedaction
@@ -210,6 +211,18 @@ class Redactor:
             old=_covered_value(row, row.old, cloak),
             new=_covered_value(row, row.new, cloak),
             note=cloak.mask(row.note),
+        )
+
+    def shadow(self, row: ShadowAnswer, events: Sequence[AnyEvent], ids: Callable[[str], str]) -> ShadowAnswer:
+        """What a model answered beside the run, covered, about the new run; `ids` gives each row's new id."""
+        cloak = self.cloak.with_words(self.local_words(events).get(row.index, ()))
+        return msgspec.structs.replace(
+            row,
+            id=ids(row.id),
+            trace=self.ids[row.trace],
+            supersedes=ids(row.supersedes) if row.supersedes else None,
+            text=cloak.mask(row.text),
+            why=cloak.mask(row.why),
         )
 
     def local_words(self, events: Sequence[AnyEvent]) -> dict[int, list[str]]:

@@ -11,7 +11,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
-from lab.core.step import Action, Decision, Point, Proposed, Question, Reply
+from lab.core.step import Action, Decision, Observation, Point, Proposed, Question, Reply
 from lab.core.task import Actor, Kind, Persona, Task
 from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import UiTree
@@ -256,6 +256,13 @@ class User(Protocol):
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """The answer; blocks until there is one, raises `WaitCancelled` soon after `stop` is set."""
+
+
+@runtime_checkable
+class Seeing(Protocol):
+    """A user who may look at the phone: `look` takes what it shows, before each question."""
+
+    def look(self, screen: Observation) -> None: ...
 
 
 @runtime_checkable

@@ -126,7 +126,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     shows. `introduction` is what comes before a rater's first item, `practice` the unit of its own on which the sheet
     is tried in place of the protocol's practice. `width` is how wide a judge's corrected interval is to be at most (0
     to 1), after which nobody needs to label more. `prelabel` is the judge whose answers are shown first on a half of
-    the sheets. `extends` is the version that this one has all units of, and more; what was answered there counts here.
+    the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked; who plays or
+    rates is never shown what they answer. `extends` is the version that this one has all units of, and more; what was
+    answered there counts here.
     """
 
     id: str
@@ -154,6 +156,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     statistics: tuple[str, ...] = ()
     width: float | None = None
     prelabel: str = ""
+    shadows: tuple[str, ...] = ()
     by: Actor | None = None
     at: str = ""
     extends: Predecessor | None = None

@@ -55,6 +55,10 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     reads: str = ""
     """The engine (name and version) that reads words from pictures for the agent where the phone tells none; empty
     where none does. What was read stands in the prompts."""
+    user_screens: bool = False
+    """Whether a model as the user was told the words on the screen at each question."""
+    shadows: tuple[str, ...] = ()
+    """Models (`model:NAME`) that were asked the same beside the person, silently; what they answered is kept apart."""
     read_ms: int | None = None
     """Milliseconds for which a participant read their part before they began the run; None where it began by itself."""
     step_limit: int = 0

@@ -114,6 +114,7 @@ def forked(
             first.conditions,
             reads=session.reads,
             user_sha=first.conditions.user_sha if change.user is None else session.user_sha,
+            shadows=spec.shadows,
         ),
     )
     store.runs.add(Imported([first, *shared[1:]], {}, []))

@@ -34,12 +34,26 @@ from lab.core.seams import (
 )
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.task import Actor
-from lab.core.trace import PHONE, AnyEvent, Conditions, Ended, Flagged, Paused, Resumed, Started, Step, Trace, fold
+from lab.core.trace import (
+    PHONE,
+    AnyEvent,
+    Asked,
+    Conditions,
+    Ended,
+    Flagged,
+    Paused,
+    Resumed,
+    Started,
+    Step,
+    Trace,
+    fold,
+)
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import cut_off, left_at, put_back
 from lab.runs.scoring import scorer_of
 from lab.runs.screen_words import ScreenWords, engine_here
+from lab.runs.shadows import Shadows
 from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, no_form, phone_of
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
@@ -127,6 +141,8 @@ class Session:
         self._lent = agent is not None
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
+        self.shadows = Shadows(store, self.trace_id, spec.shadows if store.kit() is None else ())
+        """Models that are asked the same as the user; of a kit none, which holds nothing that its rater may not see."""
         self._begun = self._waits_for_phone = self._stands = False
         self._postures: list[tuple[str, str]] = []
         self.device = RecoveringDevice(device or phone_of(spec), self.control.stop, self._troubled, self._posed)
@@ -188,6 +204,8 @@ class Session:
             self.over = isinstance(event, Ended)
             self._stands = isinstance(event, Paused) or (self._stands and not isinstance(event, Resumed))
             self.on_event(event)
+            if isinstance(event, Asked):
+                self.shadows.ask(event.index)
             if isinstance(event, Step) and self._one_turn:
                 self._one_turn = False
                 self.control.pause()  # a turn that asked nobody to act has not used up what was allowed
@@ -399,6 +417,8 @@ class Session:
                 user_sha=self.user_sha,
                 read_ms=self.read_ms,
                 reads=self.reads,
+                user_screens=spec.user_screens,
+                shadows=spec.shadows,
                 step_limit=spec.step_limit,
             ),
             attempt=spec.attempt,
@@ -424,6 +444,8 @@ class Session:
             step = cut_off(trace.acting, self.state(self.device.snapshot()))
             self.append(step)
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
+        if trace.asked is not None and trace.answered is None:
+            self.shadows.ask(trace.asked.index)
         return episode.PendingTurn(trace.asked, trace.answered, self._given or episode.NOTHING)
 
 
@@ -454,9 +476,10 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
         return Scripted(world(spec.vary).script(script(file or spec.task.id)))
     if kind == "model" and file:
         from lab.core.settings import load
-        from simulators.users.model import model_user
+        from simulators.users.model import SEEING_SHOWS, USER_SHOWS, model_user
 
-        return model_user(file, load(), spec.task, spec.persona)
+        shows = SEEING_SHOWS if spec.user_screens else USER_SHOWS
+        return model_user(file, load(), spec.task, spec.persona, shows)
     raise LabError("user", no_form(spec.user, USER_FORMS), code=2)
 
 

@@ -41,7 +41,8 @@ class Spec(NamedTuple):
     whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
     `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
     words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
-    steps, of which no agent is told; 0 leaves that to the task's budget.
+    steps, of which no agent is told; 0 leaves that to the task's budget. `user_screens` is whether a model as the user
+    is told the words on the screen. `shadows` are models (`model:NAME`) that are asked the same as the user, silently.
     """
 
     task: Task
@@ -63,6 +64,8 @@ class Spec(NamedTuple):
     quick: bool = False
     reads: bool = True
     step_limit: int = 0
+    user_screens: bool = False
+    shadows: tuple[str, ...] = ()
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -117,6 +120,8 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         quick=trace.conditions.quick,
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
         step_limit=trace.conditions.step_limit,
+        user_screens=trace.conditions.user_screens,
+        shadows=trace.conditions.shadows if what == "resumed" else (),
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_reading(trace, spec, what)

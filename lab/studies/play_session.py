@@ -243,7 +243,9 @@ class Participation:
         self._check()
         one, condition = here.assignment, here.play.condition
         run = claim(self.store, self.study, self.person, one.unit, one.run, condition=condition, position=one.position)
-        self._session = session_of(self.store, here.play, run, self.person.id, "human", pace=pace, device=device)
+        self._session = session_of(
+            self.store, here.play, run, self.person.id, "human", pace=pace, device=device, study=self.study
+        )
         return self._session
 
     def evidence(self, here: PlayPosition) -> str:

@@ -5,14 +5,14 @@ A run's id is told (`played`, status `open`) before the run begins, so that no p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.settings import EMBEDDED
-from lab.core.study import Play, Study, Unit
+from lab.core.study import Play, Study
 from lab.core.task import Actor
 from lab.core.trace import AnyEvent, Ended, Paused, Resumed, Trace
 from lab.runs.session import Session
@@ -70,17 +70,23 @@ def record(store: Store, study: Study, by: Actor, kind: ActKind, unit: str, run:
 
 
 def session_of(
-    store: Store, play: Play, run: str, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED
-) -> Session:
+    store: Store, play: Play, run: str, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED,
+    study: Study | None = None,
+) -> Session:  # fmt: skip
     """The run with that id: gone on with where it was begun, else made as the play says."""
     if store.runs.holds(run):
         trace = store.runs.trace(run)
         return Session(store, resume_spec(trace, agent=play.agent, pace=pace), trace)
-    return Session(store, spec_of(play, person, user, pace=pace, device=device), run_id=run)
+    return Session(store, spec_of(play, person, user, pace=pace, device=device, study=study), run_id=run)
 
 
-def spec_of(play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED) -> Spec:
-    """What a play's run is made of; only a person can see the phone."""
+def spec_of(
+    play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED, study: Study | None = None
+) -> Spec:
+    """What a play's run is made of; only a person can see the phone, and a model its words where the study shows them.
+
+    The study's shadows stand beside people alone.
+    """
     spec = Spec(
         play.task,
         play.persona,
@@ -92,6 +98,8 @@ def spec_of(play: Play, person: str, user: str, *, pace: float = 0.0, device: st
         seed=play.seed,
         pace=pace,
         device=device,
+        user_screens=user.startswith("model:") and study is not None and "screens" in study.shown,
+        shadows=study.shadows if study is not None and user == "human" else (),
     )
     return in_world(spec, play.vary) if play.vary else spec
 
@@ -117,6 +125,15 @@ def played(store: Store, study: Study) -> list[StudyPlay]:
     return sorted(by_run.values(), key=lambda one: (one.task, one.condition, one.by.id, one.trace))
 
 
+def people_runs(store: Store, study: Study) -> list[str]:
+    """The runs of a study that people played to an end and that are in this file, by task."""
+    return [
+        one.trace
+        for one in played(store, study)
+        if one.by.kind == "human" and one.status not in ("open", "interrupted") and store.runs.holds(one.trace)
+    ]
+
+
 def pauses(events: Iterable[AnyEvent]) -> list[float]:
     """The seconds of each time for which a person let the run stand still."""
     spans: list[float] = []
@@ -128,17 +145,3 @@ def pauses(events: Iterable[AnyEvent]) -> list[float]:
             spans.append((datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).total_seconds())
             since = None
     return spans
-
-
-# -- without a screen ------------------------------------------------------------------------------------------
-
-
-def headless(store: Store, study: Study, model: str = "") -> Iterator[tuple[Unit, Actor, str]]:
-    """What a script, and where one is named a model, plays: unit, who, and the user as a spec names it."""
-    for unit in store.studies.units(study):
-        if unit.play is None or unit.play.user == "person":
-            continue
-        if unit.play.user == "script":
-            yield unit, SCRIPT, "script"
-        elif model:
-            yield unit, Actor("model", f"model:{model}", model), f"model:{model}"

@@ -58,6 +58,7 @@ def gathered(
             reviewed=lambda run: _reviewed(store, run),
             designed=lambda subject: _designed(store, subject),
             pauses=lambda run: pauses(store.runs.events(run)),
+            shadows=store.shadows.current,
             steps=store.labels.steps_of,
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
             calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),

@@ -127,8 +127,20 @@ def _check_source(
         raise LabError(
             what, f"field items: {protocol.id} is asked of a {protocol.unit}", "--items FILE.jsonl has them."
         )
+    if plan.shadow_replies:
+        _check_shadow_replies(protocol, plan)
     if not (plan.runs or plan.tasks or plan.items or plan.pairs or plan.earlier):
         raise LabError(what, "field runs: there is none", "--runs all, or ids, or words as `hitlab runs` takes them.")
+
+
+def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:
+    """Raises `LabError` where replies of shadows cannot be asked about: no question, or one's own is shown, too."""
+    what = f"study {plan.name}"
+    if protocol.unit != "question":
+        raise LabError(what, f"field shadow_replies: {protocol.id} is asked of a {protocol.unit}, not of replies.")
+    if "dialogue" in {*protocol.shows, *plan.shows}:
+        problem = "its raters are shown the dialogue, which tells which reply is the person's own."
+        raise LabError(what, f"field shadow_replies: {problem}")
 
 
 class _Units:
@@ -274,6 +286,7 @@ class _Units:
             pairs=[(self.store.runs.find(a), self.store.runs.find(b)) for a, b in plan.pairs],
             past=self.past,
             earlier=_earlier(self.store, plan.earlier) if plan.earlier else None,
+            shadows={case.id: self.store.shadows.current(case.id) for case in cases} if plan.shadow_replies else None,
             terms=self.terms,
         )
 

@@ -13,14 +13,29 @@ import pytest
 from lab.cli import main
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.step import Action, Proposed, Question, Reply
+from lab.core.step import Action, Observation, Proposed, Question, Reply
 from lab.core.task import Actor, Check, Criterion, LogEntry, Persona, Rubric, Task
 from lab.core.trace import Answered, Asked, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.llm.client import Llm, ModelTerms
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec
 from simulators import library
-from simulators.users.model import ModelUser, UnusableReply, dialogue_lines, model_user, read_reply
+from simulators.users.model import (
+    SEEING_SHOWS,
+    UNKNOWN,
+    UNKNOWN_ZH,
+    USER_SHOWS,
+    VERSION,
+    ModelUser,
+    UnusableReply,
+    UserPart,
+    dialogue_lines,
+    model_user,
+    read_reply,
+    rules,
+    user_messages,
+)
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, in_turn, serving
 
@@ -150,6 +165,34 @@ def test_what_is_no_reply_is_refused(answer: str, proposal: bool) -> None:
         read_reply(answer, proposal=proposal)
 
 
+BOX = Bounds(0, 0, 90, 20)
+SCREEN = Observation(tree=UiTree((Node(BOX, text="Zfood: two dishes"), Node(BOX, text="Zpassword", password=True))))
+
+
+def test_the_screen_is_told_only_where_it_is_shown_and_never_a_password() -> None:
+    unseen = user_messages(UserPart(TASK, PERSONA), ASK, [], SCREEN)
+    seen = user_messages(UserPart(TASK, PERSONA, SEEING_SHOWS), ASK, [], SCREEN)
+    texts = ["\n".join(str(part) for message in one for part in message.parts) for one in (unseen, seen)]
+    assert ["Zfood: two dishes" in text for text in texts] == [False, True]
+    assert ["You cannot see the phone." in text for text in texts] == [True, False]
+    assert not any("Zpassword" in text for text in texts)
+
+
+@pytest.mark.parametrize("part", ["persona", "policy", "instruction", "context"])
+def test_what_is_not_shown_is_not_told(part: str) -> None:
+    told = {"persona": "always jasmine", "policy": "five dollars", "instruction": "Order me a tea", "context": "pier"}
+    shows = tuple(one for one in USER_SHOWS if one != part)
+    text = str(user_messages(UserPart(TASK, PERSONA, shows), ASK, [said("Hot or cold?", "Hot.")], SCREEN))
+    assert [name for name, words in told.items() if words not in text] == [part]
+
+
+def test_it_is_told_to_say_that_it_does_not_know_and_by_which_version() -> None:
+    assert f'"text" is exactly: {UNKNOWN}' in rules()
+    assert UNKNOWN_ZH in rules()
+    assert f"(instructions {VERSION})" in rules()
+    assert rules() != rules(SEEING_SHOWS)
+
+
 def test_the_dialogue_is_told_without_escapes() -> None:
     lines = dialogue_lines([said("\x1b[31mRed?", "No\x07")])
     assert len(lines) == 2
@@ -163,6 +206,8 @@ def test_the_hash_changes_with_what_is_asked_and_not_with_patience() -> None:
         return ModelUser("x", Llm(name, ModelTerms(**terms)), TASK, None).config_sha  # type: ignore[arg-type]
 
     assert sha() == sha(tries=9, timeout=1.0, pause=3.0)
+    seeing = ModelUser("x", Llm("openai/x", ModelTerms()), TASK, None, SEEING_SHOWS).config_sha
+    assert seeing != sha()
     assert len({sha(), sha("openai/y"), sha(temperature=0.5), sha(tokens=10), sha(base="http://127.0.0.1:1/v1")}) == 5
 
 

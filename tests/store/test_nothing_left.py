@@ -23,6 +23,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label, Withdrawal
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Imported, Tombstone, Verdict
+from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import Given, Gold, Study, Target, Unit
 from lab.core.task import Actor, InformationUnit, Task
 from lab.core.trace import Ended, Forked, Source, Started
@@ -30,7 +31,7 @@ from store.store import Store
 from tests.demonstrations import demonstration, row
 from tests.replied import Hitlab, bytes_of, hitlab
 from tests.studies import frozen, label
-from tests.withdrawals import CODE, D01, P07, fill
+from tests.withdrawals import CODE, D01, P07, fill, shadow
 
 WORDS = "words"
 COLUMNS = {
@@ -57,6 +58,8 @@ COLUMNS = {
     "withdrawal": dict.fromkeys(("code", "at", "body"), "what stays of a person, without a word of theirs"),
     "kit": dict.fromkeys(("id", "rater", "body"), "name"),
     "run_act": dict.fromkeys(("id", "trace", "tag", "act", "by", "at", "body"), "name"),
+    "shadow": {"body": WORDS, **dict.fromkeys(
+        ("id", "trace", "question", "by", "at", "supersedes"), "name")},
     "todo": dict.fromkeys(("study", "rater"), "name"),
     "tally": dict.fromkeys(("study", "rater"), "name"),
 }  # fmt: skip
@@ -77,6 +80,10 @@ FIELDS: dict[type, tuple[set[str], set[str]]] = {
     Target: ({"says", "detail"}, {"id", "kind", "options", "requires"}),
     Gold: ({"value", "reason"}, {"target", "field"}),
     Verdict: ({"name", "value", "reason", "extra"}, set()),
+    ShadowAnswer: (
+        {"text", "why"},
+        {"id", "trace", "question", "at", "decision", "missing", "shown_at", "sent_at", "config_sha", "supersedes"},
+    ),
     Unit: ({"hidden"}, {"id", "runs", "question", "cluster", "owner"}),
     Tombstone: (set(), {"trace", "why", "at", "replaced_by", "counts"}),
     Withdrawal: (set(), {"code", "at", "counts"}),
@@ -212,6 +219,8 @@ def said(store: Store) -> None:
     first = replace(first, source=came, state=state.sha256)
     store.runs.add(Imported([first, *run.events[1:]], {**run.images, state.sha256: state}, [verdict]))
     store.runs.save_draft(RUN, "q0", f"typed {WORD}")
+    store.shadows.record(asked := shadow(RUN, "", why=f"as {WORD}"))
+    store.shadows.record(replace(shadow(RUN, f"answers {WORD}"), supersedes=asked.id))
     copy = replace(
         first, trace="run-again", agent=Actor("script", f"recorded:{RUN}"), user=P07, source=None, state=None
     )

@@ -1,4 +1,7 @@
-"""KnowU-Bench 3.2, E.2: whether replies have a basis in the profile, by who gave them: people, models, scripts."""
+"""KnowU-Bench 3.2, E.2: whether replies have a basis in the profile, by who gave them: people, models, scripts.
+
+What people settled, and beside it what each judge says, which may be all there is.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from annotators.agreement.fields import ratings_of
 from annotators.papers.cells import UnitValue, coefficient, count, few, share
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
+from annotators.papers.knowu.reply_support import FIELD, SHADOW, SupportedReply, rated_replies
 from annotators.studied import StudyData
 from lab.core.report import Bars, Cell, Number, Section, Table
 from lab.core.study import Unit
 
-FIELD = "support"
 ORDER = ("supported", "not_in_profile", "contradicts")
 WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradicts": "contradicts"}
 
@@ -46,16 +49,58 @@ def sections(studied: StudyData) -> list[Section]:
         named.append(condition)
     table = Table("support", "What the profile says to replies", columns, tuple(rows), "KnowU-Bench 3.2, E.2")
     pictures = (Bars("support-bars", "Share of replies that the profile supports", tuple(bars), tuple(named)),)
-    tables = tuple(one for one in (table, _agreement(studied)) if one.rows)
+    tables = tuple(one for one in (table, _by_judges(studied), _agreement(studied)) if one.rows)
     clusters = len({unit.clustered for units in by.values() for unit in units})
     return [Section("Replies against the profile", (*says, *few(clusters)), tables, pictures if bars else ())]
 
 
+def _by_judges(studied: StudyData) -> Table:
+    """The same shares by what each judge says of every reply that it rated, whether people did or not."""
+    units = {unit.id: unit for unit in asked_units(studied)}
+    by: dict[tuple[str, str], list[SupportedReply]] = defaultdict(list)
+    for one in rated_replies(studied):
+        if one.rater != "people":
+            by[one.rater, condition_of(studied, units[one.unit])].append(one)
+    rows: list[tuple[Cell, ...]] = []
+    for (judge, condition), replies in sorted(by.items()):
+        shares = []
+        for option in ORDER:
+            items = [UnitValue(one.unit, one.cluster, float(one.value == option)) for one in replies]
+            shares.append(
+                share(studied, items, FIELD, f"share {WORDS[option]}", part=condition, between=judge, raters=1)
+            )
+        rows.append((condition, judge, f"{len(replies):,}", *map(as_percent, shares)))
+    columns = ("Replies by", "Rated by", "Replies", *WORDS.values())
+    title = "What judges say that the profile says to replies"
+    return Table("support-judges", title, columns, tuple(rows), "KnowU-Bench 3.2, E.2")
+
+
 def condition_of(studied: StudyData, unit: Unit) -> str:
-    """Who replied, and whether they saw the phone, where that run is here."""
+    """Who replied, and whether they saw the phone, where that run is here; of several models each by its name."""
+    if SHADOW in unit.hidden:
+        return f"{unit.hidden.get('by', '')}, shadow"
+    if unit.hidden.get("by") == "model" and len(_models(studied)) > 1:
+        return _model(studied, unit) or "model"
     by = {"human": "person"}.get(unit.hidden.get("by", ""), unit.hidden.get("by", "") or "not told")
     case = studied.case(unit.runs[0]) if unit.runs else None
     return "person, no mirror" if by == "person" and case is not None and not case.conditions.mirror else by
+
+
+def _model(studied: StudyData, unit: Unit) -> str:
+    """The model that was the user of a unit's run; empty where that run is not here."""
+    case = studied.case(unit.runs[0]) if unit.runs else None
+    return case.user.id if case is not None and case.user is not None else ""
+
+
+def _models(studied: StudyData) -> list[str]:
+    """The models whose replies are asked about, those of shadows aside."""
+
+    def read() -> list[str]:
+        asked = (unit for unit in asked_units(studied) if unit.hidden.get("by") == "model")
+        return sorted({_model(studied, unit) for unit in asked} - {""})
+
+    models: list[str] = studied.once("models that replied", read)
+    return models
 
 
 def _agreement(studied: StudyData) -> Table:

@@ -1,8 +1,8 @@
 """KnowU-Bench 4.1, 4.3: people in the simulator's place. The paper's numbers by condition, and paired by task.
 
-A condition is who answered, and whether they saw the phone. A run that was interrupted, or goes on, counts nowhere; one
-that has ended and lacks a number is missing there. A difference is of one task's mean under one condition and under the
-other, over the tasks that were played under both.
+A condition is who answered, and whether they saw the phone; where several models played, each is one of its own. A run
+that was interrupted, or goes on, counts nowhere; one that has ended and lacks a number is missing there. A difference
+is of one task's mean under one condition and under the other, over the tasks that were played under both.
 """
 
 from __future__ import annotations
@@ -95,6 +95,9 @@ def sections(studied: StudyData) -> list[Section]:
     tasks = len({one.task for one in made})
     says = [f"{_many(len(made), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
     says += [f"Left out: {_reasons(left)}."] if left else []
+    rehearsed = sum(one.run.case.rehearsed for one in made)
+    if rehearsed:
+        says.append(f"A rehearsal: in {_many(rehearsed, 'run')} a script answered in a person's place.")
     by: Mapping[str, list[EndedRun]] = {name: [one for one in made if one.condition == name] for name in conditions}
     out = {name: Counter({key: n for key, n in left.items() if key[0] == name}) for name in conditions}
     tables = [_by_condition(studied, by, out), *_paired(studied, by)]
@@ -114,20 +117,31 @@ def _reasons(left: Counter[tuple[str, str]]) -> str:
     return ", ".join(f"{many:,} {why}" for why, many in sorted(by.items())) or "-"
 
 
+def condition_of(studied: StudyData, one: Any) -> str:
+    """The condition of a play; of several models each by its own name."""
+    condition: str = one.by.id if one.by.kind == "model" and len(_models(studied)) > 1 else one.condition
+    return condition
+
+
+def _models(studied: StudyData) -> list[str]:
+    return sorted({one.by.id for one in studied.played if one.by.kind == "model"})
+
+
 def _counting_runs(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
     """The runs that count; the others are counted in `left`, by condition and reason."""
     seen = set()
     for one in studied.played:
+        condition = condition_of(studied, one)
         case = studied.case(one.trace) if one.status not in ("interrupted", "open") else None
         why = one.status if one.status in ("interrupted", "open") else "" if case is not None else "not in this file"
         tally = LeftOutTally()
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
         why = why or next((reason for reason, _ in tally.told), "")
         if why:
-            left[one.condition, _WORDS.get(why, why)] += 1
+            left[condition, _WORDS.get(why, why)] += 1
         elif one.trace not in seen:
             seen.add(one.trace)
-            yield EndedRun(one.task, one.condition, one.by.id, runs[0])
+            yield EndedRun(one.task, condition, one.by.id, runs[0])
 
 
 _WORDS = {"open": "not ended"}
@@ -136,6 +150,9 @@ _WORDS = {"open": "not ended"}
 def _conditions(studied: StudyData, made: Sequence[EndedRun]) -> list[str]:
     """In the order in which the study's units name them."""
     planned = [unit.play.condition for unit in studied.units if unit.play is not None]
+    models = _models(studied)
+    if len(models) > 1:
+        planned = [name for one in planned for name in (models if one == "model" else [one])]
     return list(dict.fromkeys((*planned, *(one.condition for one in made))))
 
 

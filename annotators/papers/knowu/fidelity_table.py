@@ -1,0 +1,347 @@
+"""KnowU-Bench 4.3, simulator fidelity: how near models come to the people whose place they take, a row for each model.
+
+A shadow was asked the very questions that a person was: it is compared with that person question by question. A model
+that played runs of its own was asked others: of it only means and shares stand beside people's, and what needs the same
+question is undefined. Whether replies have a basis in the profile is read from studies of reply support beside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio
+from annotators.agreement.coefficients import cohen_kappa
+from annotators.agreement.estimates import with_interval
+from annotators.agreement.intervals import estimate
+from annotators.agreement.ratings import Floats, MissingAnswers, RatedItem, Ratings
+from annotators.papers.cells import UnitValue, average, coefficient, few, lacking, plain, share
+from annotators.papers.cells import percent as as_percent
+from annotators.papers.fingertip.text_similarity import LONGEST, similarity
+from annotators.papers.knowu.reply_support import ReplySource, SupportedReply, supported_replies
+from annotators.studied import StudyData
+from lab.core.agreement import Agreement
+from lab.core.measured_run import MeasuredRun
+from lab.core.report import Cell, Number, Section, Table
+from lab.core.shadow_answer import ShadowAnswer
+from lab.core.step import Reply
+
+FIELD = "simulator"
+DECISIONS = ("accept", "reject", "none")
+"""What is decided on a proposal; `none` where it was answered as a question alone."""
+UNPAIRED = "not asked the same questions"
+NOT_ASKED = "not_asked"
+"""Reasons: a model played runs of its own; a shadow has no row of a question (it was not asked)."""
+NO_SUPPORT = "no study of reply support with its replies stands beside it: --with"
+_TIMED = "a median, which stands without one"
+
+
+class ModelReply(NamedTuple):
+    """What a model said to a question: its words, its decision, and the seconds that it took."""
+
+    text: str
+    decision: str | None
+    seconds: float | None
+
+
+class PairedReply(NamedTuple):
+    """A person's reply to one question, and a shadow's; `reply` is None where `missing` says why."""
+
+    item: str
+    task: str
+    proposal: bool
+    person: ModelReply
+    reply: ModelReply | None
+    missing: str = ""
+
+
+class ModelRow(NamedTuple):
+    """One model, what it is compared by, and its replies: `pairs` of a shadow, else those of its `own` runs."""
+
+    name: str
+    source: ReplySource
+    pairs: Sequence[PairedReply] = ()
+    own: Sequence[UnitReply] = ()
+
+
+class UnitReply(NamedTuple):
+    """A reply in a run, with the task over which intervals are clustered."""
+
+    item: str
+    task: str
+    reply: ModelReply
+
+
+def sections(studied: StudyData) -> list[Section]:
+    """Simulator fidelity; nothing where no model stands beside people."""
+    people = _runs(studied, "human")
+    rows = [*_shadow_rows(studied, people), *_played_rows(studied)]
+    if not rows:
+        return []
+    theirs = [one for case in people for one in _replies(case)]
+    support = supported_replies(studied)
+    tasks = len({case.task.id for case in people})
+    says = [
+        f"{len(rows):,} {'model' if len(rows) == 1 else 'models'} against people, who replied {len(theirs):,} times in "
+        f"{len(people):,} {'run' if len(people) == 1 else 'runs'}."
+    ]
+    tables = (_fidelity(studied, rows, theirs, support), _support_table(studied, rows, support))
+    return [Section("Simulator fidelity", (*says, *few(tasks, "tasks")), tuple(one for one in tables if one.rows))]
+
+
+# -- whose replies ---------------------------------------------------------------------------------------------
+
+
+def _runs(studied: StudyData, kind: str, by: str = "") -> list[MeasuredRun]:
+    """The runs of the study that people (or models) ended and that are here, each once, by their ids."""
+    runs = {
+        one.trace: case
+        for one in studied.played
+        if one.by.kind == kind and by in ("", one.by.id) and one.status not in ("open", "interrupted")
+        and (case := studied.case(one.trace)) is not None
+    }  # fmt: skip
+    return [runs[run] for run in sorted(runs)]
+
+
+def _replies(case: MeasuredRun) -> list[UnitReply]:
+    return [
+        UnitReply(f"{case.id}@{place + 1}", case.task.id, _of_reply(step.reply))
+        for place, step in enumerate(case.steps)
+        if step.reply is not None
+    ]
+
+
+def _of_reply(reply: Reply) -> ModelReply:
+    return ModelReply(reply.text, reply.decision, seconds_between(reply.shown_at, reply.sent_at))
+
+
+def _shadow_rows(studied: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
+    """A row for each shadow that the study names or that was asked at one of its runs."""
+    answers = {case.id: studied.further.shadows(case.id) for case in people}
+    named = {*studied.study.shadows, *(one.by.id for some in answers.values() for one in some)}
+    return [
+        ModelRow(name, ReplySource(name, shadow=True), pairs=list(_pairs(name, people, answers)))
+        for name in sorted(named)
+    ]
+
+
+def _pairs(
+    name: str, people: Sequence[MeasuredRun], answers: dict[str, Sequence[ShadowAnswer]]
+) -> Iterable[PairedReply]:
+    for case in people:
+        known = {one.index: one for one in answers[case.id] if one.by.id == name}
+        for place, step in enumerate(case.steps):
+            if step.question is None or step.reply is None or step.reply.by.kind != "human":
+                continue
+            one = known.get(place)
+            reply = None
+            if one is not None and one.missing is None:
+                reply = ModelReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at))
+            missing = "" if reply is not None else one.missing or "" if one is not None else NOT_ASKED
+            yield PairedReply(
+                f"{case.id}@{place + 1}", case.task.id, step.question.kind == "propose", _of_reply(step.reply), reply,
+                missing,
+            )  # fmt: skip
+
+
+def _played_rows(studied: StudyData) -> list[ModelRow]:
+    """A row for each model that played runs of its own."""
+    names = sorted({one.by.id for one in studied.played if one.by.kind == "model"})
+    rows = []
+    for name in names:
+        cases = _runs(studied, "model", name)
+        own = [one for case in cases for one in _replies(case)]
+        rows.append(ModelRow(name, ReplySource(name, runs=tuple(case.id for case in cases)), own=own))
+    return rows
+
+
+def seconds_between(first: str | None, last: str | None) -> float | None:
+    """The seconds between two stored times; None where one is missing, or is a stranger's that is none."""
+    if not first or not last:
+        return None
+    try:
+        return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+# -- the table -------------------------------------------------------------------------------------------------
+
+
+def _fidelity(
+    studied: StudyData, rows: Sequence[ModelRow], people: Sequence[UnitReply], support: Sequence[SupportedReply]
+) -> Table:
+    lines: list[tuple[Cell, ...]] = []
+    for row in rows:
+        against = f"{row.name} against people"
+        lines.append(
+            (
+                row.name,
+                "shadow, the same questions" if row.source.shadow else "runs of its own",
+                _reply_counts(row),
+                Number(_kappa(studied, row, against)),
+                Number(_length(studied, row, people, against)),
+                Number(_similarity(studied, row, against)),
+                as_percent(_support(studied, row, support)),
+                _seconds([one.seconds for one in _of(row)], row.name),
+                _seconds([one.person.seconds for one in row.pairs] or [one.reply.seconds for one in people], "people"),
+            )
+        )
+    columns = ("Model", "How", "Replies", "Decision, kappa", "Length ratio", "Similarity", "Supported", "Seconds",
+               "Seconds, people")  # fmt: skip
+    notes = (
+        "A shadow's numbers are of the questions that a person was asked, and are paired with that person's reply. A "
+        "model with runs of its own is not paired: its mean length and times stand beside those of all people.",
+        "Decision: Cohen's kappa of accept, reject or neither, on proposals. Length ratio: mean characters of the "
+        "model's replies over people's. Similarity: 1 - Levenshtein's distance over the longer length, without "
+        "case. Seconds: medians, from shown to sent. Intervals are clustered by task.",
+        "Supported: the share of its replies that have a basis in the profile, by people where they settled any, else "
+        "by a judge; the table below says by whom, and people's own share.",
+    )
+    return Table("fidelity", "Models beside people", columns, tuple(lines), "KnowU-Bench 3.2, 4.3", notes)
+
+
+def _of(row: ModelRow) -> list[ModelReply]:
+    """A model's replies, of a shadow those that it gave."""
+    return [one.reply for one in row.pairs if one.reply is not None] or [one.reply for one in row.own]
+
+
+def _reply_counts(row: ModelRow) -> str:
+    """How many replies there are, of how many questions, with the reasons of those that are missing."""
+    if not row.source.shadow:
+        return f"{len(row.own):,}"
+    left = _left(row.pairs)
+    why = f" ({', '.join(f'{many:,} {reason}'.replace('_', ' ') for reason, many in sorted(left.items()))})"
+    return f"{len(row.pairs) - sum(left.values()):,} of {len(row.pairs):,}{why if left else ''}"
+
+
+def _left(pairs: Iterable[PairedReply]) -> dict[str, int]:
+    return dict(Counter(one.missing for one in pairs if one.reply is None))
+
+
+def _kappa(studied: StudyData, row: ModelRow, against: str) -> Agreement:
+    """Cohen's kappa of a shadow's decisions and the person's, over the proposals that both answered."""
+    if not row.source.shadow:
+        return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
+    pairs = [one for one in row.pairs if one.proposal]
+    if not any(one.reply is not None for one in pairs):
+        return lacking(FIELD, "cohen kappa", "no proposal that both answered", between=against, left=_left(pairs))
+    tasks = tuple(sorted({one.task for one in pairs}))
+    places = tuple(RatedItem(one.item, "") for one in pairs)
+    codes = np.array([[_code(one.person), _code(one.reply)] for one in pairs], dtype=np.int16)
+    missing = [(RatedItem(one.item, ""), one.missing) for one in pairs if one.reply is None]
+    trace = np.array([tasks.index(one.task) for one in pairs], dtype=np.int32)
+    ratings = Ratings(
+        FIELD, DECISIONS, codes, ("people", row.name), trace, tasks, places,
+        missing=MissingAnswers.one_each(missing, row.name, by_item=True),
+    )  # fmt: skip
+    return coefficient(studied, cohen_kappa(ratings), ratings, between=against, raters=2)
+
+
+def _code(reply: ModelReply | None) -> int:
+    return -1 if reply is None else DECISIONS.index(reply.decision or "none")
+
+
+def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
+    """The mean length of a model's replies over that of people's: paired, of the questions that both answered."""
+    paired = [one for one in row.pairs if one.reply is not None]
+    if row.source.shadow:
+        mine = [UnitReply(one.item, one.task, one.reply) for one in paired if one.reply is not None]
+        people = [UnitReply(one.item, one.task, one.person) for one in paired]
+    else:
+        mine = list(row.own)
+    if not mine or not people:
+        return lacking(FIELD, "length ratio", "no reply of both", between=against, left=_left(row.pairs))
+    tasks = sorted({one.task for one in (*mine, *people)})
+    sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
+
+    def of(sums: Floats) -> Floats:
+        return ratio(ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3]))
+
+    one = AdditiveStatistic(
+        "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
+    )
+    n = len(mine) if row.source.shadow else len(mine) + len(people)
+    left = _left(row.pairs)
+    many = sum(left.values())
+    return with_interval(
+        estimate(one, studied.how), studied.how, FIELD, "length ratio", between=against, places=n, units=n,
+        traces=len(tasks), raters=2, clusters="task", missing=many / (len(row.pairs) or 1), reasons=left,
+    )  # fmt: skip
+
+
+def _lengths(replies: Sequence[UnitReply], tasks: Sequence[str]) -> Floats:
+    """By task: characters of all replies, and how many these are."""
+    place = {task: at for at, task in enumerate(tasks)}
+    trace = np.array([place[one.task] for one in replies], dtype=np.int32)
+    column = np.array([float(len(one.reply.text)) for one in replies])
+    return over_traces(np.column_stack((column, np.ones(len(replies)))), trace, len(tasks))
+
+
+def _similarity(studied: StudyData, row: ModelRow, against: str) -> Agreement:
+    """How alike a shadow's words and the person's are, over the questions to which both said any."""
+    if not row.source.shadow:
+        return lacking(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
+    items = [
+        UnitValue(one.item, one.task, similarity(_words(one.person), _words(one.reply)))
+        for one in row.pairs
+        if one.reply is not None and (_words(one.person) or _words(one.reply))
+    ]
+    return average(
+        studied, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
+        why="no question to which either said anything in words", left=_left(row.pairs),
+    )  # fmt: skip
+
+
+def _words(reply: ModelReply) -> str:
+    return " ".join(reply.text.casefold().split())[:LONGEST]
+
+
+def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
+    values = [one for one in seconds if one is not None]
+    if not values:
+        return Number(lacking(FIELD, "median seconds", "no reply tells its times", between=whose), 1)
+    return Number(plain(median(values), FIELD, "median seconds", _TIMED, n=len(values), between=whose), 1)
+
+
+# -- support by the profile ------------------------------------------------------------------------------------
+
+
+def _support(studied: StudyData, row: ModelRow, support: Sequence[SupportedReply]) -> Agreement:
+    """The share of a model's replies that the profile supports: by people, else by the first judge."""
+    theirs = [one for one in support if row.source.gave(one)]
+    raters = sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater))
+    if not raters:
+        return lacking(FIELD, "share supported", NO_SUPPORT, between=row.name)
+    return share_supported(studied, [one for one in theirs if one.rater == raters[0]], row.name, raters[0])
+
+
+def share_supported(studied: StudyData, replies: Sequence[SupportedReply], whose: str, rater: str) -> Agreement:
+    """The share of replies that have a basis in the profile, by one who rated them all."""
+    items = [UnitValue(one.unit, one.cluster, float(one.value == "supported")) for one in replies]
+    return share(
+        studied, items, FIELD, "share supported", part=f"by {rater}", between=whose, raters=1,
+        why="nobody rated one of them",
+    )  # fmt: skip
+
+
+def _support_table(studied: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
+    """The same share for people and each model, by everybody who rated: people's word, and each judge's."""
+    columns = ("Replies by", "Rated by", "Replies", "Supported")
+    whose = [("people", ReplySource("people", human=True)), *((_shown(row), row.source) for row in rows)]
+    lines: list[tuple[Cell, ...]] = []
+    for name, source in whose:
+        theirs = [one for one in support if source.gave(one)]
+        for rater in sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater)):
+            rated = [one for one in theirs if one.rater == rater]
+            lines.append((name, rater, f"{len(rated):,}", as_percent(share_supported(studied, rated, name, rater))))
+    return Table("fidelity-support", "Replies that the profile supports", columns, tuple(lines), "KnowU-Bench 3.2, E.2")
+
+
+def _shown(row: ModelRow) -> str:
+    return f"{row.name}, shadow" if row.source.shadow else row.name

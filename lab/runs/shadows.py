@@ -1,0 +1,193 @@
+"""Shadow simulators: models that are asked what a run's user is asked, silently, on threads of their own.
+
+A question is put together from the run's committed events, as its user was shown it: so it can be asked later, too.
+What a model answers goes into rows of its own (`store.shadows`), which nobody at the run, no agent and no rater reads.
+The run goes on by its user's answer alone, and never waits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.plain_text import plain
+from lab.core.protocol import Show
+from lab.core.seams import WaitCancelled
+from lab.core.secret_keys import without_keys
+from lab.core.settings import Settings, load
+from lab.core.shadow_answer import MissingShadow, ShadowAnswer
+from lab.core.step import Observation, Question
+from lab.core.task import Actor
+from lab.core.trace import Asked, Started, Step
+from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, model_user
+from store.store import Store
+
+FORM = "model:NAME"
+"""How a shadow is named."""
+_LONGEST_WHY = 400
+"""Characters of a reason that are kept."""
+
+
+class ShadowQuestion(NamedTuple):
+    """A question of a run, at `step` (from 0), with all that its user was shown when it was asked."""
+
+    started: Started
+    question: Question
+    step: int
+    history: tuple[Step, ...]
+    screen: Observation
+
+    @property
+    def shows(self) -> tuple[Show, ...]:
+        """What its user is shown: the words on the screen where a person saw the phone."""
+        user = self.started.user
+        sees = user is not None and user.kind == "human" and self.started.conditions.mirror
+        return SEEING_SHOWS if sees else USER_SHOWS
+
+
+def check_shadows(names: Sequence[str], settings: Settings | None = None) -> tuple[str, ...]:
+    """Names of shadows, each once; `LabError` for what names no model, and with settings where its key is missing."""
+    for name in names:
+        kind, _, model = name.partition(":")
+        if kind != "model" or not model:
+            problem = f"{plain(name, lines=False)!r} is not of the form {FORM}."
+            raise LabError("--shadow", problem, "As in model:openai/gpt-5.", code=2)
+        if settings is not None:
+            from lab.llm.client import Llm, terms
+
+            Llm(model, terms(settings)).check()
+    return tuple(dict.fromkeys(names))
+
+
+class Shadows:
+    """The shadow models of one run under way. Nothing here blocks but `wait`, and nothing raises into the run."""
+
+    def __init__(self, store: Store, run: str, names: Sequence[str]) -> None:
+        self._store, self._run, self._names = store, run, tuple(names)
+        self._threads: list[threading.Thread] = []
+        self.stop = threading.Event()
+        """Set where nobody waits for an answer any more."""
+
+    def ask(self, index: int) -> None:
+        """Has each model asked the question of step `index`, whose event is committed; returns at once."""
+        for name in self._names:
+            thread = threading.Thread(target=self._ask_one, args=(name, index), name=f"shadow {name}", daemon=True)
+            with suppress(RuntimeError):  # no thread to be had: it is missing, and can be asked later
+                thread.start()
+                self._threads.append(thread)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until all that was asked is kept, or for so long; whether it is."""
+        until = None if seconds is None else time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(None if until is None else max(0.0, until - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _ask_one(self, name: str, index: int) -> None:
+        with suppress(LabError, WaitCancelled):  # the file was closed, or the run was erased meanwhile
+            asked = next(iter(shadow_questions(self._store, self._run, index)), None)
+            if asked is not None:
+                answer_shadow(self._store, self._run, name, asked, self.stop)
+
+
+def shadow_questions(store: Store, run: str, index: int | None = None) -> list[ShadowQuestion]:
+    """The questions of a run (or that of one step) as its user was shown them, from its committed events."""
+    found: list[ShadowQuestion] = []
+    started: Started | None = None
+    steps: list[Step] = []
+    for event in store.runs.events(run):
+        if isinstance(event, Started):
+            started = event
+        elif isinstance(event, Step):
+            steps.append(event)
+        elif isinstance(event, Asked) and started is not None and index in (None, event.index):
+            found.append(ShadowQuestion(started, event.question, event.index, tuple(steps), event.before))
+            if index is not None:
+                break
+    return found
+
+
+def answer_shadow(store: Store, run: str, name: str, asked: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+    """Asks a model a question of a run, unless it has answered it, and keeps the answer or why there is none.
+
+    The first row says that it was asked; the one that comes of it supersedes that. Raises `WaitCancelled` where `stop`
+    is set, `LabError` where the file does not take a row.
+    """
+    here = [one for one in store.shadows.current(run) if (one.index, one.by.id) == (asked.step, name)]
+    if here and here[0].missing in (None, "clash"):
+        return here[0]
+    actor = Actor("model", name, name.partition(":")[2])
+    row = ShadowAnswer(
+        uuid7(), run, asked.question.id, asked.step, actor, now(), missing="unfinished", shown_at=now(),
+        supersedes=here[0].id if here else None,
+    )  # fmt: skip
+    try:
+        started = asked.started
+        user = model_user(actor.name, load(), started.task, started.persona, asked.shows)
+    except LabError as error:
+        return store.shadows.record(_missing(row, "no_answer", error))
+    row = store.shadows.record(replace(row, config_sha=user.config_sha))
+    return store.shadows.record(_reply(row, user, asked, stop))
+
+
+def _reply(row: ShadowAnswer, user: ModelUser, asked: ShadowQuestion, stop: threading.Event) -> ShadowAnswer:
+    """The row that takes the place of the one that says a model was asked."""
+    row = replace(row, id=uuid7(), supersedes=row.id)
+    try:
+        user.look(asked.screen)
+        reply = user.reply(asked.question, asked.history, stop)
+    except UnusedReplies as error:
+        return _missing(replace(row, usage=error.usage), "unusable", error)
+    except LabError as error:
+        return _missing(row, "no_answer", error)
+    return replace(
+        row, at=now(), text=reply.text, decision=reply.decision, missing=None, sent_at=reply.sent_at, usage=reply.usage
+    )
+
+
+def _missing(row: ShadowAnswer, missing: MissingShadow, error: LabError) -> ShadowAnswer:
+    why = plain(without_keys(error.sentence), lines=False)[:_LONGEST_WHY]
+    return replace(row, at=now(), missing=missing, why=why)
+
+
+class ShadowsAsked(NamedTuple):
+    """What came of asking shadows once more: of how many questions, how many are answered, how many were just now.
+
+    `cost` is what that cost, in US dollars, as far as it is known.
+    """
+
+    of: int
+    answered: int
+    new: int
+    cost: float
+
+
+def ask_missing(
+    store: Store,
+    runs: Iterable[str],
+    names: Sequence[str],
+    stop: threading.Event,
+    may_ask: Callable[[float], bool] = lambda spent: True,
+) -> ShadowsAsked:
+    """Asks shadows what they have not answered at these runs; `may_ask` is told what was spent, and may end it."""
+    of = answered = new = 0
+    spent = 0.0
+    for run in runs:
+        current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
+        for asked in shadow_questions(store, run):
+            for name in names:
+                of += 1
+                known = current.get((asked.step, name))
+                if (known is None or known.missing is not None) and may_ask(spent):
+                    known = answer_shadow(store, run, name, asked, stop)
+                    spent += (known.usage.cost or 0.0) if known.usage is not None else 0.0
+                    new += known.missing is None
+                answered += known is not None and known.missing is None
+    return ShadowsAsked(of, answered, new, spent)

@@ -1,0 +1,237 @@
+"""Plays of a study without a screen: a script or a model is the user, and each play's run is tied to it.
+
+A model is one more rater of the study, under a code of its own. What its answers cost is counted, and a budget ends the
+plays. Where it gives no answer its run stays open, and the same line goes on with it; where none of its answers is
+usable the run has failed with that reason, as a simulator's would.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from annotators.assignment import shuffled
+from lab.core.errors import LabError
+from lab.core.plain_text import plain
+from lab.core.protocol import Show
+from lab.core.seams import Seeing, User, WaitCancelled
+from lab.core.secret_keys import without_keys
+from lab.core.settings import Settings
+from lab.core.step import Observation, Question, Reply
+from lab.core.study import Play, Study, Unit
+from lab.core.task import Actor
+from lab.core.trace import Step, Trace
+from lab.llm.client import Llm, NoModelAnswer, terms
+from lab.runs.spec import user_name
+from lab.studies.label_import import check_rater
+from lab.studies.played_runs import SCRIPT, claim, claimed, session_of, spec_of, tie
+from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UserPart, user_messages
+from store.store import Store
+
+_SILENT = 3
+"""Plays in a row that a model left for want of an answer, after which it is given up."""
+
+
+class HeadlessPlay(NamedTuple):
+    """One play that needs no screen: its unit, whose it is, and the user as a spec names it."""
+
+    unit: Unit
+    by: Actor
+    user: str
+
+    @property
+    def play(self) -> Play:
+        assert self.unit.play is not None
+        return self.unit.play
+
+
+class PlayDone(NamedTuple):
+    """What became of a play: its run, whether it was played now, and why it was left open (empty: it ended)."""
+
+    what: HeadlessPlay
+    trace: Trace
+    new: bool
+    why: str = ""
+
+
+def headless_plays(store: Store, study: Study, model: str = "", code: str = "") -> list[HeadlessPlay]:
+    """What a script, and where one is named a model, plays; a model in an order drawn for its code from the seed.
+
+    `code` is whose the model's plays are (default: `model:NAME`). Raises `LabError` where that is a person's.
+    """
+    units = [unit for unit in store.studies.units(study) if unit.play is not None]
+    plays = [HeadlessPlay(unit, SCRIPT, "script") for unit in units if _of(unit).user == "script"]
+    if not model:
+        return plays
+    by = Actor("model", check_rater(study, code or f"model:{model}", "model", "", "study play").id, model)
+    theirs = {unit.id: unit for unit in units if _of(unit).user == "model"}
+    order = shuffled((study.id, study.seed), list(theirs), "order", by.id)
+    return [*plays, *(HeadlessPlay(theirs[id], by, f"model:{model}") for id in order)]
+
+
+def _of(unit: Unit) -> Play:
+    assert unit.play is not None
+    return unit.play
+
+
+def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], settings: Settings) -> None:
+    """Raises `LabError` where one of them could not be played, before the first is."""
+    from simulators import library
+
+    checked = set()
+    for one in plays:
+        if one.by == SCRIPT:
+            library.script(one.play.task.id)
+        elif one.by.id not in checked:
+            checked.add(one.by.id)
+            llm = Llm(one.by.shown, terms(settings))
+            llm.check()
+            _check_config(store, study, one, llm)
+
+
+def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> None:
+    """Raises `LabError` where this code has played here by another prompt, or on other terms."""
+    now = ModelUser(one.by.shown, llm, one.play.task, one.play.persona, shows_of(study)).config_sha
+    acts = [act for act in store.labels.acts(study, one.by.id) if act.rater.kind == "model" and act.act == "played"]
+    for known in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
+        raise LabError(
+            "study play", f"{plain(one.by.id)} has played here by other prompts or terms ({known[:12]}, "
+            f"now {now[:12]}).", "Another prompt is another user: give it another name with --as.",
+        )  # fmt: skip
+
+
+def shows_of(study: Study) -> tuple[Show, ...]:
+    """What a model that plays in a study is shown: the words on the screen where the study shows screens."""
+    return SEEING_SHOWS if "screens" in study.shown else USER_SHOWS
+
+
+# -- playing ---------------------------------------------------------------------------------------------------
+
+
+class PlayBudget:
+    """What a job of plays may cost, in US dollars: no play is begun that is likely to go beyond it."""
+
+    def __init__(self, most: float | None = None) -> None:
+        self.most, self.spent, self._plays = most, 0.0, 0
+
+    def took(self, cost: float) -> None:
+        """Counts what a play of a model cost."""
+        self.spent, self._plays = self.spent + cost, self._plays + 1
+
+    @property
+    def reaches(self) -> bool:
+        """Whether there is enough left for a play that costs as much as those before did on average."""
+        return self.most is None or self.spent + self.spent / max(self._plays, 1) < self.most
+
+
+def play_all(
+    store: Store, study: Study, plays: Sequence[HeadlessPlay], device: str, budget: PlayBudget
+) -> Iterator[PlayDone | str]:
+    """Plays them one after the other, each on the disk before it is told; a string at the end says why it ended early.
+
+    What was played before costs nothing and is told again.
+    """
+    silent = 0
+    for what in plays:
+        before = _ended_before(store, study, what)
+        if before is not None:
+            yield PlayDone(what, before, new=False)
+            continue
+        if what.by != SCRIPT and not budget.reaches:
+            yield f"the budget of {budget.most:g} US dollars does not reach for the next play"
+            return
+        done = _play(store, study, what, device)
+        if what.by != SCRIPT:
+            budget.took(cost_of(done.trace))
+        yield done
+        silent = silent + 1 if done.why else 0
+        if silent == _SILENT:
+            yield f"the model gave no answer in {silent} plays"
+            return
+
+
+def cost_of(trace: Trace) -> float:
+    """What the answers of a run's user cost, in US dollars, as far as it is known."""
+    usages = [step.reply.usage for step in trace.steps if step.reply is not None and step.reply.usage is not None]
+    return sum(usage.cost or 0.0 for usage in usages)
+
+
+def _ended_before(store: Store, study: Study, what: HeadlessPlay) -> Trace | None:
+    run = claimed(store, study, what.by, what.unit.id)
+    if not run or not store.runs.holds(run) or (trace := store.runs.trace(run)).ended is None:
+        return None
+    tie(store, study, what.by, what.unit.id, 1, trace)
+    return trace
+
+
+def _play(store: Store, study: Study, what: HeadlessPlay, device: str) -> PlayDone:
+    """Plays one unit, or goes on with it; the run is tied to it before this returns."""
+    run = claim(store, study, what.by, what.unit.id, condition=what.play.condition)
+    session = session_of(store, what.play, run, "", what.user, device=device, study=study)
+    if user_name(session.user.actor) != what.user and what.by != SCRIPT:
+        raise LabError(f"run {run}", f"was begun by {user_name(session.user.actor)}, not by {what.user}.")
+    user = LeavingUser(session.user, session.leave)
+    session.user = user
+    session.start()
+    try:
+        session.join()
+    except KeyboardInterrupt:
+        session.leave()  # it stays open, and is gone on with
+        raise
+    if session.failure is not None:
+        raise session.failure
+    trace = store.runs.trace(run)
+    tie(store, study, what.by, what.unit.id, 1, trace)
+    return PlayDone(what, trace, new=True, why=user.why)
+
+
+class LeavingUser:
+    """A user whose run is left open where no model answers; `why` says then why."""
+
+    def __init__(self, user: User, leave: Callable[[], None]) -> None:
+        self.user, self._leave = user, leave
+        self.why = ""
+
+    @property
+    def actor(self) -> Actor:
+        return self.user.actor
+
+    @property
+    def config_sha(self) -> str:
+        """As its model's; empty where it is none."""
+        return self.user.config_sha if isinstance(self.user, ModelUser) else ""
+
+    def look(self, screen: Observation) -> None:
+        """Shows it the phone, where it looks at any."""
+        if isinstance(self.user, Seeing):
+            self.user.look(screen)
+
+    def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
+        """The user's answer; `WaitCancelled` once the run is left."""
+        try:
+            return self.user.reply(question, history, stop)
+        except NoModelAnswer as error:
+            self.why = plain(without_keys(error.sentence), lines=False)
+            self._leave()
+            raise WaitCancelled from error
+
+
+# -- what would be sent ----------------------------------------------------------------------------------------
+
+_PLACEHOLDER = "(what the assistant says)"
+
+
+def shown_prompt(study: Study, unit: Unit) -> list[tuple[str, str]]:
+    """What a model would be sent at its first question in a play, role and text; the question's place is marked.
+
+    Of a person's play it is what a shadow would be sent.
+    """
+    if unit.play is None:
+        raise LabError(f"unit {unit.id}", "is not played.")
+    shows = SEEING_SHOWS if unit.play.user == "person" and unit.play.mirror else shows_of(study)
+    spec = spec_of(unit.play, "", "model:any", study=study)
+    kind = "propose" if spec.task.kind == "proactive" else "ask"
+    question = Question("q0", kind, _PLACEHOLDER)  # type: ignore[arg-type]
+    messages = user_messages(UserPart(spec.task, spec.persona, shows), question, (), Observation())
+    return [(message.role, "\n".join(str(part) for part in message.parts)) for message in messages]

@@ -1,0 +1,62 @@
+"""What shadow simulators answered at runs: rows of their own, which no run's events, kit or export holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from lab.core.codec import decode, encode, storable
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import later
+from lab.core.shadow_answer import VERSION, ShadowAnswer, current_answers
+from store.database import Database
+
+INSERT_SHADOW = "INSERT INTO shadow VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+TABLE = "shadow"
+_LAST = "SELECT max(at) FROM shadow WHERE trace = ? AND question = ? AND by = ?"
+
+
+class Shadows:
+    """The answers of shadow simulators, by the run at which they were asked."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, answer: ShadowAnswer) -> ShadowAnswer:
+        """Keeps an answer, or why there is none, durable on return; gives it as it was kept.
+
+        Raises `LabError` where the run is not in the file, or the file is a kit.
+        """
+        what = f"run {answer.trace}"
+        with self._database.writing() as db:
+            if db.execute("SELECT 1 FROM kit").fetchone():
+                raise LabError(what, "is in a kit; shadow models are asked where it came from.")
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (answer.trace,)).fetchone():
+                raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
+            last = db.execute(_LAST, (answer.trace, answer.question, storable(answer.by.id))).fetchone()[0]
+            answer = replace(answer, at=later(answer.at, last))
+            db.execute(INSERT_SHADOW, shadow_row(answer))
+        return answer
+
+    def of_run(self, trace_id: str) -> list[ShadowAnswer]:
+        """Every row of a run, in the order in which they came into this file."""
+        rows = self._database.rows_in(TABLE, "SELECT body FROM shadow WHERE trace = ? ORDER BY n", trace_id)
+        return [shadow_of(body) for (body,) in rows]
+
+    def current(self, trace_id: str) -> list[ShadowAnswer]:
+        """The answers of a run that stand, by step and model."""
+        return current_answers(self.of_run(trace_id))
+
+
+def shadow_row(answer: ShadowAnswer) -> tuple[Any, ...]:
+    """The values of `INSERT_SHADOW`."""
+    return (
+        answer.id, answer.trace, answer.question, storable(answer.by.id), storable(answer.at), answer.supersedes,
+        encode(answer).decode(),
+    )  # fmt: skip
+
+
+def shadow_of(body: str) -> ShadowAnswer:
+    """A row's content."""
+    return decode(body, ShadowAnswer, "a shadow's answer in the file", newest=VERSION)
