@@ -22,7 +22,14 @@ from lab.core.settings import Settings, check_code, load
 from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
 from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, check_conversation, close_conversation, give_reply, waiting_turn
+from lab.runs.conversation_run import (
+    Turn,
+    calls_of,
+    check_conversation,
+    close_conversation,
+    give_reply,
+    waiting_turn,
+)
 from lab.studies.seats import check_seat, may_answer, may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -78,8 +85,8 @@ class AnswerArguments(Arguments):
     text: str | None
     accept: bool
     reject: bool
-    tool: str | None
-    arguments: str | None
+    tool: list[str] | None
+    arguments: list[str] | None
     score: float | None
 
 
@@ -111,8 +118,13 @@ def add_answer(parser: Parser) -> None:
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
     decision.add_argument("--reject", action="store_true", help="with --reply: reject it")
-    parser.add_argument("--tool", metavar="NAME", help="with --reply: have the client call this function")
-    parser.add_argument("--arguments", metavar="JSON", help="with --tool: its arguments, a JSON object")
+    parser.add_argument(
+        "--tool", action="append", metavar="NAME",
+        help="with --reply: have the client call this function (may be given again)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--arguments", action="append", metavar="JSON", help="with --tool: its arguments, a JSON object; one for each"
+    )
     parser.add_argument("--score", type=share, metavar="X", help="with --reply: a judge's score, 0 to 1")
     parser.add_argument("--close", metavar="RUN", help="end a conversation of which nothing more is expected")
     parser.json()
@@ -174,8 +186,12 @@ def _check(args: AnswerArguments) -> None:
     loose = ", ".join(name for name, there in given.items() if there)
     if loose and args.reply is None:
         raise LabError("answer", f"{loose}: belongs to --reply RUN.", code=2)
-    if args.arguments is not None and args.tool is None:
+    tools, arguments = len(args.tool or ()), len(args.arguments or ())
+    if arguments > tools:
         raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
+    if 0 < arguments < tools:
+        problem = f"stand for {arguments} of {tools} functions."
+        raise LabError("--arguments", problem, "Give each --tool its own; '{}' are none.", code=2)
     if not 0.05 <= args.keep_alive <= 60:
         raise LabError("--keep-alive", f"{args.keep_alive:g} s is not from 0.05 to 60.", code=2)
 
@@ -248,7 +264,8 @@ def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
             raise LabError("--text", "holds a tag, and the score is sent as one.", code=2)
         text = score_text(args.score, text)
     if args.tool is not None:
-        calls = (ToolCall(args.tool, args.arguments or "{}", f"call_{turn.question.id[-12:]}"),)
+        arguments = args.arguments or ["{}"] * len(args.tool)
+        calls = calls_of(turn.question, zip(args.tool, arguments, strict=True))
     decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
     return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)
 

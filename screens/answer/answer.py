@@ -24,7 +24,7 @@ from lab.core.step import Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, close_conversation, give_reply, waiting_turn
+from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
 from lab.runs.descriptions import one_line
 from screens.answer.consent_row import ConsentRow
 from screens.answer.conversation_words import brief_content, dialogue_content
@@ -299,7 +299,8 @@ class AnswerScreen(Screen[None]):
 
     @on(ToolForm.Sent)
     def _call(self, message: ToolForm.Sent) -> None:
-        self._give(message.question, self._bare(message.question, "", calls=(message.call,)))
+        calls = calls_of(message.question, message.functions)
+        self._give(message.question, self._bare(message.question, "", calls=calls))
 
     @on(JudgeForm.Sent)
     def _judged(self, message: JudgeForm.Sent) -> None:
@@ -369,12 +370,14 @@ class AnswerScreen(Screen[None]):
         if self.turn is None:
             return
         if self._tools.display:
-            self._tools.close()
+            self._tools.hide()
             self._question.display = True
+            self._tell()
             self._question.focus_answer()
         else:
             self._question.display = False
-            self._tools.open(self.turn.question, self.turn.facts.tools)
+            self._tools.open(self.turn.question, self.turn.facts.tools, one_call=self.turn.facts.one_call)
+            self._tell()
 
     def action_stop(self) -> None:
         """Sends what is typed with the token that ends the conversation; the first, or the next with each press."""
@@ -447,8 +450,13 @@ class AnswerScreen(Screen[None]):
             return with_keys(self, "{answer.next} opens what waits longest") if longest is not None else ""
         parts = []
         if turn.facts.tools:
-            count = len(turn.facts.tools)
+            count, calls = len(turn.facts.tools), self._tools.calls
             parts.append(f"{{answer.tool}}: {count} function{'s' * (count > 1)} can be called")
+            parts += (
+                [f"{calls} call{'s are' if calls > 1 else ' is'} filled in"]
+                if calls and not self._tools.display
+                else []
+            )
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
             parts.append(f"{{answer.stop}} writes {', then '.join(turn.facts.ended_by[:4])}: the end")
         return plain(with_keys(self, " · ".join(parts)), lines=False)

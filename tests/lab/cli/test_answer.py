@@ -151,6 +151,19 @@ def test_decisions_scores_and_refusals_by_command(starts: Callable[..., Process]
     assert "has ended already" in run("--close", by_kind["consent"])[2]
 
 
+def test_several_functions_by_command(starts: Callable[..., Process], run: Runs) -> None:
+    served = starts("--headless", "--port", "0")
+    tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "tap")]
+    asked = asks(served.base, messages("Do it."), tools=tools)
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    id = run("--list", "--json")[1][0]["run"]
+    code, _, words = run("--reply", id, "--tool", "look", "--tool", "tap", "--arguments", "{}")
+    assert (code, "stand for 1 of 2 functions" in words) == (2, True)
+    assert run("--reply", id, "--tool", "look", "--tool", "tap", "--arguments", "{}", "--arguments", '{"x": 1}')[0] == 0
+    calls = asked.result.tool_calls
+    assert [(one.function.name, one.function.arguments) for one in calls] == [("look", "{}"), ("tap", '{"x": 1}')]
+
+
 def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
     assert run("--list", "--room")[0] == 2
     assert run("--text", "x")[0] == 2

@@ -188,6 +188,63 @@ async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client
     assert json.loads(answer.calls[0].arguments) == {"on": True, "note": "now"}
 
 
+async def test_several_functions_are_filled_in_changed_and_sent_together(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Turn on data.", tools=(TOOL, Tool("check"), Tool("reboot")))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "3 functions can be called" in painted(app) and "Turns mobile" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "on *" in painted(app))
+        await pilot.press("enter", "down", "enter", "tab", *"now")
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "1 call waits" in painted(app) and '"note": "now"' in painted(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("escape")  # the form that was open is left; the calls stay
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "2 calls are filled in" in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("shift+tab", "down", "x")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "note *" in painted(app) and "now" in painted(app))
+        await pilot.press("tab", *"here", "ctrl+l")
+        await until(pilot, lambda: '"note": "here"' in painted(app))
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: "reboot" in painted(app) and "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+    calls = asked.answer.result().calls
+    assert [call.name for call in calls] == ["set_data", "reboot"]
+    assert json.loads(calls[0].arguments)["on"] is True
+    assert len({call.id for call in calls}) == 2
+
+
+async def test_one_function_alone_is_offered_where_the_client_takes_one(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")), one_call=True)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        assert "another" not in painted(app)
+        await pilot.press("ctrl+l", "ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+    assert [call.name for call in asked.answer.result().calls] == ["check"]
+
+
 async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:
     asked = client.ask("Anything else?", system="End with ###STOP### or ###TRANSFER###.")
     app = opened(store)
