@@ -231,6 +231,8 @@ class Navigation(TypeAhead):
     """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
     only: Study | None
     """The study that is all there is in this app; None where there is more."""
+    answers_only: bool
+    """Whether the room Answer is all there is in this app."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
@@ -255,6 +257,7 @@ class Navigation(TypeAhead):
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
         self.only = opening.study if opening.only else None
+        self.answers_only = opening.only and opening.screen == "answer"
         for name, room in ROOMS.items():
             if self.has_room(name):
                 self.add_mode(name, partial(self._new_screen, room))
@@ -280,6 +283,8 @@ class Navigation(TypeAhead):
         """Whether a room exists for this seat; where one study is all there is, a rater has its room alone."""
         if self.only is not None and self._asked_for == "annotate":
             return name == "annotate"
+        if self.answers_only:
+            return name == "answer"
         for room, there in ROOMS.items():
             if room == name and there.may(self.settings.seat):
                 also = room in OF_PROOFREADING and room == self._asked_for

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lab.core.run_records import Kit
     from store.adjudication import Adjudications
     from store.agreement_labels import AgreementLabels
+    from store.answer_links import AnswerLinks
     from store.conversations import Conversations
     from store.designs import Designs
     from store.erasure import Erasure
@@ -40,7 +41,7 @@ class Store:
     demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
     `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
     coefficients are computed from, `progress` counts and times that say how far a study is, `conversations` are those
-    of the endpoint; `erasure` takes runs out.
+    of the endpoint, `answer_links` lead people into its room; `erasure` takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -94,6 +95,12 @@ class Store:
         from store.conversations import Conversations
 
         return Conversations(self.database)
+
+    @cached_property
+    def answer_links(self) -> AnswerLinks:
+        from store.answer_links import AnswerLinks
+
+        return AnswerLinks(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:

@@ -7,31 +7,21 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from lab.cli import app
-from lab.cli.arguments import Arguments, Parser, port, seconds, share
+from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
+from lab.cli.answer_links import AnswerLinksArguments, links
+from lab.cli.arguments import Parser, port, seconds, share
 from lab.cli.database import open_store
-from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
 from lab.core.settings import Settings, check_code, load
-from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import (
-    Turn,
-    calls_of,
-    check_conversation,
-    close_conversation,
-    give_reply,
-    waiting_turn,
-)
-from lab.studies.seats import check_seat, may_answer, may_run
-from simulators.users.endpoint.request_kinds import holds_tag, score_text
+from lab.studies.seats import check_seat, may_answer
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
@@ -55,21 +45,11 @@ class EndpointServed(msgspec.Struct, frozen=True):
     people: tuple[str, ...]
 
 
-class ReplyGiven(msgspec.Struct, frozen=True):
-    """What `answer --reply` or `answer --close` committed; `status` is how the run then stands."""
-
-    run: str
-    status: str
-    questions: int
-    replies: int
-
-
-class AnswerArguments(Arguments):
+class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
     """What `answer` takes."""
 
     host: str
     port: int
-    person: str | None
     task_file: list[str] | None
     script: str | None
     model: str | None
@@ -78,16 +58,7 @@ class AnswerArguments(Arguments):
     keep_alive: float
     headless: bool
     room: bool
-    list: bool
-    all: bool
-    reply: str | None
-    close: str | None
-    text: str | None
-    accept: bool
-    reject: bool
-    tool: list[str] | None
-    arguments: list[str] | None
-    score: float | None
+    only: bool
 
 
 def add_answer(parser: Parser) -> None:
@@ -111,6 +82,9 @@ def add_answer(parser: Parser) -> None:
     )
     parser.add_argument("--headless", action="store_true", help="no screen: people answer by --room or --reply")
     parser.add_argument("--room", action="store_true", help="the room alone: another `hitlab answer` serves this file")
+    parser.add_argument(
+        "--only", action="store_true", help="with --room: nothing else of the lab, as for a participant"
+    )
     parser.add_argument("--list", action="store_true", help="list the conversations that are open")
     parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
     parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
@@ -127,13 +101,21 @@ def add_answer(parser: Parser) -> None:
     )
     parser.add_argument("--score", type=share, metavar="X", help="with --reply: a judge's score, 0 to 1")
     parser.add_argument("--close", metavar="RUN", help="end a conversation of which nothing more is expected")
+    parser.add_argument(
+        "--links", action="store_true", help="a link for each person of --as, by which a browser opens their room"
+    )
+    parser.add_argument("--again", metavar="P1,P2", help="with --links: a new one; their old ones are revoked")
+    parser.add_argument("--revoke", metavar="P1,P2", help="with --links: these people's links open nothing any more")
+    parser.add_argument("--until", metavar="WHEN", help="with --links: they expire then: 14d, 12h or 2026-12-31")
+    parser.add_argument("--shared", action="store_true", help="with --links: they open in any browser")
+    parser.add_argument("--url", metavar="URL", help="with --links: the address that people reach")
     parser.json()
     parser.completes(reply="run", close="run", task_file="task")
     parser.examples(
         """\
   hitlab answer --as P07               you are the user of a benchmark
   hitlab answer --task-file task.yaml --judge-model openai/gpt-5
-  hitlab answer --script replies.yaml --port 0 --json
+  hitlab answer --links --as P01,P02   links for `hitlab serve --answer P01,P02`
   hitlab answer --reply 019a --accept --text "Yes, please."
 """
     )
@@ -146,10 +128,12 @@ def answer(args: AnswerArguments) -> int:
     people = _people(args.person, settings)
     _check(args)
     if args.list:
-        return _list(args, settings)
+        return list_conversations(args, settings)
+    if args.links:
+        return links(args, settings, people if args.person else [])
     if args.reply is not None or args.close is not None:
-        return _act(args, settings)
-    return _room(settings) if args.room else _serve(args, settings, people)
+        return act(args, settings)
+    return _room(args, settings) if args.room else _serve(args, settings, people)
 
 
 def _people(codes: str | None, settings: Settings) -> list[str]:
@@ -168,6 +152,7 @@ def _check(args: AnswerArguments) -> None:
             "--reply": args.reply is not None,
             "--close": args.close is not None,
             "--room": args.room,
+            "--links": args.links,
             "--script": args.script is not None,
             "--model": args.model is not None,
         }.items()
@@ -175,17 +160,7 @@ def _check(args: AnswerArguments) -> None:
     ]
     if len(acts) > 1:
         raise LabError("answer", f"{' and '.join(acts)} do not go together.", code=2)
-    given = {
-        "--text": args.text is not None,
-        "--accept": args.accept,
-        "--reject": args.reject,
-        "--tool": args.tool is not None,
-        "--arguments": args.arguments is not None,
-        "--score": args.score is not None,
-    }
-    loose = ", ".join(name for name, there in given.items() if there)
-    if loose and args.reply is None:
-        raise LabError("answer", f"{loose}: belongs to --reply RUN.", code=2)
+    _check_belongs(args)
     tools, arguments = len(args.tool or ()), len(args.arguments or ())
     if arguments > tools:
         raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
@@ -196,88 +171,45 @@ def _check(args: AnswerArguments) -> None:
         raise LabError("--keep-alive", f"{args.keep_alive:g} s is not from 0.05 to 60.", code=2)
 
 
-# -- one act -----------------------------------------------------------------------------------------------------
-
-
-def _list(args: AnswerArguments, settings: Settings) -> int:
-    whose = settings.person if args.person or not may_run(settings.seat) else ""
-    with open_store(settings, create=False, readonly=True) as store:
-        lines = conversations(store, whose, ended=args.all)
-    emit(lines, _print_lines, json=args.json, nothing="no conversation is open")
-    return 0
-
-
-def _print_lines(lines: Sequence[ConversationLine]) -> None:
-    rows = [
-        [
-            line.run[:13],
-            line.person,
-            line.client,
-            "judge" if line.kind == "judge" else line.task,
-            str(line.turns),
-            _state(line),
-            line.question,
-        ]
-        for line in lines
-    ]
-    print_table(["run", "person", "client", "task", "turns", "state", "question"], rows, wide="question")
-
-
-def _state(line: ConversationLine) -> str:
-    if line.ended:
-        return "ended"
-    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
-
-
-def waiting_words(since: str) -> str:
-    """For how long something waits, in words."""
-    passed = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
-    return f"{passed // 60} min {passed % 60} s" if passed >= 60 else f"{passed} s"
-
-
-def _act(args: AnswerArguments, settings: Settings) -> int:
-    by = Actor("human", settings.person)
-    with open_store(settings, create=False) as store:
-        run = store.runs.find(args.reply or args.close or "")
-        check_conversation(store.runs.trace(run), "" if may_run(settings.seat) else settings.person)
-        if args.close is not None:
-            close_conversation(store, run, by)
-        else:
-            turn = waiting_turn(store.runs.trace(run))
-            if turn is None:
-                raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
-            give_reply(store, turn, _typed_reply(args, turn, by))
-        trace = store.runs.trace(run)
-    done = ReplyGiven(run, trace.status, trace.questions, trace.replies)
-    emit(done, lambda it: say(f"run {it.run}: {it.replies} of {it.questions} answered, {it.status}"), json=args.json)
-    return 0
-
-
-def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
-    """The reply that was typed on the command line, checked as the room checks it."""
-    text = args.text or ""
-    calls: tuple[ToolCall, ...] = ()
-    if args.score is not None:
-        if turn.facts.kind != "judge":
-            raise LabError("--score", "is a judge's, and this is a user's question.", code=2)
-        if holds_tag(text):
-            raise LabError("--text", "holds a tag, and the score is sent as one.", code=2)
-        text = score_text(args.score, text)
-    if args.tool is not None:
-        arguments = args.arguments or ["{}"] * len(args.tool)
-        calls = calls_of(turn.question, zip(args.tool, arguments, strict=True))
-    decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
-    return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)
+def _check_belongs(args: AnswerArguments) -> None:
+    """Raises `LabError` where an option stands without the one that it belongs to."""
+    of_reply: dict[str, object] = {
+        "--text": args.text is not None,
+        "--accept": args.accept,
+        "--reject": args.reject,
+        "--tool": args.tool is not None,
+        "--arguments": args.arguments is not None,
+        "--score": args.score is not None,
+    }
+    of_links: dict[str, object] = {
+        "--again": args.again,
+        "--revoke": args.revoke,
+        "--until": args.until,
+        "--shared": args.shared,
+        "--url": args.url,
+    }
+    belongings = (
+        ("--reply RUN", args.reply is not None, of_reply),
+        ("--links", args.links, of_links),
+        ("--room", args.room, {"--only": args.only}),
+    )
+    for owner, there, options in belongings:
+        loose = ", ".join(name for name, value in options.items() if value)
+        if loose and not there:
+            raise LabError("answer", f"{loose}: belongs to {owner}.", code=2)
 
 
 # -- serving -----------------------------------------------------------------------------------------------------
 
 
-def _room(settings: Settings) -> int:
+def _room(args: AnswerArguments, settings: Settings) -> int:
+    """One person's room, on a file that another process serves."""
     from screens.navigation import Opening
 
-    with open_store(settings) as store:
-        return app.show_room(store, settings, Opening("answer"), "answer", "--list and --reply work without one.")
+    seat = replace(settings, seat="participant") if args.only else settings
+    with open_store(settings, create=False) as store:
+        opening = Opening("answer", only=args.only)
+        return app.show_room(store, seat, opening, "answer", "--list and --reply work without one.")
 
 
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:

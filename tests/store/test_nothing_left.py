@@ -57,6 +57,7 @@ COLUMNS = {
     "withdrawal": dict.fromkeys(("code", "at", "body"), "what stays of a person, without a word of theirs"),
     "kit": dict.fromkeys(("id", "rater", "body"), "name"),
     "run_act": dict.fromkeys(("id", "trace", "tag", "act", "by", "at", "body"), "name"),
+    "answer_link": dict.fromkeys(("id", "person", "act", "at", "body"), "name"),
     "todo": dict.fromkeys(("study", "rater"), "name"),
     "tally": dict.fromkeys(("study", "rater"), "name"),
 }  # fmt: skip

@@ -133,6 +133,7 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
         "004_links",
         "005_studies",
         "006_run_acts",
+        "008_answer_links",
     ]
     db.close()
 
