@@ -378,7 +378,7 @@ class LabApp(Navigation):
 
     def _is_asked(self) -> bool:
         """Whether an endpoint is served by this program, or holds conversations in this file."""
-        return bool(self.endpoint or self.store.conversations.rows("endpoint", 1))
+        return self.endpoint is not None or bool(self.store.conversations.rows("endpoint", 1))
 
     def _task_commands(self) -> Iterable[SystemCommand]:
         """The built-in tasks by title and name, where Home has read them."""

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from lab.cli import app
 from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
 from lab.cli.answer_links import AnswerLinksArguments, links
-from lab.cli.arguments import Parser, port, seconds, share
+from lab.cli.arguments import Parser, duration, port, seconds, share
 from lab.cli.database import open_store
+from lab.cli.endpoint_start import HOST, PORT, place_of
 from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
 from lab.core.settings import Settings, check_code, load
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
     from lab.llm.client import Llm
     from lab.runs.automatic_answers import UserOf
     from lab.serve.answer_service import AnswerPlan
-    from lab.serve.endpoint_server import EndpointServer
     from simulators.users.endpoint.known_tasks import KnownTask
-
-PORT = 8790
+    from simulators.users.endpoint.place import EndpointPlace
 
 
 class EndpointServed(msgspec.Struct, frozen=True):
@@ -56,6 +55,7 @@ class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
     judge_model: str | None
     judge_rule: list[str] | None
     keep_alive: float
+    close_after: float
     headless: bool
     room: bool
     only: bool
@@ -63,7 +63,7 @@ class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
 
 def add_answer(parser: Parser) -> None:
     parser.runs(answer, AnswerArguments)
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
+    parser.add_argument("--host", default=HOST, metavar="HOST", help="where to listen (default: this machine)")
     parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--as", dest="person", metavar="CODE", help="who answers; P01,P02: dealt evenly among them")
     parser.add_argument(
@@ -80,6 +80,10 @@ def add_answer(parser: Parser) -> None:
     parser.add_argument(
         "--keep-alive", type=seconds, default=15.0, metavar="S", help="seconds between two signs of life (default: 15)"
     )
+    parser.add_argument(
+        "--close-after", type=duration, default=0.0, metavar="TIME",
+        help="end conversations whose clients are silent for so long: 30m, 2h, 1d (default: never)",
+    )  # fmt: skip
     parser.add_argument("--headless", action="store_true", help="no screen: people answer by --room or --reply")
     parser.add_argument("--room", action="store_true", help="the room alone: another `hitlab answer` serves this file")
     parser.add_argument(
@@ -221,13 +225,14 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
     plan = _plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
-            codes = tuple(one.id for one in plan.people)
-            _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
+            codes, place = tuple(one.id for one in plan.people), place_of(server, plan)
+            served = EndpointServed(server.base, plan.access.token, str(store.path), codes)
+            _tell(served, place, as_json=args.json)
             _until_interrupted()
             return 0
         from screens.navigation import Opening
 
-        return app.run_app(store, settings, Opening("answer", endpoint=_address(server)))
+        return app.run_app(store, settings, Opening("answer", endpoint=place_of(server, plan)))
 
 
 def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
@@ -249,6 +254,7 @@ def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> A
         users,
         _llm(args.judge_model, settings) if args.judge_model is not None else None,
         args.keep_alive,
+        args.close_after,
     )
 
 
@@ -285,21 +291,15 @@ def _llm(name: str, settings: Settings) -> Llm:
     return llm
 
 
-def _address(server: EndpointServer) -> tuple[str, ...]:
-    from lab.serve.endpoint_server import reached_words
-
-    return (server.base, *reached_words(server.access, server.host))
-
-
-def _tell(served: EndpointServed, server: EndpointServer, *, as_json: bool) -> None:
-    from lab.serve.endpoint_server import reached_words
-
+def _tell(served: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
     if as_json:
         print_json(served)
         return
     say(f"{', '.join(served.people)} answers at {served.base}")
-    for line in reached_words(server.access, server.host):
-        say(f"  {line}")
+    for note in place.notes:
+        say(f"  {note}")
+    if place.close_after:
+        say(f"  conversations end after {place.close_after} of silence")
     say("Ctrl+C ends it; what was answered is kept.")
     sys.stdout.flush()
 

@@ -33,6 +33,8 @@ class AnswerActArguments(Arguments):
     """What `answer` takes for one act."""
 
     person: str | None
+    tool: list[str] | None
+    arguments: list[str] | None
     list: bool
     all: bool
     reply: str | None
@@ -40,8 +42,6 @@ class AnswerActArguments(Arguments):
     text: str | None
     accept: bool
     reject: bool
-    tool: list[str] | None
-    arguments: list[str] | None
     score: float | None
 
 

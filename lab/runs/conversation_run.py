@@ -30,6 +30,8 @@ CLIENT = "endpoint:"
 """How the agents of conversations are called: this, and the session or the model that the client asked for."""
 JUDGE = "endpoint-judge:"
 """The same for a judge's requests, which are kept apart from what users are asked."""
+SERVER = Actor("script", "endpoint")
+"""Who ends a conversation that nobody ended."""
 _ANSWERED = "was answered already."
 _LONGEST_NAME = 60
 
@@ -288,10 +290,10 @@ def check_conversation(trace: Trace, person: str = "") -> None:
         raise LabError(f"run {trace.id}", f"is not a conversation of {person}'s.", hint)
 
 
-def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -> None:
+def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", silence: str = "") -> None:
     """Ends a conversation of which nothing more is expected; a question that waits in it stays unanswered.
 
-    `failed` says why nobody could answer.
+    `failed` says why nobody could answer, `silence` for how long its client was not heard of.
     """
     trace = store.runs.trace(run)
     if trace.ended is not None:
@@ -299,7 +301,8 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -
     finish_turn(store, run)
     waits = waiting_turn(trace) is not None
     status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
-    reason = failed or (f"closed by {by.id}" + (", a question unanswered" if waits else ""))
+    closed = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
+    reason = failed or closed + (", a question unanswered" if waits else "")
     _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 
 

@@ -20,6 +20,7 @@ from lab.core.plain_text import plain
 from lab.core.step import Question
 from lab.runs.descriptions import one_line
 from screens.answer.call_list import CallDraft, CallList
+from screens.answer.words import counted, translated
 from screens.key_names import with_keys
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
@@ -37,12 +38,12 @@ class ToolList(LineList):
 # Functions
 
 What the client can do for you, such as looking at your phone's settings. **{list.open}** opens the form of one;
-**{answer.tool}** goes back to your words.
+**{inbox.tool}** goes back to your words.
 """
-    empty = "The client offers no function."
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
         super().__init__(id="tool-list")
+        self.empty = translated(locale, "tools.none")
         self.tools: tuple[Tool, ...] = ()
 
     @property
@@ -85,8 +86,9 @@ class ToolForm(Vertical):
         question: Question
         functions: tuple[tuple[str, str], ...]
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
         super().__init__(id="tools", classes="pane")
+        self._locale = locale
         self.question: Question | None = None
         self.tool: Tool | None = None
         """The function whose form is open; None while they are listed."""
@@ -94,7 +96,7 @@ class ToolForm(Vertical):
         self._place: int | None = None
         """Which of the calls the form changes; None for a new one."""
         self._calls = CallList()
-        self._list = ToolList()
+        self._list = ToolList(locale)
         self._fields = VerticalScroll(id="tool-fields")
         self._says = Static("", id="tool-says", markup=False)
         self._entries: list[tuple[ToolField, Input | Select[str]]] = []
@@ -145,7 +147,7 @@ class ToolForm(Vertical):
         self.tool, self._place = None, None
         self._fields.display, self._list.display = False, True
         self._calls.put(self._calls.calls)
-        self.border_title = "Functions"
+        self.border_title = translated(self._locale, "tools")
         (self._calls if self._calls.count and self._list.count == 1 else self._list).focus()
         self._tell()
 
@@ -172,7 +174,8 @@ class ToolForm(Vertical):
         """The form of a function, empty; or as it was filled in for the call at that place."""
         typed = {} if place is None else self._calls.calls[place].typed
         self.tool, self._place = tool, place
-        self._entries = [(field, _entry(field, typed.get(field.name, ""))) for field in fields_of(tool)]
+        prompt = translated(self._locale, "tools.choose")
+        self._entries = [(field, _entry(field, typed.get(field.name, ""), prompt)) for field in fields_of(tool)]
         await self._fields.remove_children()
         await self._fields.mount_all(self._rows(tool))
         self._fields.display, self._list.display, self._calls.display = True, False, False
@@ -182,7 +185,7 @@ class ToolForm(Vertical):
         first.focus()
 
     def _rows(self, tool: Tool) -> Sequence[Widget]:
-        about = Static(plain(tool.description or "It takes no arguments."), markup=False)
+        about = Static(plain(tool.description or translated(self._locale, "tools.no arguments")), markup=False)
         rows: list[Widget] = [about]
         for field, entry in self._entries:
             star = " *" if field.required else ""
@@ -194,7 +197,7 @@ class ToolForm(Vertical):
         calls = self._with_form()
         if not calls or self.question is None:
             return
-        self._tell("sending ...")
+        self._tell(translated(self._locale, "sending"))
         self.post_message(self.Sent(self.question, tuple((call.tool.name, call.arguments) for call in calls)))
 
     def action_another(self) -> None:
@@ -238,19 +241,23 @@ class ToolForm(Vertical):
     def _hint(self) -> str:
         count = self._calls.count
         if self.tool is not None:
-            one = "{tool.send} has it called" if not count else "{tool.send} has all called"
-            return one if self._one_call else f"{one} · {{tool.another}} keeps it and calls another, too"
-        if not count:
-            return "{list.open} opens a function's form"
-        calls = f"{count} calls wait" if count > 1 else "1 call waits"
-        return f"{calls}: {{tool.send}} sends; {{list.open}} opens a form, {{call.remove}} takes a call out"
+            one = translated(self._locale, "tools.send all" if count else "tools.send")
+            return one if self._one_call else f"{one} · {translated(self._locale, 'tools.another')}"
+        return (
+            counted(self._locale, "tools.call", "tools.calls", count)
+            if count
+            else translated(self._locale, "tools.list")
+        )
 
 
-def _entry(field: ToolField, typed: str = "") -> Input | Select[str]:
+def _entry(field: ToolField, typed: str, prompt: str) -> Input | Select[str]:
     options = ("true", "false") if field.kind == "boolean" else field.options
     if options:
         rows = [(plain(option, lines=False)[:100], option) for option in options]
-        return Select(rows, prompt="choose", compact=True, **({"value": typed} if typed in options else {}))
+        entry = Select(rows, prompt=prompt, compact=True)
+        if typed in options:
+            entry.value = typed
+        return entry
     return Input(typed, placeholder=field.words, compact=True)
 
 

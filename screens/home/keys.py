@@ -38,6 +38,10 @@ KEYS: list[BindingType] = [
         "T", "app.show('runs')", "Table of runs", show=False, id="home.runs", group=HOME,
         tooltip="All runs as a table: filter, sort, group, compare",
     ),
+    Binding(
+        "A", "app.show('answer')", "Answer", show=False, id="home.answer", group=HOME,
+        tooltip="Answer at the endpoint: what clients ask, or start one",
+    ),
     Binding("right_square_bracket", "move(1)", "Next", show=False, id="home.next", group=HOME, tooltip="Next line"),
     Binding(
         "left_square_bracket", "move(-1)", "Previous", show=False, id="home.previous", group=HOME,

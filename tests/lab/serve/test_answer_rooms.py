@@ -56,7 +56,8 @@ async def test_each_person_answers_their_own_questions_by_a_link(store: Store) -
             for word in ("Home", "Runs", "Live"):
                 assert word not in window.painted
             await window.keys("Indigo.\r")
-            await until(lambda: (intake.look(), second.answer.done())[1])
+            await until(lambda: store.runs.trace(second.turn.run).replies == 1)
+            intake.look()
             revoke_link(store, links_of(store, None)[0], by="boss")
             assert await window.ended() == CLOSE_CODES["revoked"]
         assert second.answer.result().content == "Indigo."

@@ -151,7 +151,9 @@ def test_a_function_is_called_with_arguments_in_a_string_and_its_result_comes_ba
     assert content(after) == "It is on now."
 
 
-TWO_TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "tap")]
+TWO_TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "tap")
+]
 
 
 def test_several_functions_are_called_in_one_answer_and_their_results_are_one_question(served: Served) -> None:
@@ -185,7 +187,9 @@ def test_a_client_that_takes_one_call_is_sent_one(served: Served) -> None:
 
 def test_the_responses_api_goes_on_after_several_calls(served: Served) -> None:
     client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60)
-    tools = [{"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("look", "tap")]
+    tools: list[Any] = [
+        {"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("look", "tap")
+    ]
     said: list[Any] = [{"role": "user", "content": "Do it."}]
 
     def create(input: list[Any]) -> Call:
