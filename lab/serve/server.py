@@ -223,7 +223,8 @@ class LabServer:
         if id in self.windows or len(self.windows) >= self._most:
             await socket.close(code=CLOSE_CODES["full"])
             return socket
-        self.windows[id] = window = BrowserWindow(found, AppProcess(self._command(found)), socket)
+        process = AppProcess(self._command(found), _environment(found, _language(request)))
+        self.windows[id] = window = BrowserWindow(found, process, socket)
         try:
             await self._close_oldest(found.link.id)
             await window.run(_number(request, "width", 80), _number(request, "height", 24))
@@ -301,6 +302,11 @@ def static_folder() -> Path:
 
 def _title(found: RoomLink, language: Language) -> str:
     return WORDS[language].answer if found.study is None else found.study.title
+
+
+def _environment(found: RoomLink, language: Language) -> dict[str, str]:
+    """What the app of a window is told besides: a study has its own language, Answer speaks the browser's."""
+    return {"HITLAB_LOCALE": language} if found.study is None and language != "en" else {}
 
 
 def _html(page: str, status: int = 200) -> web.Response:

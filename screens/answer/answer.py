@@ -506,12 +506,13 @@ class AnswerScreen(Screen[None]):
         else:
             served = self._say("serves", person=person, base=place.base)
         others = self._inbox.waiting(self.run)
-        parts = [served, *(place.notes[:1] if place is not None else ())]
-        if self._trace is not None and self.run:
-            parts.append(one_line(self._trace.agent.shown, 60))
+        parts = []
         if others:
             wait = span(seconds_between(others[0].asked_at, self._clock.now()))
-            parts.insert(1, counted(self._locale, "other waits", "others wait", len(others), wait=wait))
+            parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
+        parts += [served, *(place.notes[:1] if place is not None else ())]
+        if self._trace is not None and self.run:
+            parts.append(one_line(self._trace.agent.shown, 60))
         self._title.say(Content("   ".join(plain(part, lines=False) for part in parts)))
 
     def _offers(self) -> str:
