@@ -361,6 +361,11 @@ class SheetView(Vertical):
         self.options.show(choices, flags, standing | raised, how, many=many)
         self.take_room()
 
+    def evidence(self) -> list[Evidence]:
+        """What the answers of the sheet rest on, each with its item's number."""
+        heads = [(item, head) for item in self.items.items if (head := self.sheet.head(item.spot)) is not None]
+        return [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
+
     def pending(self) -> list[Evidence]:
         """What answers that are not given yet will rest on."""
         items_left = []
