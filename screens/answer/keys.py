@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back, next_pane
+
 _MORE = Binding.Group("Answer", compact=True)
 
 KEYS: list[BindingType] = [
@@ -13,8 +15,6 @@ KEYS: list[BindingType] = [
             tooltip="Send what is typed with the token that ends the conversation"),
     Binding("ctrl+b", "brief", "Brief", id="inbox.brief", tooltip="All of the brief, or the dialogue again"),
     Binding("ctrl+o", "picture", "Picture", id="inbox.picture", tooltip="The picture of the request, large or beside"),
-    Binding("escape", "back", "Back", show=False, id="inbox.back", group=_MORE,
-            tooltip="To the list of conversations; from there to Home"),
-    Binding("tab", "app.focus_next", "Next pane", show=False, id="inbox.next_pane", group=_MORE,
-            tooltip="Go to the next pane"),
+    back("inbox", _MORE, "To the list of conversations; from there to Home"),
+    next_pane("inbox", _MORE),
 ]  # fmt: skip
