@@ -19,7 +19,7 @@ class Clock:
         """The clock that frames are stamped with; only differences mean anything."""
         return time.monotonic()
 
-    def shown(self, at: str) -> str:
+    def time_of_day(self, at: str) -> str:
         """A recorded wall time as this person's time of day; empty where there is none."""
         return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else ""
 

@@ -77,7 +77,7 @@ def worker_trouble(model: str, terms: ModelTerms) -> str:
     try:
         Llm(model, terms).check()
     except LabError as error:
-        return error.said
+        return error.body
     return ""
 
 

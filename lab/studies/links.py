@@ -186,7 +186,7 @@ def check_link(store: Store, study: Study | None, link: Link) -> None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
     closed = store.studies.archived(study) or store.labels.withdrew(rater)
     if link.purpose == "room":  # who watches may see how a study ended
-        closed = closed or store.studies.locked(study) or store.studies.left(study, rater)
+        closed = closed or store.studies.locked(study) or store.studies.has_left(study, rater)
     if closed:
         raise LinkRefused("closed", "leads into a study that is closed to you.")
 

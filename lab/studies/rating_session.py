@@ -151,7 +151,7 @@ class RatingSession:
     def practise(self, practice: PracticeSheet) -> Sheet:
         """Lays the practice item out; recorded, and of what is answered there nothing is a label."""
         self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
-        practice.shown()
+        practice.record_shown()
         self.sheet = practice.sheet()
         return self.sheet
 

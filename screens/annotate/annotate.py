@@ -159,7 +159,7 @@ class AnnotateScreen(Screen[None]):
             words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
             self._tell(with_keys(self, words))
             return
-        if following.stage != "pilot" and self.store.studies.held(session.study, session.person.id):
+        if following.stage != "pilot" and self.store.studies.is_held(session.study, session.person.id):
             self._tell(
                 "The pilot is over, and fewer answers were right than this study asks for. "
                 + with_keys(
@@ -268,7 +268,7 @@ class AnnotateScreen(Screen[None]):
             session.reopen()
         except LabError as error:
             self._lay_out()
-            self.pane.say(error.said)
+            self.pane.say(error.body)
             return
         self.attendance.handed_in(-1)
         self._show_unit()

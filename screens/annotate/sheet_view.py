@@ -288,7 +288,7 @@ class SheetView(Vertical):
         try:
             session.look(*state, self.times | self._times)
         except LabError as error:
-            self.say(error.said)
+            self.say(error.body)
             return
         self._kept = state
 
@@ -441,7 +441,7 @@ class SheetView(Vertical):
         """What is kept, and when."""
         sheet = self.session.sheet if self.session is not None else None
         rows = sheet.rows if sheet is not None else []
-        return f"✓ saved {self.clock.shown(rows[-1].at)}" if rows else "Every answer is saved as you give it."
+        return f"✓ saved {self.clock.time_of_day(rows[-1].at)}" if rows else "Every answer is saved as you give it."
 
     @property
     def next_words(self) -> str:

@@ -59,16 +59,16 @@ def _entries(trace: Trace, clock: Clock, locale: str) -> Iterator[tuple[str, str
     for step in trace.steps:
         yield from _earlier(step.proposed.action.raw, locale)
         if step.question is not None:
-            yield translated(locale, "agent"), clock.shown(step.started), plain(step.question.text)
+            yield translated(locale, "agent"), clock.time_of_day(step.started), plain(step.question.text)
         if step.reply is not None:
-            yield _who(step.reply, locale), clock.shown(step.reply.sent_at or ""), reply_words(step.reply, locale)
+            yield _who(step.reply, locale), clock.time_of_day(step.reply.sent_at or ""), reply_words(step.reply, locale)
     if trace.asked is not None:
         yield from _earlier(trace.asked.proposed.action.raw, locale)
         reply = trace.answered.reply if trace.answered is not None else None
         if reply is not None or trace.ended is not None:
-            yield translated(locale, "agent"), clock.shown(trace.asked.at), plain(trace.asked.question.text)
+            yield translated(locale, "agent"), clock.time_of_day(trace.asked.at), plain(trace.asked.question.text)
         if reply is not None:
-            yield _who(reply, locale), clock.shown(reply.sent_at or ""), reply_words(reply, locale)
+            yield _who(reply, locale), clock.time_of_day(reply.sent_at or ""), reply_words(reply, locale)
 
 
 def _earlier(raw: object, locale: str) -> Iterator[tuple[str, str, str]]:
