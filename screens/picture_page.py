@@ -82,23 +82,24 @@ async function follow() {
     try {
       const now = await (await fetch("now?after=" + number)).json();
       if (now.over) throw new Error("over");
-      document.body.className = now.asks ? "asked" : "";
-      if (now.number !== number) {
-        number = now.number;
-        at("picture").hidden = !now.picture;
-        if (now.picture) {
-          const old = url;
-          url = URL.createObjectURL(await (await fetch("picture")).blob());
-          at("picture").src = url;
-          await at("picture").decode().catch(() => 0);
-          if (old) URL.revokeObjectURL(old);
-        }
-        size = now.size || [at("picture").naturalWidth || 1, at("picture").naturalHeight || 1];
-        from = null;
-        at("caption").textContent = now.caption || (now.picture ? "" : "no picture here");
-        draw(now);
+      if (now.number === number) continue;
+      number = now.number;
+      from = null;
+      document.body.className = "";  // nothing is dragged on a picture that gives way
+      at("picture").hidden = !now.picture;
+      if (now.picture) {
+        const old = url;
+        url = URL.createObjectURL(await (await fetch("picture")).blob());
+        at("picture").src = url;
+        await at("picture").decode().catch(() => 0);
+        if (old) URL.revokeObjectURL(old);
       }
+      size = now.size || [at("picture").naturalWidth || 1, at("picture").naturalHeight || 1];
+      at("caption").textContent = now.caption || (now.picture ? "" : "no picture here");
+      draw(now);
+      document.body.className = now.asks ? "asked" : "";
     } catch (gone) {
+      number = -1;
       document.body.className = "gone";
       at("caption").textContent = "hitlab was left; this is the last picture it showed";
       await new Promise(done => setTimeout(done, 2000));

@@ -26,7 +26,7 @@ CONSENT = "You are Ann. Answer with <think>why</think> and <decision>accept/reje
 JUDGE = "You are a strict judge of preferences."
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
+def until(condition: Callable[[], Any], seconds: float = 180.0) -> None:
     """Waits for what is committed or sent."""
     end = time.monotonic() + seconds
     while not condition():

@@ -117,7 +117,7 @@ class Room:
 
 async def until(holds: Callable[[], Awaitable[bool]], tell: Callable[[], Awaitable[str]] | None = None) -> None:
     """Waits until something holds; what `tell` says is told where it never does."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not await holds():
         assert time.monotonic() < end, await tell() if tell is not None else ""
         await asyncio.sleep(0.05)

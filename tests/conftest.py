@@ -9,16 +9,25 @@ import sys
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from screens.memory_use import give_pictures_back
 from tests.compiled import compile_all
 from tests.schema_template import SchemaTemplate
 
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
 
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
+
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before the workers start; a worker, and pytest without any, compiles what it loads."""
+    """Before the workers start; a worker, and pytest without any, compiles what it loads.
+
+    Pictures are given back as the app does it: otherwise a worker grows to some GB.
+    """
+    give_pictures_back()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
 

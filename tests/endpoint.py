@@ -116,7 +116,7 @@ class ModelServer:
         """What a client is given as its base URL."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
-    def wait(self, requests: int, seconds: float = 20.0) -> None:
+    def wait(self, requests: int, seconds: float = 180.0) -> None:
         """Until so many requests have come; fails after `seconds`."""
         with self.came:
             assert self.came.wait_for(lambda: len(self.requests) >= requests, seconds)

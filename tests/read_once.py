@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import time
+from functools import cache
 
 import pytest
 
@@ -12,21 +15,34 @@ from lab.ocr.reader import TextReader
 by_the_engine = TextReader._asked
 """For tests of the engine's process itself."""
 _known: dict[str, list[ReadLine]] = {}
-_MORE = 120.0
+_MORE = 900.0
 """Seconds more than the program waits for a picture."""
 
 
 def _asked(reader: TextReader, data: bytes, until: float, patience: float) -> list[ReadLine]:
     """What was read of the same picture in another test; the engine has its time, however busy the machine is.
 
-    Where a test has no patience at all, nothing is read.
+    Where a test has no patience, nothing is read. One process reads for all of a session.
     """
-    if not patience:
+    if patience < 1:
         return by_the_engine(reader, data, until, patience)
     key = hashlib.sha256(data).hexdigest()
     if key not in _known:
-        _known[key] = by_the_engine(reader, data, until + _MORE, patience + _MORE)
+        _known[key] = by_the_engine(_shared(), data, until + _MORE, patience + _MORE)
     return _known[key]
+
+
+def read_before(*pictures: bytes) -> None:
+    """Reads pictures before an app shows them: on a busy machine that takes longer than a screen is waited for."""
+    for data in pictures:
+        _asked(_shared(), data, time.monotonic() + _MORE, _MORE)
+
+
+@cache
+def _shared() -> TextReader:
+    reader = TextReader()
+    atexit.register(reader.close)
+    return reader
 
 
 @pytest.fixture(autouse=True)

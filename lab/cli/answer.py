@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
 from lab.cli.answer_links import AnswerLinksArguments, links
 from lab.cli.arguments import Parser, duration, port, seconds, share
 from lab.cli.database import open_store
+from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
 from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
@@ -227,8 +226,9 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
         if headless:
             codes, place = tuple(one.id for one in plan.people), place_of(server, plan)
             served = EndpointServed(server.base, plan.access.token, str(store.path), codes)
-            _tell(served, place, as_json=args.json)
-            _until_interrupted()
+            with end_signals() as end:
+                _tell(served, place, as_json=args.json)
+                end.wait_for_end()
             return 0
         from screens.navigation import Opening
 
@@ -302,11 +302,3 @@ def _tell(served: EndpointServed, place: EndpointPlace, *, as_json: bool) -> Non
         say(f"  conversations end after {place.close_after} of silence")
     say("Ctrl+C ends it; what was answered is kept.")
     sys.stdout.flush()
-
-
-def _until_interrupted() -> None:
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    while not ended.wait(0.5):  # a wait without an end hears no signal on some systems
-        pass

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser, port
+from lab.cli.end_signals import end_signals
 from lab.cli.output import emit, print_json, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.step import Point
@@ -179,9 +177,9 @@ def phone(args: PhoneArguments) -> int:
     served = PhoneServer(
         _phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
     )
-    with _end_signal() as end, served:
+    with end_signals() as end, served:
         _tell_served(args, served)
-        end.wait()
+        end.wait_for_end()
     return 0
 
 
@@ -229,16 +227,3 @@ def _tell_served(args: PhoneArguments, served: PhoneServer) -> None:
     ]
     say("\n".join(lines))
     sys.stdout.flush()
-
-
-@contextmanager
-def _end_signal() -> Iterator[threading.Event]:
-    """Is set by Ctrl-C, by a plea to end, or where the terminal is closed."""
-    end = threading.Event()
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {kind: signal.signal(kind, lambda *_: end.set()) for kind in kinds}
-    try:
-        yield end
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)

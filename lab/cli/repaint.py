@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from lab.cli.end_signals import end_signals
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 """The other screen without a cursor, and back: what stood in the terminal before stands there after."""
@@ -21,19 +22,14 @@ def can_repaint() -> bool:
 
 def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
     """Shows `page` (of so many columns and rows; each line plain) until it is ended; again at once in another size."""
-    with _signals() as (woken, ended), _keys() as keyboard:
+    with end_signals(waking=(signal.SIGWINCH,)) as end, _keys() as keyboard:
         sys.stdout.write(_ENTER)
         try:
-            while True:
+            while not end.asked:
                 size = os.get_terminal_size(sys.stdout.fileno())
                 _paint(page(size.columns, size.lines), size.lines)
-                ready, _, _ = select.select([woken, *keyboard], [], [], every)
-                if any(_asks_to_quit(one) for one in ready if one != woken) or ended():
+                if any(_asks_to_quit(one) for one in end.wait(keyboard, every)):
                     return
-                if woken in ready:
-                    os.read(woken, 1024)
-        except KeyboardInterrupt:
-            return
         finally:
             sys.stdout.write(_LEAVE)
             sys.stdout.flush()
@@ -50,33 +46,6 @@ def _asks_to_quit(keyboard: int) -> bool:
     """Whether `q` was typed; other keys do nothing. A keyboard that is gone ends it, too."""
     typed = os.read(keyboard, 1024)
     return not typed or any(key in typed for key in _QUIT)
-
-
-@contextmanager
-def _signals() -> Iterator[tuple[int, Callable[[], bool]]]:
-    """What becomes readable when the terminal has another size or a signal ends it, and whether one did."""
-    reading, writing = os.pipe()
-    ended = False
-
-    def end(*_: object) -> None:
-        nonlocal ended
-        ended = True
-        os.write(writing, b".")
-
-    def resized(*_: object) -> None:
-        os.write(writing, b".")
-
-    before = {
-        number: signal.signal(number, does)
-        for number, does in ((signal.SIGWINCH, resized), (signal.SIGTERM, end), (signal.SIGHUP, end))
-    }
-    try:
-        yield reading, lambda: ended
-    finally:
-        for number, does in before.items():
-            signal.signal(number, does)
-        os.close(reading)
-        os.close(writing)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def comes(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def comes(condition: Callable[[], bool], seconds: float = 180.0) -> bool:
     """Whether a condition comes to hold in time."""
     tick = threading.Event()
     for _ in range(int(seconds / 0.02)):

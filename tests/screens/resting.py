@@ -12,7 +12,7 @@ from textual.app import App
 
 from screens.mirror.mirror import Mirror
 
-PATIENCE = 40.0
+PATIENCE = 180.0
 TURNS = 500
 """After so many the app works on without an end."""
 

@@ -293,7 +293,7 @@ def _own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def _seen(terminal: int, wanted: bytes, seconds: float = 40) -> bool:
+def _seen(terminal: int, wanted: bytes, seconds: float = 180) -> bool:
     """Whether the app writes `wanted` in time."""
     seen, end = b"", time.monotonic() + seconds
     while wanted not in seen and time.monotonic() < end:

@@ -30,7 +30,7 @@ def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[boo
         stderr=side,
     )
     os.close(side)
-    seen, end, asked = b"", time.monotonic() + 30, False
+    seen, end, asked = b"", time.monotonic() + 180, False
     found = False
     while time.monotonic() < end:
         if not select.select([terminal], [], [], 0.1)[0]:

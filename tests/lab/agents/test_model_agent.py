@@ -79,7 +79,7 @@ def model(server: ModelServer, kind: type[ModelAgent] = ModelAgent, **changes: A
     return kind("openai/tiny", Llm("openai/tiny", on._replace(**changes)))
 
 
-def finished(session: Session, seconds: float = 90) -> Trace:
+def finished(session: Session, seconds: float = 180) -> Trace:
     session.start()
     assert session.join(seconds)
     return session.store.runs.trace(session.trace_id)

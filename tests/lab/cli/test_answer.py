@@ -65,7 +65,7 @@ class Process:
     def end(self, *, kill: bool = False) -> str:
         """Ends it, and gives what it wrote to its standard error."""
         (self.process.kill if kill else self.process.terminate)()
-        return self.process.communicate(timeout=60)[1].decode()
+        return self.process.communicate(timeout=180)[1].decode()
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def starts(db: str) -> Iterator[Callable[..., Process]]:
 
 
 def asks(base: str, said: list[dict[str, Any]], **more: Any) -> Call:
-    client: Any = OpenAI(base_url=base, api_key="none", timeout=60, max_retries=20)
+    client: Any = OpenAI(base_url=base, api_key="none", timeout=180, max_retries=20)
     return Call(lambda: client.chat.completions.create(model="human", messages=said, **more).choices[0].message)
 
 

@@ -34,7 +34,7 @@ def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str
     )
     os.close(side)
     try:
-        said, end = b"", time.monotonic() + 40
+        said, end = b"", time.monotonic() + 180
         while time.monotonic() < end:
             if not select.select([terminal], [], [], 0.1)[0]:
                 continue

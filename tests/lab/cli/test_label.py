@@ -866,7 +866,7 @@ def test_killed_between_rows_what_was_told_is_there_and_the_rest_follows(tmp_pat
             assert stream is not None
             stream.close()
     process = start(tmp_path, "--as", "R1", file=str(file))
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     assert [json.loads(line)["state"] for line in out.splitlines()].count("refused") == 0
     assert len(list(store.labels.read(plan))) == len(rows), "nothing is doubled"

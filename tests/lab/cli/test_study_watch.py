@@ -202,7 +202,7 @@ class Terminal:
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", whole[-1]) if whole else ""
 
     def until(self, holds: Callable[[str], bool]) -> str:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not holds(self.page):
             assert time.monotonic() < end, self._seen[-2000:]
             assert self.program.poll() is None, self._seen
@@ -211,7 +211,7 @@ class Terminal:
 
     def ended(self) -> int:
         """Its exit code; what stood in the terminal before stands there again, and keys are echoed."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while self.program.poll() is None:
             assert time.monotonic() < end
             self._read()

@@ -122,7 +122,7 @@ def test_at_a_terminal_the_code_is_typed(db: Path, filled: Filled, typed: str, d
         stdin=side, stdout=side, stderr=side,
     )  # fmt: skip
     os.close(side)
-    seen, end = b"", time.monotonic() + 60
+    seen, end = b"", time.monotonic() + 180
     while b"to go on: " not in seen and time.monotonic() < end:
         seen += os.read(terminal, 65536)
     assert b"10 runs in which they took part" in seen

@@ -29,7 +29,7 @@ class Watched:
         self.frames: list[Frame] = []
         self.trouble: Trouble | None = None
 
-    def wait(self, good: Callable[[Frame], bool], seconds: float = 15.0) -> Frame:
+    def wait(self, good: Callable[[Frame], bool], seconds: float = 180.0) -> Frame:
         """The first frame that is good."""
         assert until(lambda: any(map(good, self.frames)), seconds), [(f.number, f.size) for f in self.frames]
         return next(frame for frame in self.frames if good(frame))

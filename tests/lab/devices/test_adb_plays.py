@@ -67,7 +67,7 @@ def cut_off(db: Path, rig: Rig, adb: AdbServer) -> str:
         run = program.stdout.readline().strip()
     finally:
         program.send_signal(signal.SIGKILL)
-        program.communicate(timeout=30)
+        program.communicate(timeout=180)
     return run
 
 

@@ -28,7 +28,7 @@ from store.store import Store
 from tests.lab.devices.scrcpy_rig import Mirrored
 from tests.simulators.phone.served.rig import Rig, adbs, until
 
-PATIENCE = 40.0
+PATIENCE = 180.0
 ASK, HOME, DONE = Action("ask_user", text="Which?"), Action("navigate_home"), Action("status", status="complete")
 
 

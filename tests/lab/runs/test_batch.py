@@ -209,7 +209,7 @@ time.sleep(600)
     command = started(tmp_path, "--attempts", "3", "--agent", agent, "--json", stderr=subprocess.PIPE)
     assert comes(mark.exists, 30)
     command.send_signal(signal.SIGINT)
-    out, err = command.communicate(timeout=30)
+    out, err = command.communicate(timeout=180)
     assert command.returncode == 3, err
     assert b"Traceback" not in err
     result = json.loads(out)
@@ -244,7 +244,7 @@ def test_a_terminal_gets_a_bar(tmp_path: Path) -> None:
         pass  # Linux says so when the other end is closed
     finally:
         os.close(ours)
-    out, _ = command.communicate(timeout=30)
+    out, _ = command.communicate(timeout=180)
     assert command.returncode == 0
     assert b"one: completed, score 1, 2 steps" in shown
     assert "━".encode() in shown

@@ -32,6 +32,9 @@ from lab.runs.spec import Spec, resume_spec
 from simulators.phone.phone import Phone
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said, in_turn, serving
+from tests.read_once import read_once
+
+__all__ = ["read_once"]
 
 OPEN, HOME, DONE = Action("open_app", app="Settings"), Action("navigate_home"), Action("status", status="complete")
 TASK = Task("dark", "general", instruction="Turn on the dark theme", budget=9)
@@ -144,7 +147,7 @@ def test_words_that_stay_do_not_hold_again(store: Store) -> None:
     seen: list[Any] = []
     session.on_event = seen.append
     session.start()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while session.stopped_at is None and time.monotonic() < until:
         time.sleep(0.01)
     assert session.stopped_at is not None

@@ -28,7 +28,7 @@ ASK, HOME, DONE = Action("ask_user", text="Which?"), Action("navigate_home"), Ac
 Seen = TypeVar("Seen")
 
 
-def until(look: Callable[[], Seen | None], seconds: float = 10) -> Seen:
+def until(look: Callable[[], Seen | None], seconds: float = 180) -> Seen:
     """What `look` sees once it sees something."""
     end = time.monotonic() + seconds
     while not (seen := look()):

@@ -5,6 +5,7 @@ One browser is started for all of them. A test waits for what the terminal of th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -29,7 +30,7 @@ from tests.studies import frozen
 from tests.watched import begun, handed_in
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Page
+    from playwright.async_api import Browser, BrowserContext, Page, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -287,6 +288,41 @@ async def test_a_region_is_dragged_on_the_page_in_this_machines_own_browser(chro
         window.close()
 
 
+async def test_no_region_is_asked_for_before_its_picture_is_there(chromium: Browser) -> None:
+    """What is dragged meanwhile would be of the picture before, or forgotten when the new one comes."""
+    window, regions = PictureWindow(), list[tuple[int, int, int, int]]()
+    wanted, free = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        wanted.set()
+        await free.wait()
+        await route.continue_()
+
+    try:
+        window.show(drawn(DISHES), SIZE, "step 1")
+        async with person(chromium) as one:
+            page = await one.new_page()
+            await page.goto(window.address)
+            await until(partial(says, page, "step 1"))
+            await page.route("**/picture", hold)
+            window.ask_region(regions.append)
+            await wanted.wait()
+            assert not await asks(page)
+            await dragged(page, page.mouse, (10, 20, 300, 400))
+            free.set()
+            await until(partial(asks, page))
+            await dragged(page, page.mouse, (100, 200, 300, 400))
+
+            async def there() -> bool:
+                return bool(regions)
+
+            await until(there)
+            assert len(regions) == 1
+    finally:
+        free.set()
+        window.close()
+
+
 async def asks(frame: Any) -> bool:
     """Whether the page of pictures asks for a region."""
     return bool(await frame.evaluate("() => document.body.classList.contains('asked')"))
@@ -313,7 +349,7 @@ async def test_links_that_open_nothing_say_why(store: Store, study: Study, chrom
         await stranger.goto(f"{address}/r/{made.token}")
         assert "another browser" in await stranger.inner_text("main")
         revoke_link(store, made.link, by="boss")
-        await room.page.locator("#words").get_by_text("revoked").wait_for(timeout=60_000)
+        await room.page.locator("#words").get_by_text("revoked").wait_for(timeout=180_000)
         assert "Ask who sent it" in await room.page.inner_text("#words")
         assert not await room.page.locator("#again").is_visible()
         await room.page.reload()
@@ -332,6 +368,6 @@ async def test_a_managers_page_renews_itself(store: Store, chromium: Browser, mo
         row = page.locator("tr", has=page.get_by_role("rowheader", name="R1", exact=True)).first
         assert "0/3" in await row.inner_text()
         handed_in(store, plan, "R1", "u0", 10)
-        await row.get_by_text("1/3").wait_for(timeout=60_000)
+        await row.get_by_text("1/3").wait_for(timeout=180_000)
         revoke_link(store, made.link, by="boss")
-        await page.get_by_text("revoked").wait_for(timeout=60_000)
+        await page.get_by_text("revoked").wait_for(timeout=180_000)

@@ -57,7 +57,7 @@ def content(answer: Call) -> str:
 def post(base: str, body: bytes, path: str = "/v1/chat/completions", **headers: str) -> tuple[int, dict[str, str], Any]:
     """One POST without any client: status, headers, JSON."""
     host = base.removeprefix("http://").partition("/")[0]
-    connection = http.client.HTTPConnection(host, timeout=60)
+    connection = http.client.HTTPConnection(host, timeout=180)
     connection.request("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
     came = connection.getresponse()
     return came.status, {name.lower(): value for name, value in came.getheaders()}, json.loads(came.read())
@@ -93,7 +93,7 @@ def test_a_dialogue_that_grows_is_one_run_and_another_system_prompt_another(serv
 
 
 def test_a_stream_and_the_responses_api_bring_the_same_words(served: Served) -> None:
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60)
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=180)
     said = messages("What?")
 
     def streamed() -> str:
@@ -245,7 +245,7 @@ def test_a_picture_of_a_request_is_kept_with_its_question(served: Served, store:
 
 
 def test_a_question_that_is_closed_gets_an_error_and_no_answer(served: Served, store: Store) -> None:
-    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60, max_retries=0)
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=180, max_retries=0)
 
     def streamed() -> list[Any]:
         return list(client.chat.completions.create(model="human", messages=messages("What?"), stream=True))
@@ -440,7 +440,7 @@ def test_where_there_is_a_token_it_must_be_shown(store: Store) -> None:
         with pytest.raises(APIStatusError, match="not this endpoint's token") as refused:
             _ = asks(served.base, messages("x")).result
         assert refused.value.status_code == 401
-        client: Any = OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=60)
+        client: Any = OpenAI(base_url=served.base, api_key="a-token-of-many-letters", timeout=180)
         assert [one.id for one in client.models.list()] == ["human"]
 
 

@@ -65,7 +65,7 @@ async def served(store: Store, study: Study, **more: Any) -> AsyncIterator[tuple
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not condition():
         assert time.monotonic() < end
         await asyncio.sleep(0.05)

@@ -60,7 +60,7 @@ def frame(size: tuple[int, int], space: tuple[int, int] | None, number: int = 1)
 
 async def until(pilot: Pilot[Any], done: Callable[[], bool]) -> None:
     """Waits for a condition, no longer than ten seconds."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 180
     while not done():
         assert time.monotonic() < end, "it never came"
         await pilot.pause(0.005)

@@ -45,14 +45,14 @@ class Terminal:
                 return
 
     def until(self, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not condition():
             assert time.monotonic() < end, self.seen[-3000:]
             self.read()
 
     def press(self, keys: bytes, done: Callable[[], bool]) -> None:
         """Presses keys until that came of them: a key that comes before a page was read does nothing."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not done():
             assert time.monotonic() < end, self.seen[-3000:]
             os.write(self.main, keys)

@@ -59,7 +59,7 @@ class Terminal:
         self._program.wait()
         os.close(self._main)
 
-    def until(self, wanted: str, seconds: float = 40) -> None:
+    def until(self, wanted: str, seconds: float = 180) -> None:
         """Waits until this is painted, after what was waited for before, or after the last keys."""
         seen, end = self._rest, time.monotonic() + seconds
         while wanted.encode() not in seen:
@@ -77,7 +77,7 @@ class Terminal:
 
     def ended(self) -> int:
         """Its exit code; what it still paints is let go."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 180
         while self._program.poll() is None and time.monotonic() < end:
             if select.select([self._main], [], [], 0.05)[0]:
                 try:

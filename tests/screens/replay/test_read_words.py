@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,7 @@ from screens.replay.timeline import Timeline
 from screens.review.privacy import PrivacyScreen
 from store.store import Store
 from tests.pictured_runs import RUN, pictured_run, screen, two_pictures
-from tests.read_once import by_the_engine, read_once
+from tests.read_once import by_the_engine, read_before, read_once
 from tests.screens.annotate.sample_studies import STARS, rating, ready, studied
 from tests.screens.runs import painted
 
@@ -38,6 +39,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setattr("lab.ocr.reader._PATIENCE", 900.0)  # on a busy machine reading takes its time
+        read_before(*(screen(name)[0].data for name in ("settings", "clock")))
         yield
 
 
@@ -244,15 +246,28 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
             await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y1 > bottom)
 
 
-async def test_a_key_reads_the_whole_run_and_the_search_finds_more(store: Store, until: Any) -> None:
+async def test_a_key_reads_the_whole_run_and_the_search_finds_more(
+    store: Store, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.runs.add(two_pictures())
     forget()
+    asked, free = TextReader._asked, threading.Event()
+
+    def gated(reader: TextReader, data: bytes, *more: Any) -> Any:
+        """The next step's picture, which is read beforehand, is read once it may."""
+        if data == screen("clock")[0].data:
+            free.wait()
+        return asked(reader, data, *more)
+
+    monkeypatch.setattr(TextReader, "_asked", gated)
     app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Steps  1/" in painted(app))
         await pilot.press("slash", *"alarm")
         await until(pilot, lambda: "not read" in painted(app))
         await pilot.press("alt+r")
+        await until(pilot, lambda: "reading words: 1 screen to go" in painted(app))
+        free.set()
         await until(pilot, lambda: "1 step, 1 as read" in painted(app) and "not read" not in painted(app))
         assert "▹" in row(app, 2)
         await pilot.press("enter")

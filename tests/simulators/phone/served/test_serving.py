@@ -91,7 +91,7 @@ def test_the_command_serves_a_tasks_phone_until_it_is_told_to_end(tmp_path: Path
         state = Harness(found["harness"], "a-token-of-mine").snapshot()
         assert state == embedded(Spec(library.task("usual_lunch"))).snapshot()
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=180)
         assert (process.returncode, out, err) == (0, b"", b"")
         adb_server.run("disconnect", serial)
 
