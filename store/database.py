@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.errors import LabError
-from store.connection import connect, named, prepare, sqlite_errors
+from store.connection import BUSY_SECONDS, connect, named, prepare, sqlite_errors
 
 
 class Database:
@@ -24,6 +24,8 @@ class Database:
         self._own = threading.local()
         self._open: dict[threading.Thread, sqlite3.Connection] = {}
         self._guard = threading.Lock()
+        self._turn = threading.Lock()
+        """Whose turn it is to write, among this program's threads: SQLite has them sleep and try again."""
         self._closed = False
         self._file: tuple[int, int] | None = None
         """The file that was opened, by its device and inode; None before it is."""
@@ -141,7 +143,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with sqlite_errors(self.path):
+        with sqlite_errors(self.path), self._in_turn():
             connection = self.connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -152,6 +154,16 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             self._check_same_file()
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Waits until no other thread writes, as long as SQLite would; then it is left to SQLite to refuse."""
+        mine = self._turn.acquire(timeout=BUSY_SECONDS)
+        try:
+            yield
+        finally:
+            if mine:
+                self._turn.release()
 
     def _check_same_file(self) -> None:
         """Raises `LabError` where the file that is open is no longer the one that its name leads to.

@@ -11,7 +11,8 @@ from lab.core.plain_text import plain
 from lab.core.seams import Brief
 from lab.core.task import Actor
 from lab.core.trace import Step
-from lab.llm.client import Llm, NoModelAnswer
+from lab.llm.client import NoModelAnswer
+from lab.llm.remote_model import ModelAsker
 
 _LONGEST = 2_000
 """Characters of lessons that are told."""
@@ -28,7 +29,7 @@ class _PastAttempt(NamedTuple):
 class LearningAgent(ModelAgent):
     """Keeps lessons per task. The call that makes them belongs to the next attempt, whose first step it is kept in."""
 
-    def __init__(self, name: str, llm: Llm, *, picture: int = 1024) -> None:
+    def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
         super().__init__(name, llm, picture=picture)
         self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
         self._tried: dict[Brief, _PastAttempt] = {}

@@ -6,12 +6,22 @@ from lab.agents.model import ModelAgent
 from lab.agents.model_memory import LearningAgent
 from lab.core.settings import Settings
 from lab.llm.client import Llm, terms
+from lab.llm.remote_model import ModelAsker
 
 
-def model_agent(spec: str, settings: Settings) -> ModelAgent:
-    """The agent that a spec names, on the terms that a person has set; `LabError` where no such model can be asked."""
+def model_of(spec: str, settings: Settings) -> Llm:
+    """The model of the agent that a spec names, on the terms that a person has set."""
+    return Llm(spec.partition(":")[2], terms(settings))
+
+
+def model_agent(spec: str, settings: Settings, asker: ModelAsker | None = None) -> ModelAgent:
+    """The agent that a spec names, asked by `asker` or, where there is none, from here.
+
+    `LabError` where no such model can be asked from here.
+    """
     kind, _, name = spec.partition(":")
-    llm = Llm(name, terms(settings))
-    llm.check()
+    if asker is None:
+        asker = llm = model_of(spec, settings)
+        llm.check()
     made = LearningAgent if kind == "model+memory" else ModelAgent
-    return made(name, llm, picture=settings.model_picture)
+    return made(name, asker, picture=settings.model_picture)

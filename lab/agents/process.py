@@ -28,10 +28,10 @@ from lab.agents.process_lines import (
     observation_line,
     proposed_of,
 )
-from lab.agents.process_pipes import Program
 from lab.core.codec import encode, read_json
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
+from lab.core.process_pipes import Program
 from lab.core.seams import Brief, Screen
 from lab.core.settings import load
 from lab.core.step import Prompt, Proposed

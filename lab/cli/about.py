@@ -16,12 +16,15 @@ from lab.cli.output import (
 )
 from lab.core.errors import LabError
 from lab.core.settings import database, folder, load, settings_file
-from lab.core.task import Kind, find_log, load_log
+from lab.core.task import Kind, Task, find_log, load_log
 from simulators import library
 
 
 class TaskLine(msgspec.Struct, frozen=True):
-    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how; a participant is told none."""
+    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how; a participant is told none.
+
+    Of an environment's task `path` is its address; what is asked in it is told where it is named.
+    """
 
     id: str
     kind: Kind
@@ -34,6 +37,8 @@ class TaskLine(msgspec.Struct, frozen=True):
     units: int
     path: str
     playbooks: dict[str, str] = {}
+    apps: tuple[str, ...] = ()
+    traits: dict[str, str] = {}
 
 
 class PersonaLine(msgspec.Struct, frozen=True):
@@ -71,24 +76,34 @@ class TasksArguments(Arguments):
     """What `tasks` takes."""
 
     files: list[str]
+    environment: str | None
+    seed: int
 
 
 def add_tasks(parser: Parser) -> None:
     parser.runs(tasks, TasksArguments)
     parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
+    parser.add_argument(
+        "--env", dest="environment", metavar="URL",
+        help="an environment's tasks: http://HOST:PORT or androidworld:PYTHON; FILEs are names of its tasks",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="with --env: by which parameters are drawn")
     parser.json()
     parser.completes(files="task")
     parser.examples(
         """\
   hitlab tasks                         the built-in ones
   hitlab tasks mine.yaml               whether a task of yours is right
+  hitlab tasks --env http://127.0.0.1:6800
   hitlab tasks --json | jq '.[].id'
 """
     )
 
 
 def tasks(args: TasksArguments) -> int:
-    """The built-in tasks, or the task files named."""
+    """The built-in tasks, the task files named, or an environment's."""
+    if args.environment:
+        return _environment_tasks(args, args.environment)
     lines = []
     may_see = load(db=args.db).seat in ("developer", "designer")
     for name, path in _named(args.files, library.tasks()):
@@ -110,6 +125,53 @@ def tasks(args: TasksArguments) -> int:
         )
     emit(lines, _tell_faults if args.files else _tell_tasks, json=args.json)
     return 0
+
+
+def _environment_tasks(args: TasksArguments, address: str) -> int:
+    """What an environment lists, or those of its tasks that are named, with what is asked in them."""
+    from lab.runs.task_source import EnvironmentTasks
+    from simulators.environments.address import read_address
+
+    shown, source = read_address(address).shown, EnvironmentTasks(address, args.seed)
+    try:
+        found = [source.task(name) for name in args.files] if args.files else source.tasks()
+    finally:
+        source.close()
+    lines = [_environment_line(task, shown) for task in found]
+    emit(lines, _tell_named if args.files else _tell_environment, json=args.json, nothing="it has no tasks")
+    return 0
+
+
+def _environment_line(task: Task, address: str) -> TaskLine:
+    return TaskLine(
+        id=task.id,
+        kind=task.kind,
+        title=task.shown,
+        instruction=task.instruction,
+        persona="",
+        budget=task.budget,
+        checks=0,
+        nodes=0,
+        units=0,
+        path=address,
+        apps=task.apps,
+        traits=task.traits,
+    )
+
+
+def _tell_environment(lines: list[TaskLine]) -> None:
+    rows = [
+        [line.id, line.kind, str(line.budget), ", ".join(line.apps) or "-", line.traits.get("tags", "-")]
+        for line in lines
+    ]
+    print_table(["task", "kind", "budget", "apps", "tags"], rows, wide="tags")
+
+
+def _tell_named(lines: list[TaskLine]) -> None:
+    """Each task with all that is asked in it."""
+    for line in lines:
+        say(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
+        say(f"  {line.instruction}")
 
 
 def _tell_tasks(lines: list[TaskLine]) -> None:

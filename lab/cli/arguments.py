@@ -170,6 +170,31 @@ class Parser(argparse.ArgumentParser):
             "--harness", metavar="URL", help="a served phone's harness, which resets and scores it (see `hitlab phone`)"
         )
 
+    def on_phones(self) -> None:
+        """--device and --harness, each as often as there are phones that runs are made on."""
+        self.add_argument(
+            "--device", dest="devices", action="append", metavar="SERIAL",
+            help="a phone's serial or HOST:PORT, as `hitlab devices` lists it; or embedded (may be given again)",
+        )  # fmt: skip
+        self.add_argument(
+            "--harness", dest="harnesses", action="append", metavar="URL",
+            help="a served phone's harness, which resets and scores it; one for each --device, in the same order",
+        )  # fmt: skip
+
+    def environment(self) -> None:
+        """--env: the environment that runs are made in."""
+        self.add_argument(
+            "--env", dest="environments", action="append", metavar="URL",
+            help="an environment, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
+        )  # fmt: skip
+
+    def environments(self) -> None:
+        """--env, with as many environments as runs are made in at a time."""
+        self.add_argument(
+            "--env", dest="environments", action="extend", nargs="+", metavar="URL",
+            help="environments, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
+        )  # fmt: skip
+
     def breaks(self) -> None:
         """--break, as often as it is given."""
         self.add_argument(
@@ -252,6 +277,22 @@ def duration(text: str) -> float:
     if factor is None or not (number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
         raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 90s, 30m, 2h or 1d")
     return float(int(number) * factor)
+
+
+def at_least_one(text: str) -> int:
+    """A number of things, at least one."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than one")
+    return value
+
+
+def above_zero(text: str) -> float:
+    """A number above 0; of golden steps, `1.4x` is 1.4."""
+    value = float(text.removesuffix("x"))
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
 
 
 def share(text: str) -> float:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from lab.cli.arguments import AGENTS, Arguments, Parser, share
+from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, share
 from lab.cli.database import is_new, open_store
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import EMBEDDED, Settings, load
+from lab.core.settings import Settings, load
 from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
-from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, attempt_of, kind_results, task_result
+from lab.runs.pass_rates import Attempt, BatchResult, PassRate, TaskResult, kind_results
+from lab.runs.task_source import TaskSource, task_source
 from lab.studies.seats import refuse_blind
 from simulators import library
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from lab.core.seams import Agent
-    from lab.runs.session import Session
+    from lab.llm.remote_model import RemoteModel
+    from lab.runs.batch import Batch
+    from lab.runs.run_places import RunPlace
     from lab.runs.spec import Spec
-    from store.store import Store
 
 
 class RunArguments(Arguments):
@@ -40,9 +42,14 @@ class RunArguments(Arguments):
     log: Literal["clean", "noise", "none"] | None
     attempts: int
     until_pass: bool
+    stop_at: float | None
+    jobs: int | None
+    stuck_after: float | None
+    on: str
     no_read: bool
-    device: str | None
-    harness: str | None
+    environments: list[str] | None
+    devices: list[str] | None
+    harnesses: list[str] | None
     seed: int | None
     vary: int | None
     fail_under: float | None
@@ -68,8 +75,26 @@ def add_run(parser: Parser) -> None:
     parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     parser.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
     parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
+    parser.add_argument(
+        "--stop-at", type=above_zero, metavar="1.4x",
+        help="a run ends after floor(1.4 x its task's golden steps + 1) steps, as over its budget",
+    )  # fmt: skip
+    parser.add_argument(
+        "--jobs", type=at_least_one, metavar="N",
+        help="attempts side by side, each on a phone of its own (default: one for each phone that is named, else 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--stuck-after", type=above_zero, metavar="SECONDS",
+        help="a phone that does not answer for so long is taken out, its attempt dealt again (default: 60 where there "
+        "are several, else it is waited for)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--on", default="", metavar="dask://HOST:PORT",
+        help="have a Dask cluster's workers ask the agent's model (extra hitlab[cluster]); phones and file stay here",
+    )  # fmt: skip
     parser.no_read()
-    parser.on_phone()
+    parser.on_phones()
+    parser.environments()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
         "--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed"
@@ -80,66 +105,114 @@ def add_run(parser: Parser) -> None:
     parser.examples(
         """\
   hitlab run usual_lunch way_home --attempts 3
-  hitlab run --all --agent model:openai/gpt-5 --json > scores.json
+  hitlab run --all --agent model:openai/gpt-5 --jobs 4 --json > scores.json
   hitlab run --kind personalized --persona ines --log noise
-  hitlab run --all --until-pass --attempts 4 --fail-under 0.8
+  hitlab run --all --until-pass --attempts 3 --stop-at 1.4x --fail-under 0.8
 """
     )
 
 
 def run(args: RunArguments) -> int:
-    """Each task, `--attempts` times, on one phone that is put back between attempts.
+    """Each task, `--attempts` times, each time on a phone that is put back before it.
 
-    The agent lives through it all, but for a playbook, which is each task's own.
+    An agent lives through all that is made in its place, but for a playbook, which is each task's own.
     """
-    from lab.core.seams import Closable
-    from lab.runs.spec import agent_of, is_playbook
+    from lab.runs.batch import Batch, BatchTerms
+    from lab.runs.spec import harness_token
 
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
+    if args.on and not args.agent.startswith(("model:", "model+memory:")):
+        raise LabError("--on", f"has workers ask a model; the agent {args.agent} is none.", code=2)
+    _sort_environments(args)
     if args.playbook and len(args.tasks) != 1:
         raise LabError("--playbook", "is one task's; name that TASK alone.", code=2)
-    settings = load(db=args.db, device=args.device)
+    settings = load(db=args.db, device=args.devices[0] if args.devices else None)
     refuse_blind(settings, "run")
-    specs = [_spec(args, settings, name) for name in _names(args)]
-    if is_new(settings):
+    places, jobs = _places(args, settings)
+    with task_source(places[0].environment, args.seed or 0) as source:
+        specs = [_spec(args, settings, source, name, places) for name in _names(args, source)]
+    if args.harnesses:
+        harness_token()
+    if is_new(settings) and not args.on:
         from lab.runs.session import check_spec
 
         check_spec(None, specs[0])
-    with open_store(settings) as store:
-        agent = None if is_playbook(args.agent) else agent_of(args.agent, store)
+    terms = BatchTerms(args.agent, args.attempts, args.until_pass, jobs, args.stuck_after)
+    with _remote(args, settings) as remote, open_store(settings) as store:
         with progress(len(specs), args.attempts) as counter:
-            batch = _Batch(store, agent, counter, args.attempts, until_pass=args.until_pass)
-            try:
-                batch.play(specs)
-            finally:
-                if isinstance(agent, Closable):
-                    agent.close()
-        return _report(args, batch, specs)
+            batch = Batch(store, specs, terms, places, counter, remote)
+            _tell_width(args, batch, places)
+            batch.play()
+        return _report(args, batch, places)
 
 
-def _names(args: RunArguments) -> list[str]:
+@contextmanager
+def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
+    """What asks the agent's model on the cluster that is named; None where it is asked from here."""
+    if not args.on:
+        yield None
+        return
+    from lab.agents.model_spec import model_of
+    from lab.llm.cluster_executor import ClusterExecutor
+    from lab.llm.remote_model import RemoteModel
+
+    llm = model_of(args.agent, settings)
+    with ClusterExecutor(args.on, threading.Event()) as cluster:
+        cluster.check(llm)
+        yield RemoteModel(llm, cluster)
+
+
+def _sort_environments(args: RunArguments) -> None:
+    """Counts a word after the address of --env as a task where it is no address."""
+    if args.environments:
+        first, *more = args.environments
+        args.environments = [first, *(word for word in more if ":" in word)]
+        args.tasks += [word for word in more if ":" not in word]
+
+
+def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...], int]:
+    """Where attempts are made, and how many at a time are asked for."""
+    from lab.runs.run_places import run_places
+
+    devices = args.devices or ([] if args.environments else [settings.device])
+    jobs = args.jobs or len(args.environments or args.devices or [""])
+    return run_places(devices, args.harnesses or [], args.environments or [], jobs), jobs
+
+
+def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> None:
+    """Says where fewer attempts go on side by side than was asked for, and what several agents that learn are."""
+    if args.jobs and len(places) < args.jobs:
+        phones = "there is one phone" if len(places) == 1 else f"there are {len(places)} phones"
+        go_on = "one attempt goes" if batch.width == 1 else f"{batch.width} attempts go"
+        warn(f"run: {phones} for --jobs {args.jobs}; {go_on} on at a time.")
+    if batch.learns and batch.width > 1:
+        what = "has an agent of its own, and each task's attempts are made by one of them, in order"
+        warn(f"run: the agent learns; each of the {batch.width} jobs {what}.")
+
+
+def _names(args: RunArguments, source: TaskSource) -> list[str]:
     """The tasks to run, each once, in the order given; those of the kinds asked for."""
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
     if not (args.all or args.tasks or args.kinds):
         raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
-    names = list(dict.fromkeys(args.tasks)) or list(library.tasks())
-    kept = [name for name in names if not args.kinds or library.task(name).kind in args.kinds]
+    names = list(dict.fromkeys(args.tasks)) or source.names()
+    kept = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
     if not kept:
         raise LabError("run", f"none of the tasks is {' or '.join(args.kinds or ())}", code=2)
     return kept
 
 
-def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
+def _spec(args: RunArguments, settings: Settings, source: TaskSource, name: str, places: Sequence[RunPlace]) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.runs.spec import Spec, given_playbook, in_world, is_playbook, playbook_agent
+    from lab.runs.spec import Spec, check_phone, given_playbook, in_world, is_playbook, limited, playbook_agent
 
-    task = given_playbook(library.task(name), args.playbook, args.agent)
+    task = given_playbook(source.task(name), args.playbook, args.agent)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
-    who = args.persona or task.persona
-    persona = library.persona(who, args.log or task.log) if who else None
+    who = args.persona or ("" if places[0].environment else task.persona)
+    persona = library.persona(who, args.log or task.log) if who else source.persona(task)
     kind, _, file = args.user.partition(":")
     if kind == "human":
         problem = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
@@ -148,7 +221,7 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         from simulators.users.model import model_user
 
         model_user(file, settings, task, persona)
-    if kind == "script":
+    if kind == "script" and (file or not places[0].environment):
         library.script(file or task.id)
     spec = Spec(
         task,
@@ -157,99 +230,17 @@ def _spec(args: RunArguments, settings: Settings, name: str) -> Spec:
         user=args.user,
         person=settings.person,
         seed=args.seed or 0,
-        device=settings.device,
-        harness=args.harness or "",
         reads=not args.no_read,
     )
+    for place in places:
+        check_phone(place.spec(spec._replace(vary=args.vary or 0)))
+    spec = places[0].spec(spec)
+    spec = limited(spec, args.stop_at) if args.stop_at else spec
     return in_world(spec, args.vary) if args.vary else spec
 
 
-class _Batch:
-    """Plays specs one after the other, and keeps what came of them, also when it is interrupted."""
-
-    def __init__(self, store: Store, agent: Agent | None, counter: RunCounter, most: int, *, until_pass: bool) -> None:
-        self.store = store
-        self.agent = agent
-        self.told = counter
-        self.most = most
-        self.until_pass = until_pass
-        self.interrupted = False
-        self.attempts: list[list[Attempt]] = []
-        self._session: Session | None = None
-        self._warned = False
-
-    def play(self, specs: Sequence[Spec]) -> None:
-        """All attempts at all tasks; Ctrl-C ends the run under way as stopped, and the rest is not begun."""
-        try:
-            for spec in specs:
-                self.attempts.append([])
-                self._task(spec)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            if self._session is not None:
-                self._session.stop("interrupted")
-                self._session.join(5)
-                self._keep(self._session)
-
-    def _task(self, spec: Spec) -> None:
-        """All attempts at one task, each from the phone's first snapshot where it can be put back."""
-        from lab.runs.session import Session
-        from lab.runs.spec import phone_of
-
-        phone = phone_of(spec)
-        first = phone.snapshot()
-        for number in range(1, self.most + 1):
-            if number > 1 and spec.device != EMBEDDED:
-                phone = phone_of(spec)  # a run lets go of its phone when it is over
-            elif first is not None:
-                phone.restore(first)
-            session = Session(self.store, spec._replace(attempt=number), agent=self.agent, device=phone)
-            session.on_event = self.told.watch(spec.task.id, number)
-            session.start()
-            self._session = session
-            session.join()
-            self._session = None
-            self._warn_unread(session)
-            if session.failure is not None:
-                raise session.failure
-            attempt = self._keep(session)
-            self._remember(spec, session)
-            if self.until_pass and attempt.passed:
-                self.told.skip(self.most - number)
-                return
-
-    def _warn_unread(self, session: Session) -> None:
-        """Says once what is to be installed so that words are read, where a picture asked for it."""
-        lack = session.words.lack
-        if lack is not None and not self._warned:
-            self._warned = True
-            warn(lack.sentence)
-
-    def _keep(self, session: Session) -> Attempt:
-        attempt = attempt_of(self.store.runs.trace(session.trace_id))
-        self.attempts[-1].append(attempt)
-        self.told.done(session.spec.task.id, attempt)
-        return attempt
-
-    def _remember(self, spec: Spec, session: Session) -> None:
-        """An agent with a memory is told how the run ended; one that fails at remembering goes on without."""
-        from lab.core.seams import Remembering
-        from lab.runs.spec import brief_of
-
-        if isinstance(self.agent, Remembering):
-            trace = self.store.runs.trace(session.trace_id)
-            try:
-                self.agent.remember(brief_of(spec.task, spec.persona), trace.steps, trace.status)
-            except LabError as error:
-                warn(f"{spec.task.id}: nothing was remembered: {error.sentence}")
-
-
-def _report(args: RunArguments, batch: _Batch, specs: Sequence[Spec]) -> int:
-    from lab.core.seams import Remembering
-
-    played = zip(specs, batch.attempts, strict=False)
-    tasks = tuple(task_result(spec.task.id, spec.task.kind, attempts) for spec, attempts in played)
-    memory = isinstance(batch.agent, Remembering)
+def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int:
+    tasks = batch.results()
     result = BatchResult(
         db=str(batch.store.path),
         agent=args.agent,
@@ -257,13 +248,21 @@ def _report(args: RunArguments, batch: _Batch, specs: Sequence[Spec]) -> int:
         vary=args.vary or 0,
         attempts=args.attempts,
         until_pass=args.until_pass,
-        memory=memory,
+        memory=batch.learns,
         interrupted=batch.interrupted,
         tasks=tasks,
-        kinds=kind_results(tasks, args.attempts, independent=not (memory or args.until_pass)),
+        kinds=kind_results(tasks, args.attempts, independent=not (batch.learns or args.until_pass)),
+        jobs=batch.width,
+        places=tuple(place.shown for place in places),
+        broken=tuple(batch.broken),
+        lost=len(batch.lost),
+        stop_at=args.stop_at,
     )
     emit(result, _tell, json=args.json)
-    if batch.interrupted:
+    if batch.lost:
+        made = f"{len(batch.lost)} attempt{' was' if len(batch.lost) == 1 else 's were'} not made"
+        warn(f"run: no phone is left, so {made}.")
+    if batch.interrupted or batch.lost:
         return 3
     rate = result.kinds[-1].rates[-1].rate
     if args.fail_under is not None and (rate is None or rate < args.fail_under):
@@ -277,12 +276,10 @@ def _tell(result: BatchResult) -> None:
     """The two tables, and what their numbers mean."""
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
     many = result.attempts > 1
-    print_table(
-        ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"],
-        [_task_row(task) for task in result.tasks],
-        wide="last end",
-    )
-    say("")
+    if result.tasks:
+        names = ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"]
+        print_table(names, [_task_row(task) for task in result.tasks], wide="last end")
+        say("")
     columns = ["kind", "tasks", "runs", *(f"pass@{k}" for k in ks), *(["recovery"] if many else [])]
     rows = [
         [
@@ -319,14 +316,16 @@ def _task_row(task: TaskResult) -> list[str]:
 
 def _notes(result: BatchResult) -> list[str]:
     """What the numbers are, and from which runs."""
+    scorers = sorted({one.scored_by for task in result.tasks for one in task.attempts if one.scored_by})
     notes = [
-        "A run passes when it is completed and every rule that applies holds.",
+        *(f"A run passes when {scorer} scores it above 0.99." for scorer in scorers),
+        *(() if scorers else ["A run passes when it is completed and every rule that applies holds."]),
         f"pass@k: tasks that passed within their first k attempts (MemGUI-Bench A.6.2). Runs in {result.db}",
     ]
     every = result.kinds[-1]
     if result.attempts > 1:
         begun = [{attempt.state for attempt in task.attempts} for task in result.tasks]
-        if all(len(states) <= 1 for states in begun):
+        if all(len(states) <= 1 and None not in states for states in begun):
             notes.append("Every attempt at a task began from the same snapshot of the phone.")
         rates = [f"pass@{rate.k} {rate.unbiased:.3f}" for rate in every.rates if rate.unbiased is not None]
         why = "it stops at the first pass" if result.until_pass else "the agent may learn from one attempt to the next"
@@ -337,6 +336,14 @@ def _notes(result: BatchResult) -> list[str]:
         )
     if every.unchecked:
         notes.append(f"Counted in no rate, because nothing was checked: {every.unchecked} of {every.tasks} tasks.")
+    if result.stop_at is not None:
+        limit = f"floor({result.stop_at:g} x golden steps + 1) steps"
+        notes.append(f"A run that was not over after {limit} ended with the status budget (MemGUI-Bench A.9.6).")
+    if result.broken:
+        runs = f"{len(result.broken)} run{' was' if len(result.broken) == 1 else 's were'}"
+        notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. Each was dealt again.")
+    if result.lost:
+        notes.append(f"Not made, for want of a phone: {result.lost} of all attempts.")
     if result.interrupted:
         notes.append("Interrupted: what was not begun is not counted.")
     return notes
@@ -355,13 +362,14 @@ def _number(value: float | None, digits: int) -> str:
 
 
 class RunCounter:
-    """Counts runs of `total`; `bar` draws them where there is one."""
+    """Counts runs of `total`, on any thread; `bar` draws them where there is one."""
 
     def __init__(self, tasks: int, most: int, bar: Bar | None) -> None:
         self.total = tasks * most
         self._most = most
         self._over = 0
         self._bar = bar
+        self._lock = threading.Lock()
         self._row = bar.add_task("", total=self.total) if bar is not None else None
 
     def watch(self, task: str, number: int) -> Callable[[AnyEvent | None], None]:
@@ -377,7 +385,15 @@ class RunCounter:
 
     def done(self, task: str, attempt: Attempt) -> None:
         """One run is over."""
-        self._over += 1
+        with self._lock:
+            self._over += 1
+            self._tell(task, attempt)
+
+    def warn(self, sentence: str) -> None:
+        """Something went otherwise than was asked."""
+        self._print(f"hitlab: {plain(sentence, lines=False)}")
+
+    def _tell(self, task: str, attempt: Attempt) -> None:
         score = "no score" if attempt.score is None else f"score {attempt.score:g}"
         line = f"{self._over}/{self.total} {self._named(task, attempt.attempt)}: {attempt.status}, {score}"
         line += f", {attempt.steps} step{'' if attempt.steps == 1 else 's'}, {attempt.seconds:.1f} s"
@@ -397,7 +413,8 @@ class RunCounter:
 
     def skip(self, count: int) -> None:
         """Runs that are not needed any more."""
-        self.total -= count
+        with self._lock:
+            self.total -= count
         if self._bar is not None and self._row is not None:
             self._bar.update(self._row, total=self.total)
 

@@ -12,7 +12,7 @@ from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, say, warn
 from lab.cli.run_text import in_words
 from lab.core.errors import LabError
-from lab.core.settings import Settings, load
+from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
 from lab.studies.seats import refuse_blind
 
@@ -100,6 +100,7 @@ class LiveArguments(Arguments):
     seat: Literal["participant", "developer"] | None = None
     person: str | None = None
     no_mirror: bool = False
+    environments: list[str] | None = None
     device: str | None = None
     harness: str | None = None
     seed: int | None = None
@@ -126,6 +127,7 @@ def add_live(parser: Parser) -> None:
     parser.window()
     parser.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     parser.on_phone()
+    parser.environment()
     parser.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     parser.add_argument(
         "--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed"
@@ -261,13 +263,16 @@ def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, head
 def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spec:
     """The spec of a new run of the task that is named; `LabError` before a file is made for what cannot be run."""
     from lab.runs.session import check_spec
-    from lab.runs.spec import Spec, given_playbook, in_world
+    from lab.runs.spec import Spec, check_phone, given_playbook, in_world
+    from lab.runs.task_source import one_environment, task_source
     from simulators import library
 
     changes = _changes(args, settings, headless=headless)
-    task = given_playbook(library.task(args.task or ""), args.playbook, args.agent)
-    name = args.persona or task.persona
-    persona = library.persona(name, args.log or task.log) if name else None
+    environment = one_environment(args.environments, args.device, args.harness)
+    with task_source(environment, args.seed or 0) as source:
+        task = given_playbook(source.task(args.task or ""), args.playbook, args.agent)
+        name = args.persona or ("" if environment else task.persona)
+        persona = library.persona(name, args.log or task.log) if name else source.persona(task)
     spec = Spec(
         task,
         persona,
@@ -276,9 +281,11 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
         seat=settings.seat,
         mirror=not args.no_mirror,
         seed=args.seed or 0,
-        device=settings.device,
+        device=EMBEDDED if environment else settings.device,
         harness=args.harness or "",
+        environment=environment,
     )
+    check_phone(spec._replace(vary=args.vary or 0))
     spec = in_world(spec, args.vary) if args.vary else spec
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_gate(spec, headless=headless)
@@ -296,6 +303,7 @@ def _refuse_other(args: LiveArguments) -> None:
         "--vary": args.vary is not None,
         "--no-mirror": args.no_mirror,
         "--playbook": args.playbook is not None,
+        "--env": args.environments is not None,
     }
     fixed = ", ".join(name for name, there in given.items() if there)
     if fixed:

@@ -136,10 +136,10 @@ def _save(store: Store, run: str, file: str) -> None:
 
 def _check_phone(spec: Spec | None) -> None:
     """Raises `LabError` where the phone that is to be recorded on is not there."""
-    from lab.runs.spec import check_harness, phone_of
+    from lab.runs.spec import check_phone, phone_of
 
     if spec is not None:
-        check_harness(spec)
+        check_phone(spec)
         if spec.device != EMBEDDED and not spec.harness:
             phone_of(spec).close()
 

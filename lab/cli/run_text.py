@@ -104,5 +104,6 @@ def _target(action: Action, step: Step | None) -> str:
 
 def _end(ended: Ended) -> str:
     score = "no score" if ended.score is None else f"score {ended.score:g}"
+    by = f" ({ended.scored_by})" if ended.scored_by else ""
     reason = f": {ended.reason}" if ended.reason else ""
-    return f"{ended.status}, {score}{reason}"
+    return f"{ended.status}, {score}{by}{reason}"

@@ -171,6 +171,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "checks": DROPPED,
         "final": KEPT,
         "usage": DROPPED,
+        "scored_by": DROPPED,
     },
     Task: {
         # An id may be a sentence's worth of what is asked (or of what would be right, where nothing is).
@@ -199,6 +200,7 @@ RULES: dict[type, dict[str, Rule]] = {
         "playbook": DROPPED,
         "playbooks": DROPPED,
         "rule_weight": DROPPED,
+        "mirror_of": DROPPED,
         "traits": DROPPED,
     },
     Persona: {

@@ -10,7 +10,7 @@ from lab.core.ids_and_clock import now
 from lab.core.password_redaction import kept
 from lab.core.plain_text import plain
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, Screen, Typing, User, WaitCancelled
+from lab.core.seams import Agent, Brief, Device, Gate, Scoring, Screen, Typing, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -31,11 +31,15 @@ class Judge(Protocol):
 
 
 class EpisodeScore(NamedTuple):
-    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why."""
+    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why.
+
+    `by` names the environment that says so; empty where the task's rules do.
+    """
 
     score: float | None = None
     checks: tuple[tuple[str, bool], ...] = ()
     reason: str = ""
+    by: str = ""
 
 
 class Seats(NamedTuple):
@@ -75,19 +79,21 @@ def run(
     judge: Judge,
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
+    step_limit: int = 0,
 ) -> Iterator[AnyEvent]:
     """The events of one run, from its first turn (or from where `history` ends) to Ended.
 
     Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
-    is touched. Never raises for what an agent, a phone or a person does: a failure is `Ended("failed")`.
+    is touched. `step_limit` ends it before its task's budget; 0 is none. Never raises for what an agent, a phone or
+    a person does: a failure is `Ended("failed")`.
     """
-    loop = _Loop(brief, seats, control, keep, list(history))
+    loop = _Loop(brief, seats, control, keep, list(history), step_limit)
     try:
         if unfinished is not None and unfinished.asked is not None:
             yield from loop.finish(unfinished.asked, unfinished)
         elif unfinished is not None and unfinished.given.proposed is not None:
             yield from loop.turn(unfinished.given)
-        while not loop.over and len(loop.steps) < brief.budget:
+        while not loop.over and len(loop.steps) < loop.most:
             yield from loop.turn()
         yield loop.end("completed" if loop.over else "budget", judge)
     except WaitCancelled:
@@ -99,12 +105,16 @@ def run(
 
 
 class _Loop:
-    def __init__(self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step]) -> None:
+    def __init__(
+        self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
+    ) -> None:
         self.brief = brief
         self.seats = seats
         self.control = control
         self.keep = keep
         self.steps = steps
+        self.most = min(brief.budget, limit) if limit else brief.budget
+        """Steps that the run may take; a limit below the task's budget is told to no agent."""
 
     @property
     def over(self) -> bool:
@@ -120,7 +130,7 @@ class _Loop:
         before = self.keep.screen(screen)
         proposed = given.proposed or self._propose(screen)
         looked_at = screen.size
-        if proposed.by is not None and self.seats.device.info.kind == "adb":
+        if proposed.by is not None and self.seats.device.info.kind != "embedded":
             screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
             before = self.keep.screen(screen)
         decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
@@ -140,6 +150,7 @@ class _Loop:
             yield asked
             question, reply = asked.question, given.reply or self._reply(asked.question)
             yield Answered(index=asked.index, reply=reply)
+            error = self._tell(question, reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
         elif action is not None and action.at is not None and screen.size != looked_at:
@@ -166,13 +177,18 @@ class _Loop:
         """The last event: the final screen and what the task's rules say of it."""
         final = self.keep.screen(self.seats.device.observe())
         verdict = judge(self.seats.device.snapshot(), self.steps)
-        reason = verdict.reason if status == "completed" else f"the budget of {self.brief.budget} steps is used up"
+        reason = verdict.reason
+        if status != "completed":
+            what = "budget" if self.most == self.brief.budget else "limit"
+            reason = f"the {what} of {self.most} steps is used up"
+            reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
         return Ended(
             status="completed" if status == "completed" else "budget",
             score=verdict.score,
             reason=reason,
             checks=verdict.checks,
             final=final,
+            scored_by=verdict.by,
         )
 
     def _propose(self, screen: Screen) -> Proposed:
@@ -197,6 +213,16 @@ class _Loop:
             self.seats.device.perform(action)
         except LabError as error:
             return error.sentence
+        return None
+
+    def _tell(self, question: Question, reply: Reply) -> str | None:
+        """Tells a phone that scores what was replied; why its score cannot rest on that, where it cannot."""
+        device = self.seats.device
+        if isinstance(device, Scoring):
+            try:
+                device.hear(question, reply)
+            except LabError as error:
+                return error.sentence
         return None
 
     def _typed_by(self, action: Action | None) -> str:

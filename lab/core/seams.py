@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
 from lab.core.step import Action, Decision, Point, Proposed, Question, Reply
-from lab.core.task import Actor, Kind
+from lab.core.task import Actor, Kind, Persona, Task
 from lab.core.trace import DeviceInfo, Step
 from lab.core.ui_tree import UiTree
 
@@ -139,6 +139,50 @@ class Typing(Protocol):
 
     @property
     def typed_by(self) -> str: ...
+
+
+class EnvironmentScore(NamedTuple):
+    """What an environment says of a run: `score` from 0 to 1, and why in its own words, empty where it says nothing."""
+
+    score: float
+    reason: str = ""
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """A phone of an environment, which says itself how a run on it ended, and is told what that rests on."""
+
+    @property
+    def scorer(self) -> str:
+        """Who scores: the environment's name and address."""
+
+    def hear(self, question: Question, reply: Reply) -> None:
+        """Is told what the agent asked and what was replied; a `LabError` where its score cannot rest on that."""
+
+    def score(self, steps: Sequence[Step]) -> EnvironmentScore:
+        """What the environment says of the run as it is now; asked again, it may say the same."""
+
+
+class Environment(Protocol):
+    """A benchmark's own world: it has tasks, puts its phone where one begins, and scores what was done there.
+
+    Every call may block and may raise `LabError`; a `Trouble` where it is away.
+    """
+
+    def tasks(self) -> Sequence[Task]:
+        """Its tasks, each with its name and kind; what is asked in one may be left out."""
+
+    def task(self, name: str, seed: int) -> Task:
+        """One task whole, its parameters by `seed` where it has any; a `LabError` where there is none of that name."""
+
+    def persona(self, task: Task) -> Persona | None:
+        """Whom the agent works for in a task, for who plays that part; None where the environment does not tell."""
+
+    def phone(self, task: Task, seed: int) -> Device:
+        """Its phone (`Scoring`) where the task begins, whatever was there before; the task ends when that is closed."""
+
+    def close(self) -> None:
+        """Lets go of it; phones that it gave stay. Safe to call twice."""
 
 
 class Brief(msgspec.Struct, frozen=True, omit_defaults=True):

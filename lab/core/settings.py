@@ -80,6 +80,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars per million tokens sent, for models whose price is not known."""
     model_price_out: float | None = None
     """US dollars per million tokens answered."""
+    environment_replies: str = ""
+    """HOST:PORT at which an environment's server asks for its user's replies, as its USER_AGENT_BASE_URL says."""
+    environment_judge: str = ""
+    """The model that answers an environment's own judge, which asks at that address too."""
     locale: str = "en"
     """The language of a protocol's guideline and words, where it has them: `en`, `zh`, ..."""
     keymap: dict[str, str] = {}

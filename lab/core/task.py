@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -214,6 +215,10 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     rule_weight: float | None = None
     """The weight of the checks' score beside a judge's rating of the rubric, 0 to 1 (KnowU-Bench 3.4, lambda): 1 less
     the share of what is asked that depends on the person's preferences. None where nobody has told it."""
+    mirror_of: str = ""
+    """The task that this one mirrors: the same apps and the same effort, other particulars. It is run after that one,
+    in the same place, so that an agent may use what it learned (MemGUI-Bench A.4.5, A.5.1); empty where there is none.
+    """
     traits: dict[str, str] = {}
     """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
 
@@ -225,6 +230,14 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     def shortest(self) -> int | None:
         """The number of golden steps; None where nobody has told them."""
         return len(self.golden) or self.golden_steps
+
+
+def step_limit(golden: int, times: float) -> int:
+    """floor(times x golden + 1), the most steps that a task may take (MemGUI-Bench A.9.6).
+
+    It is rounded first, since 1.4 x 5 is not quite 7 to a machine.
+    """
+    return math.floor(round(golden * times + 1, 9))
 
 
 def load_task(path: Path) -> Task:
@@ -247,6 +260,8 @@ def check_task(task: Task, what: str) -> None:
         raise LabError(what, f"field instruction: a {task.kind} task needs one")
     if task.budget < 1:
         raise LabError(what, f"field budget: {task.budget} is less than one step")
+    if task.mirror_of and task.mirror_of == task.id:
+        raise LabError(what, "field mirror_of: a task does not mirror itself")
     if task.rule_weight is not None and not 0 <= task.rule_weight <= 1:
         raise LabError(what, f"field rule_weight: {task.rule_weight:g} is not from 0 to 1")
     task.tdg.check(what)
@@ -276,24 +291,23 @@ def load_persona(path: Path, log: Path | None = None, *, source: Literal["clean"
     with `_noise_25pct` for `noise`, or `log.json` / `log_noise.json` in the profile's own folder.
     """
     what = f"persona file {path}"
-    value = read_yaml(read_file(path, what), what).value
-    profile = value.get("user_profile") if isinstance(value, dict) else None
-    if not isinstance(profile, dict):
+    name = path.parent.name if path.stem == "profile" else path.stem
+    persona = read_persona(read_file(path, what), name, what)
+    if source == "none":
+        return persona
+    return msgspec.structs.replace(persona, log=load_log(log or find_log(path, source)), log_source=source)
+
+
+def read_persona(profile: bytes, name: str, what: str) -> Persona:
+    """A persona without a history from the bytes of a KnowU-Bench profile; a `LabError` names `what` and the field."""
+    value = read_yaml(profile, what).value
+    facts = value.get("user_profile") if isinstance(value, dict) else None
+    if not isinstance(facts, dict):
         raise LabError(what, "field user_profile: not there; a persona is a KnowU-Bench profile in YAML")
-    identity = profile.get("identity")
+    identity = facts.get("identity")
     if not isinstance(identity, dict):
         raise LabError(what, "field user_profile.identity: not there")
-    name = path.parent.name if path.stem == "profile" else path.stem
-    entries: tuple[LogEntry, ...] = ()
-    if source != "none":
-        entries = load_log(log or find_log(path, source))
-    return Persona(
-        id=name,
-        name=str(identity.get("full_name") or name),
-        facts=profile,
-        log=entries,
-        log_source=source,
-    )
+    return Persona(id=name, name=str(identity.get("full_name") or name), facts=facts)
 
 
 def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:

@@ -24,9 +24,12 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The phone a run was made on: `product`, `release` (of Android) and `sdk` as the phone itself names them."""
+    """The phone a run was made on: `product`, `release` (of Android) and `sdk` as the phone itself names them.
 
-    kind: Literal["embedded", "adb", "unknown"] = "unknown"
+    Of an environment's phone `id` is the environment's address, and `product` what it calls that phone.
+    """
+
+    kind: Literal["embedded", "adb", "environment", "unknown"] = "unknown"
     id: str = ""
     model: str = ""
     size: Point | None = None
@@ -54,6 +57,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     where none does. What was read stands in the prompts."""
     read_ms: int | None = None
     """Milliseconds for which a participant read their part before they began the run; None where it began by itself."""
+    step_limit: int = 0
+    """Steps after which the run ends though its task's budget is not used up; 0 where there is no such limit."""
 
 
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -197,7 +202,8 @@ class Flagged(Event, frozen=True, tag="flagged"):
 class Ended(Event, frozen=True, tag="ended"):
     """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen.
 
-    `usage` is what the whole run cost, where its source tells that and not what each step did.
+    `usage` is what the whole run cost, where its source tells that and not what each step did. `scored_by` is the
+    environment that gave score and reason; empty where the task's own rules did.
     """
 
     status: Literal["completed", "stopped", "failed", "budget"]
@@ -206,6 +212,7 @@ class Ended(Event, frozen=True, tag="ended"):
     checks: tuple[tuple[str, bool], ...] = ()
     final: Observation | None = None
     usage: Usage | None = None
+    scored_by: str = ""
 
 
 AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Flagged | Ended

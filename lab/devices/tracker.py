@@ -13,7 +13,8 @@ from lab.devices.adb_server import Server
 from lab.devices.adb_states import away, is_address
 from lab.devices.socket_io import hang_up
 
-_TICK = 0.25
+_TICK, _CALM = 0.25, 1.0
+"""Seconds between two questions after its state: while it is away, and while it is well and nothing is told of it."""
 _FIRST, _AGAIN = 0.1, 1.0
 """Seconds before a server that is gone is started again: at once, and where it does not last."""
 _WORD = 5.0
@@ -78,7 +79,7 @@ class Tracker:
             self._line = line
         try:
             while not self._closed.is_set():
-                silent = not _speaks(line)
+                silent = not _speaks(line, _CALM if self.trouble is None else _TICK)
                 problem = "" if silent else self._state(line)
                 if state := self._listed() or problem:
                     self._note(self._trouble_of(state), state)
@@ -126,10 +127,10 @@ class Tracker:
             self._tell(trouble)
 
 
-def _speaks(line: socket.socket) -> bool:
-    """Whether the server has begun a word (or has gone) within a tick."""
+def _speaks(line: socket.socket, seconds: float) -> bool:
+    """Whether the server has begun a word (or has gone) within so many seconds."""
     try:
-        line.settimeout(_TICK)
+        line.settimeout(seconds)
         line.recv(1, socket.MSG_PEEK)
         return True
     except TimeoutError:

@@ -208,7 +208,7 @@ def cluster_address(text: str) -> str:
     scheme, mark, place = text.partition("://")
     host, colon, port = place.rpartition(":")
     if scheme not in SCHEMES or not mark or not host or not colon or not port.isdigit() or not 0 < int(port) < 65536:
-        raise LabError("judge", f"--on {plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or threads.", code=2)
+        raise LabError("--on", f"{plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or leave it out.", code=2)
     return f"{SCHEMES[scheme]}://{place}"
 
 

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from lab.core.errors import LabError
-from lab.core.seams import Attached, Device, Frame, Screen, Trouble, Turning, Typing, WaitCancelled
-from lab.core.step import Action
-from lab.core.trace import DeviceInfo
+from lab.core.seams import (
+    Attached,
+    Device,
+    EnvironmentScore,
+    Frame,
+    Scoring,
+    Screen,
+    Trouble,
+    Turning,
+    Typing,
+    WaitCancelled,
+)
+from lab.core.step import Action, Question, Reply
+from lab.core.trace import DeviceInfo, Step
 
 Answer = TypeVar("Answer")
 Tell = Callable[[Trouble | None], None]
@@ -39,6 +52,7 @@ class RecoveringDevice:
         self._lock = threading.RLock()
         self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
+        self._asked_at: float | None = None
         if isinstance(device, Attached):
             device.on_line = self._on_line
         if isinstance(device, Turning):
@@ -58,6 +72,29 @@ class RecoveringDevice:
         """How the newest text was typed; empty where there is only one way."""
         return self.device.typed_by if isinstance(self.device, Typing) else ""
 
+    @property
+    def waited(self) -> float:
+        """Seconds for which the run has waited for the phone to answer; 0 while it does not wait."""
+        asked_at = self._asked_at
+        return 0.0 if asked_at is None else time.monotonic() - asked_at
+
+    @property
+    def scorer(self) -> str:
+        """The environment that scores what is done on it; empty where there is none."""
+        return self.device.scorer if isinstance(self.device, Scoring) else ""
+
+    def hear(self, question: Question, reply: Reply) -> None:
+        """Tells a phone that scores what was replied, once."""
+        if isinstance(self.device, Scoring):
+            self.device.hear(question, reply)
+
+    def score(self, steps: Sequence[Step]) -> EnvironmentScore:
+        """What the environment says of the run, which is waited for; a `LabError` where there is none."""
+        device = self.device
+        if not isinstance(device, Scoring):
+            raise LabError("the phone", "belongs to no environment that scores.")
+        return self._patiently(lambda: device.score(steps))
+
     def observe(self) -> Screen:
         screen = self._patiently(self.device.observe)
         self._note(away=None, failing=None, streaming=None)
@@ -72,7 +109,8 @@ class RecoveringDevice:
     def perform(self, action: Action) -> None:
         """Does it once, for what was begun may have happened: a `LabError` says so where the phone went away."""
         try:
-            self.device.perform(action)
+            with self._waiting(action.kind != "wait"):
+                self.device.perform(action)
         except Trouble as trouble:
             self._note(failing=trouble)
             done = "It may or may not have been done" if trouble.sent else "Nothing was done"
@@ -104,16 +142,26 @@ class RecoveringDevice:
 
     def _patiently(self, ask: Callable[[], Answer]) -> Answer:
         pause = _FIRST
-        while True:
-            try:
-                return ask()
-            except Trouble as trouble:
-                if self._stop.is_set():
-                    raise WaitCancelled from trouble
-                self._note(failing=trouble)
-                if self._stop.wait(pause):
-                    raise WaitCancelled from trouble
-                pause = min(2 * pause, _MOST)
+        with self._waiting():
+            while True:
+                try:
+                    return ask()
+                except Trouble as trouble:
+                    if self._stop.is_set():
+                        raise WaitCancelled from trouble
+                    self._note(failing=trouble)
+                    if self._stop.wait(pause):
+                        raise WaitCancelled from trouble
+                    pause = min(2 * pause, _MOST)
+
+    @contextmanager
+    def _waiting(self, counts: bool = True) -> Iterator[None]:
+        """Counts how long it is waited for the phone within; not where the phone is told to wait."""
+        self._asked_at = time.monotonic() if counts else None
+        try:
+            yield
+        finally:
+            self._asked_at = None
 
     def _on_line(self, away: Trouble | None) -> None:
         self._note(away=away)

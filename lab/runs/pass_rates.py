@@ -11,12 +11,15 @@ from lab.core.task import Kind
 from lab.core.trace import Trace
 
 MODES = ("general", "personalized", "proactive")
+_PASSES = 0.99
+"""An environment's score above which a run passed, as the metrics of KnowU-Bench and MobileWorld have it."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
     """One run. `passed` is null where the task has no rules or the run was stopped; `cost` in US dollars where known.
 
-    `state` is the sha256 of the phone's state it began from: the same for every attempt at a task.
+    `state` is the sha256 of the phone's state it began from: the same for every attempt at a task. `scored_by` is the
+    environment that gave the score, empty where the task's rules did.
     """
 
     trace: str
@@ -30,6 +33,7 @@ class Attempt(msgspec.Struct, frozen=True):
     cost: float | None
     reason: str
     state: str | None
+    scored_by: str = ""
 
 
 class TaskResult(msgspec.Struct, frozen=True):
@@ -75,10 +79,22 @@ class KindResult(msgspec.Struct, frozen=True):
     cost: float | None
 
 
+class BrokenRun(msgspec.Struct, frozen=True):
+    """A run that its phone broke off: archived, and no attempt; attempt `attempt` at `task` was dealt again."""
+
+    trace: str
+    task: str
+    attempt: int
+    place: str
+    reason: str
+
+
 class BatchResult(msgspec.Struct, frozen=True):
     """Many runs: `run`. `attempts` is the most per task; `memory`: the agent may learn from one run to the next.
 
-    `tasks` stand in the order they were run in; `kinds` are those there are, and then `all`.
+    `tasks` stand in the order they were named in; `kinds` are those there are, and then `all`. `jobs` attempts were
+    made side by side at `places`; `broken` runs count as no attempt, `lost` attempts were not made for want of a phone.
+    `stop_at` is in golden steps, null where the tasks' budgets alone held.
     """
 
     db: str
@@ -91,25 +107,33 @@ class BatchResult(msgspec.Struct, frozen=True):
     interrupted: bool
     tasks: tuple[TaskResult, ...]
     kinds: tuple[KindResult, ...]
+    jobs: int = 1
+    places: tuple[str, ...] = ()
+    broken: tuple[BrokenRun, ...] = ()
+    lost: int = 0
+    stop_at: float | None = None
 
 
 def attempt_of(trace: Trace) -> Attempt:
-    """One run in short. It passed where it was completed and every rule that applies held."""
+    """One run in short. It passed where its environment says so, else where it was completed and every rule held."""
     ended = trace.ended
     score = ended.score if ended is not None else None
-    checked = any(check.weight for check in trace.task.checks) and trace.status != "stopped"
+    scored = trace.device.kind == "environment" and trace.source is None
+    checked = (scored or any(check.weight for check in trace.task.checks)) and trace.status != "stopped"
+    passes = (score or 0.0) > _PASSES if scored else trace.status == "completed" and score == 1.0
     return Attempt(
         trace=trace.id,
         attempt=trace.attempt,
         status=trace.status,
         score=score,
-        passed=(trace.status == "completed" and score == 1.0) if checked else None,
+        passed=passes if checked else None,
         steps=len(trace.steps),
         questions=trace.questions,
         seconds=round((ended.ms or 0.0) / 1000, 3) if ended is not None else 0.0,
         cost=trace.spent.cost if trace.spent is not None else None,
         reason=ended.reason if ended is not None else "",
         state=trace.state,
+        scored_by=ended.scored_by if ended is not None else "",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.agents.person import PersonAgent
-from lab.core import episode, task_checks
+from lab.core import episode
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
@@ -38,8 +38,9 @@ from lab.core.trace import PHONE, AnyEvent, Conditions, Ended, Flagged, Paused, 
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import cut_off, left_at, put_back
+from lab.runs.scoring import scorer_of
 from lab.runs.screen_words import ScreenWords, engine_here
-from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_harness, no_form, phone_of
+from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, no_form, phone_of
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -136,6 +137,7 @@ class Session:
             if device is None:
                 self.device.close()
             raise
+        self._judge = scorer_of(spec.task, self.device, self.first)
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     # -- running ---------------------------------------------------------------------------------------------
@@ -197,7 +199,8 @@ class Session:
             unfinished = self._cut_off()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
-            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished):
+            limit = self.spec.step_limit
+            for event in episode.run(brief, seats, self.control, self, self._judge, history, unfinished, limit):
                 if self.over:
                     return
                 self.append(event)
@@ -311,6 +314,15 @@ class Session:
         self.control.halt()
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
 
+    def give_up(self, reason: str) -> bool:
+        """Ends the run as failed, now, whoever is waited for; False where it was over already."""
+        with self._lock:
+            if self.over:
+                return False
+            self.append(Ended(status="failed", reason=reason))
+        self.control.halt()
+        return True
+
     def leave(self) -> None:
         """Leaves a run open, to be resumed later; never waits for whoever is blocked. One not begun leaves nothing."""
         with self._lock:
@@ -365,12 +377,6 @@ class Session:
             self._blobs[sha] = blob
         return sha
 
-    def _judge(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
-        if state is None or self.first is None:
-            return episode.EpisodeScore(reason="this phone's state cannot be checked")
-        scored = task_checks.score(self.spec.task, self.first, state, steps)
-        return episode.EpisodeScore(scored.score, scored.checks, scored.reason)
-
     # -- building --------------------------------------------------------------------------------------------
 
     def _started(self) -> Started:
@@ -393,6 +399,7 @@ class Session:
                 user_sha=self.user_sha,
                 read_ms=self.read_ms,
                 reads=self.reads,
+                step_limit=spec.step_limit,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
@@ -440,8 +447,10 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
     if kind == "script":
         from simulators.library import script
         from simulators.task_variation import world
-        from simulators.users.scripted import Scripted
+        from simulators.users.scripted import Script, Scripted
 
+        if spec.environment and not file:
+            return Scripted(Script("unprepared"))  # an environment's tasks come without a script of ours
         return Scripted(world(spec.vary).script(script(file or spec.task.id)))
     if kind == "model" and file:
         from lab.core.settings import load
@@ -457,7 +466,7 @@ def check_spec(store: Store | None, spec: Spec) -> None:
     Nothing is started; whether the phone is there is seen when the run is built. `store` is None where the file that
     the run goes to is not made yet.
     """
-    check_harness(spec)
+    check_phone(spec)
     user_of(spec, Actor("human", spec.person), Mailbox())
     if spec.agent != PERSON:
         agent = agent_of(spec.agent, store, spec.task)

@@ -13,11 +13,12 @@ from lab.core.errors import LabError
 from lab.core.seams import Agent, Brief, Device
 from lab.core.settings import EMBEDDED, UNNAMED
 from lab.core.suggestion import near_names, question
-from lab.core.task import Actor, Persona, Task
+from lab.core.task import Actor, Persona, Task, step_limit
 from lab.core.trace import Trace
 from store.store import Store
 
 if TYPE_CHECKING:
+    from lab.llm.remote_model import ModelAsker
     from simulators.phone.phone import Phone
 
 
@@ -36,8 +37,11 @@ class Spec(NamedTuple):
     `model+memory:NAME`, or `person` in a demonstration, where `quick` is whether a touch acts before its instruction
     was read; `user` is `human`, `script`, `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a
     phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots. `reads` is whether a model as the agent is told
-    words that were read from the picture of a screen whose phone told none.
+    `harness` is the address at which a served phone takes snapshots. `environment` is the address of an environment
+    whose phone and verdict the run is made with, in place of a device and the task's checks: an `http://` base URL, or
+    `androidworld:PYTHON`; empty where there is none. `reads` is whether a model as the agent is told
+    words that were read from the picture of a screen whose phone told none. `step_limit` ends the run after so many
+    steps, of which no agent is told; 0 leaves that to the task's budget.
     """
 
     task: Task
@@ -55,8 +59,10 @@ class Spec(NamedTuple):
     breaks: tuple[str, ...] = ()
     device: str = EMBEDDED
     harness: str = ""
+    environment: str = ""
     quick: bool = False
     reads: bool = True
+    step_limit: int = 0
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -77,6 +83,9 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
     real = trace.device.kind == "adb" and trace.source is None
+    if trace.device.kind == "environment" and trace.source is None:
+        problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"
+        raise LabError(f"run {trace.id}", problem, "A new run begins where the task does.")
     if real and trace.state is None and what != "resumed":
         problem = f"was made on a real phone, which cannot be put back; it cannot be {what}"
         raise LabError(f"run {trace.id}", problem)
@@ -107,6 +116,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         device=trace.device.id if real and what == "resumed" else EMBEDDED,
         quick=trace.conditions.quick,
         reads=bool(trace.conditions.reads) or trace.agent.kind != "model",
+        step_limit=trace.conditions.step_limit,
     )
     spec = spec._replace(**{k: v for k, v in changes.items() if v is not None})
     _check_reading(trace, spec, what)
@@ -129,6 +139,19 @@ def user_name(user: Actor) -> str:
     return user.id if user.kind == "model" else f"script:{user.id}"
 
 
+def limited(spec: Spec, times: float) -> Spec:
+    """The spec of a run that ends after floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
+
+    A `LabError` where nobody has told the task's golden steps.
+    """
+    if spec.task.shortest is None:
+        problem = f"has no golden steps, so {times:g} times as many is no limit."
+        raise LabError(
+            f"task {spec.task.id}", problem, "Leave it out, or tell them in its file (golden_steps).", code=2
+        )
+    return spec._replace(step_limit=step_limit(spec.task.shortest, times))
+
+
 def in_world(spec: Spec, vary: int) -> Spec:
     """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
     from simulators.task_variation import world
@@ -138,10 +161,11 @@ def in_world(spec: Spec, vary: int) -> Spec:
     return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
 
 
-def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
+def agent_of(name: str, store: Store | None, task: Task | None = None, asker: ModelAsker | None = None) -> Agent:
     """The agent that a name stands for; a `LabError` where it stands for none. A playbook is the `task`'s.
 
-    `store` holds the runs that `recorded:ID` names; None where the file is not made yet.
+    `asker` asks its model, where that is not asked from here. `store` holds the runs that `recorded:ID` names; None
+    where the file is not made yet.
     """
     kind, _, source = name.partition(":")
     if is_playbook(name):
@@ -161,7 +185,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None) -> Agent:
         from lab.agents.model_spec import model_agent
         from lab.core.settings import load
 
-        return model_agent(name, load())
+        return model_agent(name, load(), asker)
     raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
 
 
@@ -219,14 +243,27 @@ def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
 
 
 def phone_of(spec: Spec) -> Device:
-    """The phone that a run is made on; the embedded one, and a served one with its harness, as the task wants it."""
-    check_harness(spec)
+    """The phone that a run is made on, where the task begins: the embedded one, an environment's, one with a harness.
+
+    One that is only attached is as it is.
+    """
+    check_phone(spec)
+    if spec.environment:
+        return environment_phone(spec)
     return embedded(spec) if spec.device == EMBEDDED else attached(spec)
 
 
-def check_harness(spec: Spec) -> None:
-    """Raises `LabError` where a harness is named for the phone that needs none."""
-    if spec.device == EMBEDDED and spec.harness:
+def check_phone(spec: Spec) -> None:
+    """Raises `LabError` where what is said of the phone does not go together, or an environment's address is none."""
+    if spec.environment:
+        from simulators.environments.address import read_address
+
+        read_address(spec.environment)
+        others = {"--device": spec.device != EMBEDDED, "--harness": spec.harness, "--vary": spec.vary}
+        for option, given in others.items():
+            if given:
+                raise LabError(option, "does not go with --env: an environment has its own phone and world.", code=2)
+    elif spec.device == EMBEDDED and spec.harness:
         raise LabError("--harness", "belongs to a served phone.", "Name that phone with --device.", code=2)
 
 
@@ -241,6 +278,17 @@ def embedded(spec: Spec) -> Phone:
         phone.restore(world(spec.vary).state(phone.snapshot()))
     phone.lay(spec.task.phone)
     return phone
+
+
+def environment_phone(spec: Spec) -> Device:
+    """An environment's phone, reset for the task; what was left of a task before is torn down."""
+    from simulators.environments.factory import open_environment
+
+    environment = open_environment(spec.environment)
+    try:
+        return environment.phone(spec.task, spec.seed)
+    finally:
+        environment.close()
 
 
 def attached(spec: Spec) -> Device:

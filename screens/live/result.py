@@ -107,6 +107,8 @@ class Result(Card, can_focus=True):
 def _outcome(event: Ended, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
+    if event.scored_by:
+        text.append(f"\nscored by {plain(event.scored_by)}", style="not bold")
     if event.reason:
         text.append("\n" + plain(event.reason), style="not bold")
     if spent is not None:

@@ -107,7 +107,8 @@ def end_sheet(
     if outcomes:
         if ended.reason:
             parts += _section("Why", [(plain(ended.reason), "")])
-        parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold")])
+        by = [(f"\nby {plain(ended.scored_by)}", "")] if ended.scored_by else []
+        parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold"), *by])
         if ended.checks:
             checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else LOUD_ERROR) for name, ok in ended.checks]
             parts += _section(f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", checks)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lab.core.png import png_of
 from simulators.phone import fonts, glyphs
 from simulators.phone.boxes import Box, Drawing, InkLine, Paint, Round, Sign, Window
 from simulators.phone.theme import HEIGHT, WIDTH
@@ -134,18 +135,5 @@ def rounded(width: int, height: int, radius: int) -> Image:
 
 
 def png(picture: Image) -> bytes:
-    """A picture as PNG, lossless: unfiltered rows, which for flat screens pack as small and twice as fast."""
-    import struct
-    import zlib
-
-    width, height = picture.size
-    stride = 3 * width
-    rows = picture.tobytes("raw", "RGB", stride + 1, 1)
-    packer = zlib.compressobj(1)
-    packed = packer.compress(b"\0") + packer.compress(memoryview(rows)[: (stride + 1) * height - 1]) + packer.flush()
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
+    """A picture as PNG, lossless."""
+    return png_of(picture.convert("RGB").tobytes(), picture.size)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from lab.core.png import png_of
 from lab.core.seams import Frame, Screen
 from lab.core.step import Action
 from lab.core.trace import DeviceInfo
@@ -174,11 +175,9 @@ class DrawnScreen:
 
     @property
     def png(self) -> bytes:
-        from simulators.phone.draw import png
-
         with self._drawing:
             if self._png is None:
-                self._png = png(self.picture)
+                self._png = png_of(self.rgb, (WIDTH, HEIGHT))
             return self._png
 
     @property

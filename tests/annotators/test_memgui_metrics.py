@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from annotators.papers.memgui.attempts import chains_of, difficulty_of, memory_of, step_limit
+from annotators.papers.memgui.attempts import chains_of, difficulty_of, memory_of
 from annotators.papers.memgui.irr import irr_of, rate
 from annotators.papers.memgui.metrics import measure
 from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
 from lab.core.step import Action, Usage
-from lab.core.task import Actor, InformationUnit, Task
+from lab.core.task import Actor, InformationUnit, Task, step_limit
 from lab.core.trace import Source
 
 CLICK = MeasuredStep(Action("click"), Action("click"))

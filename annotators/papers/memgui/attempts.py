@@ -11,6 +11,7 @@ from typing import NamedTuple
 from annotators.papers.memgui.irr import Irr, irr_of
 from annotators.papers.metrics import LeftOutTally, MetricTerms
 from lab.core.measured_run import MeasuredRun
+from lab.core.task import step_limit
 
 DONE = 0.99
 """A score above it is a success; the benchmark's own are 0 and 1."""
@@ -156,16 +157,13 @@ def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> J
 def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
     """A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens a step above golden x budget."""
     golden = case.task.shortest or 0
+    if case.status == "budget" and 0 < case.conditions.step_limit <= len(case.steps):
+        return True  # its limit ended it while it went on
     if terms.step_budget is not None and len(case.steps) > step_limit(golden, terms.step_budget):
         return True
     if terms.golden_tokens is not None and len(case.steps) * rates[case.agent.id] > golden * terms.golden_tokens:
         return True
     return terms.token_budget is not None and (tokens_of(case) or 0) > terms.token_budget
-
-
-def step_limit(golden: int, budget: float) -> int:
-    """The most steps that a task may take; rounded first, since 1.4 x 5 is not quite 7 to a machine."""
-    return math.floor(round(golden * budget + 1, 9))
 
 
 def _rates(cases: Iterable[MeasuredRun]) -> dict[str, float]:

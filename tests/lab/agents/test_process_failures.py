@@ -13,8 +13,8 @@ import pytest
 
 from lab.agents import process
 from lab.agents.process import ProcessAgent
-from lab.agents.process_pipes import MOST_KEPT
 from lab.core.errors import LabError
+from lab.core.process_pipes import MOST_KEPT
 from lab.core.seams import Brief, WaitCancelled
 from lab.core.step import Question, Reply
 from lab.runs.session import Session

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.runs import spec as spec_module
+from lab.runs import attempt_worker
 from lab.runs.pass_rates import kind_results, pass_rates, recovery, unbiased
 from lab.runs.spec import Spec, phone_of
 from simulators.phone.phone import Phone
@@ -78,7 +78,7 @@ def test_attempts_are_runs_that_begin_from_one_snapshot_of_one_phone(
         phones.append(Counted(clock="2026-03-10T08:50:00+08:00"))
         return phones[-1]
 
-    monkeypatch.setattr(spec_module, "phone_of", counting)
+    monkeypatch.setattr(attempt_worker, "phone_of", counting)
     done = hitlab("run", *tasks, "--attempts", 3, "--agent", program(tmp_path, OPENS), "--json")
     assert done.code == 0
     result = done.json

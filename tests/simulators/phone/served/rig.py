@@ -89,6 +89,12 @@ class AdbServer:
         for name, value in self.environment.items():
             monkeypatch.setenv(name, value)
 
+    @property
+    def pid(self) -> int:
+        """Its process; it runs."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Is there on return; on the same port as before where it was started already."""
         for _ in range(5):

@@ -1,0 +1,50 @@
+"""A model that an executor asks in this process's place, one question at a time for each thread that asks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import wait
+from typing import Any, Protocol
+
+from lab.core.errors import LabError
+from lab.core.seams import WaitCancelled
+from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
+from lab.llm.executor import ModelExecutor
+
+_POLL = 0.05
+"""Seconds between two looks at `stop`."""
+
+
+class ModelAsker(Protocol):
+    """What answers a question to one model: the model's own client, or an executor through `RemoteModel`."""
+
+    def ask(
+        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+    ) -> ModelAnswer:
+        """The model's answer; `NoModelAnswer` where there is none, `WaitCancelled` soon after `stop` is set."""
+        ...
+
+
+class RemoteModel:
+    """One model, asked by an executor; safe on any thread. `lost` is why the executor cannot ask any more."""
+
+    def __init__(self, llm: Llm, executor: ModelExecutor) -> None:
+        self.lost: LabError | None = None
+        self._llm, self._executor = llm, executor
+
+    def ask(
+        self, messages: Sequence[Message], stop: threading.Event, schema: Mapping[str, Any] | None = None
+    ) -> ModelAnswer:
+        """As `Llm.ask`; what is asked elsewhere when `stop` is set is not waited for."""
+        try:
+            answer = self._executor.submit(self._llm, messages, schema)
+            while not wait([answer], _POLL).done:
+                if stop.is_set():
+                    raise WaitCancelled
+            return answer.result()
+        except NoModelAnswer:
+            raise
+        except LabError as error:
+            self.lost = error
+            raise

@@ -1,0 +1,97 @@
+"""Where the tasks that are run come from: those that come with hitlab and files, or an environment's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from lab.core.errors import LabError
+from lab.core.task import Kind, Persona, Task
+from simulators import library
+
+
+class TaskSource(Protocol):
+    """Tasks by name."""
+
+    def names(self) -> list[str]:
+        """Those of all tasks."""
+
+    def kind(self, name: str) -> Kind:
+        """What kind a task is of."""
+
+    def task(self, name: str) -> Task:
+        """One task; a `LabError` where there is none of that name."""
+
+    def persona(self, task: Task) -> Persona | None:
+        """The person of a task, with the log that it has agents see; None where it has none."""
+
+
+class Library:
+    """The built-in tasks, and task files."""
+
+    def names(self) -> list[str]:
+        return list(library.tasks())
+
+    def kind(self, name: str) -> Kind:
+        return library.task(name).kind
+
+    def task(self, name: str) -> Task:
+        return library.task(name)
+
+    def persona(self, task: Task) -> Persona | None:
+        return library.persona(task.persona, task.log) if task.persona else None
+
+
+class EnvironmentTasks:
+    """An environment's tasks, their parameters by a seed."""
+
+    def __init__(self, address: str, seed: int) -> None:
+        from simulators.environments.factory import open_environment
+
+        self._environment, self._seed = open_environment(address), seed
+
+    def names(self) -> list[str]:
+        return [task.id for task in self._environment.tasks()]
+
+    def kind(self, name: str) -> Kind:
+        found = next((task.kind for task in self._environment.tasks() if task.id == name), None)
+        return found or self.task(name).kind
+
+    def tasks(self) -> Sequence[Task]:
+        """As the environment lists them, without what is asked where it leaves that out."""
+        return self._environment.tasks()
+
+    def task(self, name: str) -> Task:
+        return self._environment.task(name, self._seed)
+
+    def persona(self, task: Task) -> Persona | None:
+        return self._environment.persona(task)
+
+    def close(self) -> None:
+        self._environment.close()
+
+
+@contextmanager
+def task_source(environment: str, seed: int) -> Iterator[TaskSource]:
+    """The tasks of the environment at that address; hitlab's own where it is empty."""
+    if not environment:
+        yield Library()
+        return
+    tasks = EnvironmentTasks(environment, seed)
+    try:
+        yield tasks
+    finally:
+        tasks.close()
+
+
+def one_environment(addresses: Sequence[str] | None, device: str | None, harness: str | None) -> str:
+    """The environment that `--env` names, empty where none is; a `LabError` for several, or a phone beside it."""
+    if not addresses:
+        return ""
+    if len(addresses) > 1:
+        raise LabError("--env", f"is given {len(addresses)} times; a run is made in one environment.", code=2)
+    for option, given in (("--device", device), ("--harness", harness)):
+        if given:
+            raise LabError(option, "does not go with --env: an environment has its own phone.", code=2)
+    return addresses[0]

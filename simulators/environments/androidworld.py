@@ -1,0 +1,327 @@
+"""AndroidWorld, through its own Python environment: a process of its own that speaks JSON lines with us.
+
+`androidworld_worker.py` runs there, beside AndroidWorld's dependencies and its emulator; nothing of them is needed
+here. Parameters of a task are drawn by the run's seed, as AndroidWorld's own suite draws them. Source: the project's
+`suite_utils.py`, `task_eval.py`, `interface.py`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from lab.core.codec import convert, encode, read_json
+from lab.core.errors import LabError
+from lab.core.limits import PICTURE_BYTES
+from lab.core.plain_text import plain
+from lab.core.process_pipes import Program
+from lab.core.seams import EnvironmentScore, Frame, Screen
+from lab.core.secret_keys import without_keys
+from lab.core.step import ENDING, Action, Point, Question, Reply
+from lab.core.suggestion import suggestion
+from lab.core.task import Task
+from lab.core.trace import DeviceInfo, Step
+from lab.core.ui_tree import Bounds, Node, UiTree
+from simulators.environments.actions import for_androidworld
+from simulators.environments.address import Address
+from simulators.environments.frames import Look, picture_size, polled_frames
+
+T = TypeVar("T")
+
+WORKER = Path(__file__).with_name("androidworld_worker.py")
+_LIST, _BEGIN, _LOOK, _ACT, _SCORE, _END = 120.0, 600.0, 60.0, 60.0, 300.0, 120.0
+"""Seconds for a list of tasks, a task's beginning, a look, an action, a score, a task's end."""
+_GRACE = 5.0
+_POLL = 0.5
+"""Seconds between two pictures for the eye."""
+_SHOWN = 300
+_NO_COMPLEXITY = 2.0
+_DEEPEST = 60
+"""Levels to which elements are put into one another."""
+_FLAGS = frozenset(
+    {"checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected"}
+)
+_STEPS = 10
+"""An agent's steps for each point of a task's complexity, as AndroidWorld's own runner has it."""
+
+
+class _TaskLine(msgspec.Struct):
+    name: str
+    goal: str = ""
+    apps: tuple[str, ...] = ()
+    complexity: float | None = None
+
+
+class _TaskLines(msgspec.Struct):
+    tasks: tuple[_TaskLine, ...]
+
+
+class _Beginning(msgspec.Struct):
+    size: tuple[int, int]
+
+
+class _Element(msgspec.Struct):
+    box: tuple[int, int, int, int]
+    text: str = ""
+    desc: str = ""
+    id: str = ""
+    cls: str = ""
+    package: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class _ScreenFacts(msgspec.Struct):
+    activity: str = ""
+    elements: tuple[_Element, ...] = ()
+
+
+class _TaskScore(msgspec.Struct):
+    score: float
+
+
+class _Answer(msgspec.Struct):
+    ok: Any = None
+    error: str | None = None
+
+
+class Worker:
+    """The process; once it did something wrong it is gone, and every further question says why."""
+
+    def __init__(self, address: Address) -> None:
+        self.what = address.shown
+        if shutil.which(address.place) is None:
+            raise LabError("--env", f"there is no program {address.place!r} to start.", code=2)
+        options = [part for name, value in address.options.items() for part in (f"--{name}", value)]
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._failure: LabError | None = None
+        self._program = Program([address.place, "-u", str(WORKER), *options], self.what)
+
+    def ask(self, do: str, kind: type[T] | Any, seconds: float, **values: Any) -> T:
+        """What it answers, as `kind`; its own errors are a `LabError`, after which it goes on."""
+        with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                line = self._program.ask(encode({"do": do, **values}) + b"\n", seconds, self._stop)
+                answer: _Answer = convert(read_json(line, self.what).value, _Answer, self.what)
+                if answer.error is None:
+                    found: T = convert(answer.ok, kind, self.what)
+                    return found
+            except LabError as error:
+                self._failure = error
+                self._program.end()
+                raise
+        raise LabError(self.what, f"{do}: {plain(without_keys(answer.error)[:_SHOWN], lines=False)}")
+
+    def close(self, grace: float = _GRACE) -> None:
+        """Ends it; what it is asked now is broken off."""
+        self._stop.set()
+        with self._lock:
+            self._failure = self._failure or LabError(self.what, "is closed.")
+            self._program.end(grace)
+
+
+class AndroidWorld:
+    """One emulator with AndroidWorld's apps, as `lab.core.seams.Environment`."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._worker: Worker | None = None
+        self._listed: list[Task] = []
+
+    def tasks(self) -> list[Task]:
+        """All of the family `android_world`, by name; what is asked in one hangs on the seed, and is left out."""
+        if not self._listed:
+            found: _TaskLines = self._started().ask("tasks", _TaskLines, _LIST)
+            self._listed = [_task(line) for line in sorted(found.tasks, key=lambda line: line.name)]
+        return self._listed
+
+    def task(self, name: str, seed: int) -> Task:
+        """One task with its parameters drawn by the seed."""
+        listed = {task.id for task in self.tasks()}
+        if name not in listed:
+            problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, listed) or '.'}"
+            raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
+        return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
+
+    def persona(self, task: Task) -> None:
+        """AndroidWorld has no persons."""
+
+    def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
+        """Its phone where the task begins, in a process of its own."""
+        worker = Worker(self._address)
+        try:
+            begun: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
+        except BaseException:
+            worker.close()
+            raise
+        return AndroidWorldPhone(worker, begun.size)
+
+    def close(self) -> None:
+        """Ends the process that listed tasks."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def _started(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker(self._address)
+        return self._worker
+
+
+class AndroidWorldPhone:
+    """The emulator in one task, until `close`; AndroidWorld scores it."""
+
+    def __init__(self, worker: Worker, size: Point) -> None:
+        self._worker, self._size = worker, size
+        self._folder = tempfile.TemporaryDirectory(prefix="hitlab-androidworld-")
+        self._looking = threading.Lock()
+        self._closed = threading.Event()
+        self._last_look = Look(b"")
+
+    @property
+    def info(self) -> DeviceInfo:
+        return DeviceInfo("environment", self._worker.what, size=self._size)
+
+    def observe(self) -> Screen:
+        """What it shows once it stands still, as AndroidWorld's own agents wait for that; with its UI elements."""
+        png, seen = self._look(settled=True)
+        size = picture_size(png, self._worker.what)
+        tree = _tree(seen.elements)
+        self._last_look = Look(png, tree)
+        return Screen(png, size, tree, seen.activity)
+
+    def perform(self, action: Action) -> None:
+        """Does one action by AndroidWorld's own; typed text is followed by Enter there."""
+        if action.kind not in ("ask_user", "answer", "status", "other"):
+            self._worker.ask("act", Any, _ACT, action=for_androidworld(action, self._size))
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        """Its screen, again and again; they end where its process does."""
+
+        def look() -> Look:
+            png, last = self._look(settled=False)[0], self._last_look
+            return last if png == last.png else Look(png)
+
+        with suppress(LabError):  # the run itself says what is wrong, at its next look
+            yield from polled_frames(look, stop, self._closed, _POLL, self._worker.what)
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """AndroidWorld gives none."""
+        return None
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Refused: AndroidWorld puts back its apps alone, where a task begins."""
+        raise LabError(self._worker.what, "takes no snapshot; a new run begins where the task does.")
+
+    def close(self) -> None:
+        """Tears the task down and ends the process."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        with suppress(LabError):  # the next beginning resets all in any case
+            self._worker.ask("end", Any, _END)
+        self._worker.close()
+        self._folder.cleanup()
+
+    @property
+    def scorer(self) -> str:
+        return self._worker.what
+
+    def hear(self, question: Question, reply: Reply) -> None:
+        """AndroidWorld knows no questions, and its scores rest on none."""
+
+    def score(self, steps: Sequence[Step]) -> EnvironmentScore:
+        """What `is_successful` says, once the answer is told; 0 where the agent never said that it is done."""
+        last = steps[-1].action if steps else None
+        if last is None or last.kind not in ENDING:
+            return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
+        if last.kind == "answer":
+            self._worker.ask("act", Any, _ACT, action=for_androidworld(last, self._size))
+        scored: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
+        if not 0 <= scored.score <= 1:
+            raise LabError(self._worker.what, f"field score: {scored.score:g} is not from 0 to 1.")
+        return EnvironmentScore(scored.score, f"is_successful {scored.score:g}")
+
+    def _look(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
+        with self._looking:
+            path = Path(self._folder.name) / "screen.png"
+            seen: _ScreenFacts = self._worker.ask("look", _ScreenFacts, _LOOK, png=str(path), settled=settled)
+            try:
+                if path.stat().st_size > PICTURE_BYTES:
+                    raise LabError(self._worker.what, f"its screenshot has more than {PICTURE_BYTES:,} bytes.")
+                return path.read_bytes(), seen
+            except OSError as error:
+                raise LabError(self._worker.what, f"its screenshot cannot be read ({error.strerror}).") from error
+
+
+def _task(line: _TaskLine) -> Task:
+    complexity = line.complexity if line.complexity is not None and line.complexity > 0 else _NO_COMPLEXITY
+    return Task(
+        id=line.name,
+        title=line.name,
+        kind="general",
+        instruction=line.goal,
+        log="none",
+        budget=max(1, int(complexity * _STEPS)),
+        apps=tuple(sorted(line.apps)),
+    )
+
+
+def _tree(elements: Sequence[_Element]) -> UiTree:
+    """UI elements as a tree: AndroidWorld gives them in drawing order, without what they lie in.
+
+    Those of one package are one window's, and one lies in the newest before it that holds it whole. The system's bars
+    are no window that lies over the others.
+    """
+    roots: list[Node] = []
+    for package in dict.fromkeys(element.package for element in elements):
+        window = _window(package, [element for element in elements if element.package == package])
+        roots += window.children if "systemui" in package else [window]
+    return UiTree(tuple(roots))
+
+
+def _window(package: str, elements: Sequence[_Element]) -> Node:
+    """One package's elements below a root that holds them all."""
+    boxes = [Bounds(*element.box) for element in elements]
+    whole = Bounds(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )
+    open_nodes: list[tuple[Node, list[Node]]] = [(Node(whole, cls="android.widget.FrameLayout", package=package), [])]
+
+    def shut() -> None:
+        node, children = open_nodes.pop()
+        open_nodes[-1][1].append(msgspec.structs.replace(node, children=tuple(children)))
+
+    for element, box in zip(elements, boxes, strict=True):
+        while len(open_nodes) > 1 and (len(open_nodes) > _DEEPEST or box.cut(open_nodes[-1][0].bounds) != box):
+            shut()
+        open_nodes.append((_node(element, box), []))
+    while len(open_nodes) > 1:
+        shut()
+    root, children = open_nodes[0]
+    return msgspec.structs.replace(root, children=tuple(children))
+
+
+def _node(element: _Element, box: Bounds) -> Node:
+    return Node(
+        box,
+        element.text,
+        element.desc,
+        element.id,
+        element.cls or "android.view.View",
+        element.package,
+        enabled="enabled" in element.flags,
+        **dict.fromkeys(_FLAGS & set(element.flags), True),  # type: ignore[arg-type]  # mypy cannot tell which fields
+    )

@@ -1,0 +1,185 @@
+"""Runs inside AndroidWorld's own Python: reads one JSON line, does what it says, answers with one JSON line.
+
+Nothing but AndroidWorld and Python's own library is imported, and nothing of hitlab. `{"do": "tasks"}`, `task`,
+`begin`, `look`, `act`, `score` and `end` are what may be asked; an answer is `{"ok": ...}` or `{"error": "..."}`. It
+leaves when its input is closed. What AndroidWorld prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import struct
+import sys
+import zlib
+from typing import Any
+
+_FLAGS = (
+    "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long_clickable", "selected",
+)  # fmt: skip
+
+
+class Worker:
+    """One emulator, which is connected to when the first task begins, and the task that is under way on it."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.env: Any = None
+        self.task: Any = None
+
+    def tasks(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The names of all tasks, with what their classes tell."""
+        return {"tasks": [_facts(name, cls) for name, cls in self._registry().items()]}
+
+    def one_task(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A task with its parameters drawn."""
+        task = self._instance(asked)
+        return {**_facts(asked["name"], task), "goal": str(task.goal)}
+
+    def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Connects where that is not done, resets the phone, and puts it where the task begins."""
+        if self.env is None:
+            from android_world.env import env_launcher
+
+            self.env = env_launcher.load_and_setup_env(**_chosen_options(self.options))
+        self.end(asked)
+        self.env.reset(go_home=True)
+        self.task = self._instance(asked)
+        self.task.initialize_task(self.env)
+        self.env.reset(go_home=bool(getattr(self.task, "start_on_home_screen", True)))
+        return {"size": [int(side) for side in self.env.logical_screen_size]}
+
+    def look(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Writes the screen as a PNG to the path that is asked for; answers with its elements."""
+        state = self.env.get_state(wait_to_stabilize=bool(asked["settled"]))
+        with open(asked["png"], "wb") as file:
+            file.write(png(state.pixels))
+        if not asked["settled"]:
+            return {}
+        elements = [found for element in state.ui_elements if (found := _element(element)) is not None]
+        return {"activity": str(self.env.foreground_activity_name or ""), "elements": elements}
+
+    def act(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """One of AndroidWorld's own actions, or a finger's way where its actions have none."""
+        action = asked["action"]
+        if "start" in action:
+            from android_world.env import adb_utils
+
+            command = adb_utils.generate_swipe_command(*action["start"], *action["end"], action["ms"])
+            adb_utils.issue_generic_request(command, self.env.controller)
+        else:
+            from android_world.env import json_action
+
+            self.env.execute_action(json_action.JSONAction(**action))
+        return {}
+
+    def score(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What the task itself says of the phone as it is now."""
+        return {"score": float(self.task.is_successful(self.env))}
+
+    def end(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Tears down the task that is under way, if any."""
+        task, self.task = self.task, None
+        if task is not None:
+            task.tear_down(self.env)
+        return {}
+
+    def close(self) -> None:
+        """Lets go of the emulator."""
+        if self.env is not None:
+            self.env.close()
+
+    def _registry(self) -> dict[str, Any]:
+        from android_world import registry
+
+        tasks = registry.TaskRegistry()
+        return dict(tasks.get_registry(tasks.ANDROID_WORLD_FAMILY))
+
+    def _instance(self, asked: dict[str, Any]) -> Any:
+        """The task of that name as AndroidWorld's own suite draws it by that seed: the first of its combinations."""
+        from android_world import suite_utils
+
+        name = asked["name"]
+        suite = suite_utils.create_suite({name: self._registry()[name]}, 1, seed=asked["seed"], env=self.env)
+        return suite[name][0]
+
+
+def png(pixels: Any) -> bytes:
+    """An array of height x width x 3 bytes as a PNG."""
+    height, width = pixels.shape[:2]
+    rows = b"".join(b"\0" + row[:, :3].tobytes() for row in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 1)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+    )
+
+
+def _element(element: Any) -> dict[str, Any] | None:
+    """One UI element; None where it has no place, or is not to be seen."""
+    box = element.bbox_pixels
+    if box is None or element.is_visible is False:
+        return None
+    texts = {
+        "text": element.text,
+        "desc": element.content_description or element.hint_text,
+        "id": element.resource_name or element.resource_id,
+        "cls": element.class_name,
+        "package": element.package_name,
+    }
+    return {
+        "box": [int(box.x_min), int(box.y_min), int(box.x_max), int(box.y_max)],
+        **{name: str(text) for name, text in texts.items() if text},
+        "flags": [flag for flag in _FLAGS if getattr(element, f"is_{flag}", None)],
+    }
+
+
+def _facts(name: str, task: Any) -> dict[str, Any]:
+    """What a task, or its class, tells without being begun."""
+    complexity, apps = getattr(task, "complexity", None), getattr(task, "app_names", None)
+    facts: dict[str, Any] = {"name": name}
+    if isinstance(complexity, int | float):
+        facts["complexity"] = float(complexity)
+    if isinstance(apps, list | tuple | set | frozenset):
+        facts["apps"] = [str(app) for app in apps]
+    return facts
+
+
+def _chosen_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that were given; AndroidWorld has its own for the others."""
+    return {name: value for name, value in vars(options).items() if value is not None}
+
+
+def main() -> None:
+    """Answers lines until there are no more."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--console_port", type=int)
+    parser.add_argument("--grpc_port", type=int)
+    parser.add_argument("--adb_path")
+    worker = Worker(parser.parse_args())
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # AndroidWorld prints as it goes on, and a line that nobody asked for would be taken for an answer
+    verbs = {
+        "tasks": worker.tasks,
+        "task": worker.one_task,
+        "begin": worker.begin,
+        "look": worker.look,
+        "act": worker.act,
+        "score": worker.score,
+        "end": worker.end,
+    }
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            answer: dict[str, Any] = {"ok": verbs[asked["do"]](asked)}
+        except Exception as error:  # noqa: BLE001 - whatever AndroidWorld raises is told, and the next line is read
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+    worker.end({})
+    worker.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Pictures for the eye from a phone that is asked for each: decoded, counted, with the tree that is known of them."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from lab.core.safe_images import open_picture
+from lab.core.seams import Frame, Trouble
+from lab.core.step import Point
+from lab.core.ui_tree import UiTree
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_LARGEST = 16384
+
+
+def picture_size(png: bytes, what: str) -> Point:
+    """Width and height of a PNG, from its first chunk; a `Trouble` naming `what` where these bytes are none."""
+    if png[:8] == _SIGNATURE and png[12:16] == b"IHDR" and len(png) >= 33:
+        width, height = struct.unpack(">II", png[16:24])
+        if 0 < width <= _LARGEST and 0 < height <= _LARGEST:
+            return width, height
+    raise Trouble(what, "its screenshot is no PNG.")
+
+
+class Look(NamedTuple):
+    """One look at a phone: a PNG, and its tree where that is known of this very picture."""
+
+    png: bytes
+    tree: UiTree | None = None
+
+
+def polled_frames(
+    look: Callable[[], Look], stop: threading.Event, closed: threading.Event, seconds: float, what: str
+) -> Iterator[Frame]:
+    """A frame for each look, `seconds` apart, until `stop` or `closed` is set; the same number where nothing changed.
+
+    A `Trouble` ends them.
+    """
+    before, frame, number = b"", None, 0
+    while not stop.is_set() and not closed.is_set():
+        try:
+            seen = look()
+        except Trouble:
+            if closed.is_set():
+                return
+            raise
+        if frame is None or seen.png != before:
+            before, number = seen.png, number + 1
+            frame = _frame(seen.png, number, what)
+        yield frame._replace(tree=seen.tree, at=time.monotonic())
+        if stop.wait(seconds):
+            return
+
+
+def _frame(png: bytes, number: int, what: str) -> Frame:
+    try:
+        with open_picture(png) as picture:
+            rgb = picture.convert("RGB")
+            return Frame(rgb.tobytes(), rgb.size, None, time.monotonic(), number)
+    except (ValueError, OSError) as error:
+        raise Trouble(what, "its screenshot is no picture.") from error

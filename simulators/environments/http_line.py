@@ -1,0 +1,149 @@
+"""One question at a time to an environment's HTTP server: bounded in time and size, its answer of a known shape."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from lab.core.codec import convert, encode, read_json
+from lab.core.errors import LabError
+from lab.core.limits import MB
+from lab.core.plain_text import plain
+from lab.core.seams import Trouble
+from lab.core.secret_keys import without_keys
+
+T = TypeVar("T")
+
+ANSWER_BYTES = 4 * MB
+"""Bytes of an answer, where nothing else is said."""
+_CHUNK = 1 << 16
+_SHOWN = 300
+"""Characters that are told of a server's own words."""
+
+
+class ServerRefusal(LabError):
+    """The server is there, and answered with an error, or with what it should not."""
+
+
+class HttpLine:
+    """Asks the server at `base`. No answer in time, or none at all, is a `Trouble`; a wrong one is `ServerRefusal`.
+
+    Redirections are not followed, and no proxy is used. Each question has a connection of its own, so that several
+    threads may ask.
+    """
+
+    def __init__(self, base: str, hint: str = "", away: str = "") -> None:
+        """`hint` is what to do about a server that is another one, `away` about one that does not answer."""
+        self.base, self._hint, self._away = base, hint, away
+        self._parts = urlsplit(base)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        kind: type[T] | Any,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: object = None,
+        seconds: float = 60.0,
+        most: int = ANSWER_BYTES,
+    ) -> T:
+        """The answer as `kind`; `body` is sent as JSON. `seconds` are for all of it, `most` bytes are read."""
+        data = self.fetch(method, path, query=query, body=body, seconds=seconds, most=most)
+        what = f"{self.base}{path}"
+        try:
+            answer: T = convert(read_json(data, what).value, kind, what)
+        except LabError as error:
+            raise ServerRefusal(what, f"its answer cannot be used: {error.message}.", self._hint) from error
+        return answer
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: object = None,
+        seconds: float = 60.0,
+        most: int = ANSWER_BYTES,
+    ) -> bytes:
+        """The answer's bytes as they come."""
+        target = f"{self._parts.path}{path}" + (f"?{urlencode(query)}" if query else "")
+        status, data = self._exchange(method, path, target, None if body is None else encode(body), seconds, most)
+        if status != http.client.OK:
+            hint = self._hint if status == http.client.NOT_FOUND else ""
+            raise ServerRefusal(f"{self.base}{path}", f"answers with {status}{_detail(data)}.", hint)
+        return data
+
+    def _exchange(
+        self, method: str, path: str, target: str, body: bytes | None, seconds: float, most: int
+    ) -> tuple[int, bytes]:
+        secure = self._parts.scheme == "https"
+        connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        line = connection(self._parts.hostname or "", self._parts.port, timeout=seconds)
+        end, sent = time.monotonic() + seconds, False
+        cut: threading.Timer | None = None
+        try:
+            line.connect()
+            cut = threading.Timer(seconds, _cut, (line.sock,))
+            cut.daemon = True
+            cut.start()
+            sent = method == "POST"
+            line.request(method, target, body, {"Content-Type": "application/json", "Connection": "close"})
+            answer = line.getresponse()
+            data = self._read(answer, path, most)
+            if time.monotonic() >= end:
+                raise TimeoutError  # it was cut, and what came may look whole
+            return answer.status, data
+        except (OSError, http.client.HTTPException) as error:
+            late = isinstance(error, TimeoutError) or time.monotonic() >= end
+            why = f"within {seconds:g} s" if late else f"({plain(_reason(error), lines=False)})"
+            raise Trouble(f"{self.base}{path}", f"does not answer {why}.", self._away, sent=sent) from error
+        finally:
+            if cut is not None:
+                cut.cancel()
+            line.close()
+
+    def _read(self, answer: http.client.HTTPResponse, path: str, most: int) -> bytes:
+        data = bytearray()
+        while chunk := answer.read(min(_CHUNK, most + 1 - len(data))):
+            data += chunk
+            if len(data) > most:
+                raise ServerRefusal(f"{self.base}{path}", f"answers with more than {most:,} bytes.")
+        if answer.length:  # of what was announced, this much never came
+            raise http.client.IncompleteRead(b"", answer.length)
+        return bytes(data)
+
+
+def _cut(sock: socket.socket) -> None:
+    """Ends a connection whose time is over, from another thread: who reads from it gets an error."""
+    with suppress(OSError):  # it is closed already
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+def _reason(error: BaseException) -> str:
+    return without_keys(getattr(error, "strerror", None) or str(error) or type(error).__name__)[:_SHOWN]
+
+
+class _Detail(msgspec.Struct):
+    """How these servers say why: `detail`, a text; a list of fields where a request does not fit."""
+
+    detail: Any = ""
+
+
+def _detail(data: bytes) -> str:
+    """Why, in the server's own words, as the rest of a sentence; empty where it says nothing that can be read."""
+    try:
+        found: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
+    except LabError:
+        return ""
+    words = found if isinstance(found, str) else encode(found).decode() if found else ""
+    return f": {plain(without_keys(words)[:_SHOWN], lines=False).rstrip('.')}" if words else ""

@@ -1,0 +1,65 @@
+"""The workers of a cluster ask an agent's model; phones and file stay here, and no key is needed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench.timed_model import act
+from tests.clusters import LocalWorkers, local_workers
+from tests.endpoint import Said, serving
+from tests.lab.cli.test_commands import Hitlab, hitlab
+
+__all__ = ["hitlab"]
+
+TASK = """
+kind: general
+instruction: Open the app Settings
+budget: 3
+checks: [{name: settings open, path: nav.app, equals: settings}]
+"""
+
+
+@pytest.fixture
+def tasks(hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two small tasks in the working folder, a script that never needs to answer, and no key in this process."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("one", "two"):
+        Path(f"{name}.yaml").write_text(TASK, encoding="utf-8")
+    Path("silent.yaml").write_text("replies: []\n", encoding="utf-8")
+    return ["one.yaml", "two.yaml", "--user", "script:silent.yaml", "--jobs", "2"]
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[LocalWorkers]:
+    with local_workers(1, threads=2, env={"OPENAI_API_KEY": "sk-of-the-worker-0123456789"}) as started:
+        yield started
+
+
+def test_workers_ask_the_model_of_agents(
+    hitlab: Hitlab, tasks: list[str], workers: LocalWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["run", *tasks, "--agent", "model:openai/tiny", "--db", "x.db", "--json"]
+    with serving(lambda request: Said(act(request.data))) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        done = hitlab(*words, "--on", workers.address)
+        assert done.code == 0, done.err
+        assert [task["passes"] for task in done.json["tasks"]] == [1, 1]
+        assert len(server.requests) == 6
+        assert all(len(request.pictures) == 1 for request in server.requests)
+        assert {request.headers["authorization"] for request in server.requests} == {
+            "Bearer sk-of-the-worker-0123456789"
+        }
+
+
+def test_what_no_cluster_can_ask_is_refused(hitlab: Hitlab, tasks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.llm.cluster_executor._CONNECTING", 0.2)
+    done = hitlab("run", *tasks, "--agent", "process:true", "--on", "dask://127.0.0.1:9", "--db", "y.db")
+    assert (done.code, "--on: has workers ask a model; the agent process:true is none." in done.err) == (2, True)
+    done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "127.0.0.1:9", "--db", "y.db")
+    assert (done.code, "--on: '127.0.0.1:9' is no cluster" in done.err) == (2, True)
+    done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "dask://127.0.0.1:9", "--db", "y.db")
+    assert (done.code, "cluster dask://127.0.0.1:9: does not answer" in done.err) == (1, True)
+    assert not Path("y.db").exists()
