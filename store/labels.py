@@ -195,15 +195,27 @@ class Labels:
 
     def each_act(self, study: Study, rater: str, kind: ActKind) -> Iterator[Act]:
         """A rater's acts of one kind, in the order they came into this file, a few at a time."""
+        yield from (act for _, act in self.numbered_acts(study, rater, kind))
+
+    def numbered_acts(self, study: Study, rater: str, kind: ActKind) -> Iterator[tuple[int, Act]]:
+        """As `each_act`, each with the number of its row in this file."""
         where = "study = ? AND version = ? AND rater = ? AND act = ?"
         sql = f"SELECT n, body FROM act WHERE {where} AND n > ? ORDER BY n LIMIT ?"
         after = 0
         while True:
             batch = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind, after, _BATCH)
-            yield from (_act(body) for _, body in batch)
+            yield from ((n, _act(body)) for n, body in batch)
             if len(batch) < _BATCH:
                 return
             after = batch[-1][0]
+
+    def act_number(self, id: str) -> int:
+        """The number of an act's row in this file."""
+        return int(self._database.rows_in("act", "SELECT n FROM act WHERE id = ?", storable(id))[0][0])
+
+    def numbered_act(self, number: int) -> Act:
+        """The act in a row of this file."""
+        return _act(self._database.rows_in("act", "SELECT body FROM act WHERE n = ?", number)[0][0])
 
     def count_acts(self, study: Study, rater: str, kind: ActKind) -> int:
         """How many acts of one kind a rater has at a study."""

@@ -13,6 +13,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "5s",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "2s",
+}
+"""What keeps Dask from looking at itself hundreds of times a second, as docs/guides/judges.md has it."""
 
 
 class LocalWorkers:
@@ -55,8 +62,14 @@ class RemoteWorkers:
 
     def __init__(self, count: int, threads: int, env: Mapping[str, str]) -> None:
         command = [sys.executable, "-m", "tests.clusters", str(count), str(threads)]
+        env = {**os.environ, **QUIET, **env}
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, **QUIET, **env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()

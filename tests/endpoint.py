@@ -60,7 +60,14 @@ class Flood(NamedTuple):
     """Whether the length is said before; else it comes in chunks."""
 
 
-Reply = Said | Refused | Body | Cut | Silent | Flood
+class Pieces(NamedTuple):
+    """Status 200 and these events, one after the other; then the connection ends in good order, or is cut."""
+
+    events: Sequence[bytes]
+    cut: bool = False
+
+
+Reply = Said | Refused | Body | Cut | Silent | Flood | Pieces
 
 
 class Request(NamedTuple):
@@ -172,6 +179,18 @@ def completion(text: str | None, usage: tuple[int, int] | None = (1000, 20), cac
     return json.dumps(body).encode()
 
 
+def events(text: str, usage: tuple[int, int] | None = (1000, 20), cached: int = 0) -> list[bytes]:
+    """The same answer in pieces of seven characters: its words, why it ended, what it took, and the end."""
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": text[at : at + 7]} for at in range(0, len(text), 7)]
+    told: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    told.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    if usage is not None:
+        told.append({"choices": [], "usage": json.loads(completion(text, usage, cached))["usage"]})
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "tiny"}
+    return [*(b"data: " + json.dumps({**head, **one}).encode() + b"\n\n" for one in told), b"data: [DONE]\n\n"]
+
+
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -183,6 +202,10 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             match reply := server.took(self.path, headers, data):
+                case Said(text, usage, cached) if b'"stream":true' in data:
+                    self._pieces(Pieces(events(text or "", usage, cached)))
+                case Pieces():
+                    self._pieces(reply)
                 case Said(text, usage, cached):
                     self._send(200, completion(text, usage, cached))
                 case Refused(status, message, extra):
@@ -233,6 +256,20 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(piece if flood.announced or not piece else b"%x\r\n%b\r\n" % (len(piece), piece))
             if not flood.announced:
                 self.wfile.write(b"0\r\n\r\n")
+
+        def _pieces(self, pieces: Pieces) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for piece in pieces.events:
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                self.wfile.flush()
+            if not pieces.cut:
+                self.wfile.write(b"0\r\n\r\n")
+                return
+            self.close_connection = True
+            self.connection.close()
 
         def _silent(self, drip: float | None) -> None:
             if drip is not None:

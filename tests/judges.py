@@ -9,7 +9,9 @@ from typing import Any
 
 from lab.core.study import Study
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judging import JudgeTerms, JudgingDone, job_of
+from lab.studies.judge_job import job_of
+from lab.studies.judge_terms import JudgeTerms, JudgingDone
+from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said
 from tests.screens.annotate.host import AGENT, FACT
@@ -50,25 +52,32 @@ HIDDEN = (AGENT, "secret-label", "secret-category", FACT, "Zother", R1.id, WHOLE
 """What a run by `lunch` and a label with that note hold, and no model may be told."""
 
 
-def judged(
+def begun(
     store: Store,
     study: Study,
-    server: ModelServer,
+    base: str,
     name: str = MODEL,
     method: str = "",
     stages: Mapping[str, str] = {},
     most: int = 12,
+    *,
+    stream: bool = False,
     **terms: Any,
-) -> JudgingDone:
-    """A whole job of a model on this server; `stages` names other models at stages."""
-    on = TERMS._replace(base=server.base)
+) -> tuple[JudgingJob, Llm]:
+    """A job that asks the model on the server at `base`; `stages` names other models at stages."""
+    on = TERMS._replace(base=base, stream=stream)
     asked = JudgeTerms(**{"concurrency": 1, **terms})
     others = {stage: Llm(model, on) for stage, model in stages.items()}
-    job = job_of(
-        store, study, name, Llm(MODEL, on), method, asked, most=most, longest=512, reads=False, stages=others
-    )  # fmt: skip
+    llm = Llm(MODEL, on)
+    job = job_of(store, study, name, llm, method, asked, most=most, longest=512, reads=False, stages=others)
+    return job, llm
+
+
+def judged(store: Store, study: Study, server: ModelServer, *of: Any, **terms: Any) -> JudgingDone:
+    """A whole job on this server, as `begun` takes it."""
+    job, llm = begun(store, study, server.base, *of, **terms)
     job.sign()
-    return job.go(Llm(MODEL, on))
+    return job.go(llm)
 
 
 def check_nothing_hidden(server: ModelServer, *shown: str) -> None:

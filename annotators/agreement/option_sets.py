@@ -250,12 +250,12 @@ def sets_again(studied: StudyData, field: Field) -> list[Agreement]:
     return EstimateMaker(studied, field.id, numbers, between=AGAIN, raters=len(parts)).all(_of_sets(two))
 
 
-def sets_of_judge_again(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
-    """How often a judge's runs gave the same set."""
+def sets_of_runs(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
+    """A judge's runs as columns, over the places that any of them rated; None where there is no place."""
     parts = [sets_of(studied, field.id, [judge], run=run) for run in runs]
     places = tuple(dict.fromkeys(place for one in parts for place in one.numbers.places))
     if not places:
-        return []
+        return None
     at = {place: row for row, place in enumerate(places)}
     values = np.full((len(places), len(parts)), np.nan)
     for column, one in enumerate(parts):
@@ -263,8 +263,16 @@ def sets_of_judge_again(studied: StudyData, field: Field, judge: int, runs: Sequ
     names = tuple(f"run {run}" for run in runs)
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, names, *clusters_at(studied, places), places, missing)
-    these = parts[0]._replace(numbers=numbers)
-    maker = EstimateMaker(studied, field.id, numbers, between=studied.columns.raters[judge].id + RUNS, raters=1)
+    return parts[0]._replace(numbers=numbers)
+
+
+def sets_of_judge_again(studied: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
+    """How often a judge's runs gave the same set."""
+    these = sets_of_runs(studied, field, judge, runs)
+    if these is None:
+        return []
+    between = studied.columns.raters[judge].id + RUNS
+    maker = EstimateMaker(studied, field.id, these.numbers, between=between, raters=1)
     return [maker.of("percent", same_set(these)), maker.of("percent exact", same_set_of_all(these))]
 
 

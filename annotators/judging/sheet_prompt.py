@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from annotators.judging.prompt_files import filled, version_of
 from annotators.judging.question import (
@@ -63,28 +63,34 @@ def sheet_system(view: JudgeView) -> Message:
 
 def sheet_question(view: JudgeView) -> JudgeQuestion:
     """All that a rater is told of the unit, and all that they are asked."""
-    parts: list[str | Blob] = [example_text(one, number) for number, one in enumerate(view.examples, 1)]
-    parts += _unit_parts(view)
+    parts = _unit_parts(view)
     if any(field.sided for field in view.protocol.fields):
         parts.append("Where the guideline says left, it is side A; right is side B.")
     return question_for_sheet(view, parts, "sheet")
 
 
 def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
-    """A question that is answered by a whole sheet; `parts` is what is told of the unit, in order."""
+    """A question that is answered by a whole sheet; `parts` is what is told of the unit, after the examples."""
     asked = "What is asked\n" + "\n".join(_asked(view))
-    messages = (sheet_system(view), Message("user", joined([*parts, asked])))
+    messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, asked])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
 
 
-def example_text(example: JudgeExample, number: int) -> str:
-    """An example in words: the unit as it would be told, its items, and the right answers as a judge gives them."""
+def example_texts(view: JudgeView, right: Callable[[JudgeExample], Any] | None = None) -> list[str]:
+    """The examples that a judge is given, in words; `right` makes of one what a method's own answer would say."""
+    return [
+        example_text(one, number, None if right is None else right(one)) for number, one in enumerate(view.examples, 1)
+    ]
+
+
+def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
+    """An example in words: the unit as it would be told, its items, and what is right, by default as a sheet."""
     view = example.view
     told = [part for part in _unit_parts(view) if isinstance(part, str)]
     items = [target_line(one) for one in _items(view)]
     told += ["\n".join(["Items", *items])] if items else []
     rows = [{"item": item, "field": field, "value": value} for item, field, value in example.answers]
-    answers = encode({"answers": rows}).decode()
+    answers = encode({"answers": rows} if right is None else right).decode()
     return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(told), answers=answers)
 
 

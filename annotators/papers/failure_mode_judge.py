@@ -12,8 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotators.judging.prompt_files import filled, version_of
-from annotators.judging.question import JudgedPlace, JudgeQuestion, JudgeView, Judging, UnusableJudgement
-from annotators.judging.sheet_prompt import joined, option_lines, pictured, run_parts
+from annotators.judging.question import (
+    JudgedPlace,
+    JudgeExample,
+    JudgeQuestion,
+    JudgeView,
+    Judging,
+    UnusableJudgement,
+)
+from annotators.judging.sheet_prompt import example_texts, joined, option_lines, pictured, run_parts
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
@@ -61,11 +68,16 @@ def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     title = protocol.word(view.locale, "title", protocol.title)
     system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
     (run,) = view.runs
-    parts: list[str | Blob] = [*run_parts(run, pictured(view.runs, view.pictures))]
+    parts: list[str | Blob] = [*example_texts(view, _right), *run_parts(run, pictured(view.runs, view.pictures))]
     parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
     messages = (Message("system", (system,)), Message("user", joined(parts)))
     modes = [option.id for option in primary.options if not option.by_rule]
     return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, len(run.steps)))
+
+
+def _right(example: JudgeExample) -> dict[str, Any]:
+    """What is right of an example: the reasons that people named, the first one first."""
+    return {field: value for _, field, value in example.answers if field in (_PRIMARY, _SECONDARY)}
 
 
 def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:

@@ -33,6 +33,11 @@ class SettledModes(NamedTuple):
     def unsettled(self) -> int:
         return len(self.units) - len(self.of)
 
+    @property
+    def values(self) -> dict[str, str]:
+        """The settled mode by unit."""
+        return {unit: one.value for unit, one in self.of.items()}
+
     def counts(self, units: Collection[str] | None = None) -> Counter[str]:
         """How often each mode is settled, of some units or of all."""
         return Counter(one.value for unit, one in self.of.items() if units is None or unit in units)
@@ -125,3 +130,41 @@ def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> 
         (says, count(given[mode], SECONDARY, part=mode)) for mode, says in modes.names.items() if given[mode]
     )
     return Table(id, "Second reasons", ("Mode", "Times given"), rows, source, ("Each coder's counts by itself.",))
+
+
+def judges(
+    studied: StudyData, names: Mapping[str, str], right: Mapping[str, str], id: str, source: str
+) -> tuple[Table, ...]:
+    """Each judge's shares of the modes (`names`, as they are shown) in its first run, and people's of the same runs.
+
+    `right` is the settled mode by unit. Nothing where no judge has named any.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for judge in studied.judges:
+        name = studied.columns.raters[judge].shown
+        given = answers_in(studied, PRIMARY, (judge,))
+        said = {one.unit: str(one.value) for one in given if one.value is not None}
+        left = Counter(one.reason for one in given if one.value is None)
+        same = {unit: right[unit] for unit in said if unit in right}
+        if said:
+            rows.append(_shares_of(studied, name, said, names, left, 1))
+            rows.append(_shares_of(studied, f"people where {name} answered", same, names, {}, None))
+    head = ("By", "Failures", *names.values())
+    notes = ("The first run of each judge counts; of what a rule set no judge is asked. Wilson intervals over runs.",)
+    return (Table(id, "Modes by judge", head, tuple(rows), source, notes),) if rows else ()
+
+
+def _shares_of(
+    studied: StudyData, who: str, said: Mapping[str, str], names: Mapping[str, str], left: Mapping[str, int],
+    raters: int | None,
+) -> tuple[Cell, ...]:  # fmt: skip
+    """A row of shares; `left` are the runs without a mode, by reason."""
+    counts = Counter(said.values())
+    shares = (
+        of_all(
+            studied, counts[mode], len(said), PRIMARY, "share", part=f"{who}, {mode}", raters=raters, between=who,
+            units=said, left=left, why="no run is decided",
+        )
+        for mode in names
+    )  # fmt: skip
+    return (who, count(len(said), PRIMARY, part=who), *(cells.percent(one) for one in shares))

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from annotators.agreement.fields import CATEGORICAL, beside, ratings_of, truth_of
+from annotators.agreement.fields import beside
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.studied import StudyData
 from annotators.validation.drift import Drift, drift
+from annotators.validation.judged_ratings import judged_ratings
 from lab.core.agreement import How
 from lab.core.errors import LabError
 
@@ -52,16 +53,13 @@ def gate_of(studied: StudyData, judge: str) -> JudgeGate:
     if at is None:
         raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
     answers: list[GateAnswer] = []
-    for field in study.protocol.fields:
-        if field.kind not in CATEGORICAL:
-            continue
-        said = ratings_of(studied, field.id, [at])
-        both = beside(said, truth_of(studied, ratings_of(studied, field.id)))
+    for one in judged_ratings(studied, at):
+        both = beside(one.said, one.truth)
         for row in np.flatnonzero((both.codes >= 0).all(axis=1)).tolist():
             place, (now, settled) = both.places[row], both.codes[row]
             answers.append(
                 GateAnswer(
-                    place.unit, place.target, field.id, both.categories[settled], both.categories[now],
+                    place.unit, place.target, one.field.id, both.categories[settled], both.categories[now],
                     both.traces[both.trace[row]],
                 )
             )  # fmt: skip

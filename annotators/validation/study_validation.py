@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.fields import CATEGORICAL, beside, ratings_of, truth_of
+from annotators.agreement.fields import beside
 from annotators.agreement.ratings import Ratings
-from annotators.agreement.test_retest import runs_of
 from annotators.studied import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
@@ -29,6 +28,7 @@ from annotators.validation.biases import (
 )
 from annotators.validation.consistency import SelfConsistency, self_consistency
 from annotators.validation.judge_config import judge_configs
+from annotators.validation.judged_ratings import JudgedRatings, judged_ratings
 from annotators.validation.persons import PersonComparison, beside_persons
 from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
 from annotators.validation.rates import Validation, validation
@@ -75,22 +75,18 @@ class JudgedField(NamedTuple):
 
 
 def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
-    """Each judge (or the one that is named) at each field that has categories and that it answered, in order."""
+    """Each judge (or the one that is named) at each field that has categories and that it answered, in order.
+
+    A field of many options is each of its options for itself.
+    """
     for at in studied.judges:
         name = studied.columns.raters[at].id
-        if judge and name != judge:
-            continue
-        for field in studied.study.protocol.fields:
-            if field.kind in CATEGORICAL and (one := _judged(studied, field, at, name)) is not None:
-                yield one
+        if not judge or name == judge:
+            yield from (_judged(studied, one, name) for one in judged_ratings(studied, at))
 
 
-def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField | None:
-    said = ratings_of(studied, field.id, [at])
-    if not len(said.places):
-        return None
-    people = ratings_of(studied, field.id)
-    truth = truth_of(studied, people)
+def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
+    field, said, runs, people, truth = these
     how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
     two = beside(truth, said)
     order = order_in(studied.acts)
@@ -101,7 +97,7 @@ def _judged(studied: StudyData, field: Field, at: int, name: str) -> JudgedField
     met = int(two.there.all(axis=1).sum())
     seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
     both = beside(people, said)
-    judge_codes, runs = both.codes[:, -1], runs_of(studied, field.id, at)
+    judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
     return JudgedField(
         name,

@@ -155,10 +155,13 @@ def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | No
         return
     from lab.agents.model_spec import model_of
     from lab.llm.cluster_executor import ClusterExecutor
+    from lab.llm.executor import ended
     from lab.llm.remote_model import RemoteModel
 
     llm = model_of(args.agent, settings)
-    with ClusterExecutor(args.on, threading.Event()) as cluster:
+    stop = threading.Event()
+    cluster = ClusterExecutor(args.on, stop)
+    with ended(cluster, stop):
         cluster.check(llm)
         yield RemoteModel(llm, cluster)
 

@@ -21,12 +21,13 @@ from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
-from lab.llm.batch import BatchApi
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import money, one_line
 from lab.studies.batch_judging import BatchJudging
+from lab.studies.judge_job import job_of
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging import JudgingJob
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.study_split import check_split, keep_split
@@ -52,6 +53,7 @@ class JudgeArguments(Arguments):
     concurrency: int | None
     on: str
     batch: bool
+    stream: bool
     pictures: int
     dry_run: bool
     resume: bool
@@ -130,6 +132,9 @@ comes: the same line typed again goes on, and asks nothing twice."""
         "--batch", action="store_true", help="send questions in the provider's batches: half the price, within a day"
     )
     parser.add_argument(
+        "--stream", action="store_true", help="have answers come in pieces: for a gateway that cuts silent connections"
+    )
+    parser.add_argument(
         "--pictures",
         type=int,
         default=12,
@@ -184,7 +189,7 @@ def judge(args: JudgeArguments) -> int:
         study = study_named(store, args.study)
         if args.show_prompt is None and not args.dry_run:
             check_goes_on(store, study)
-        llm, stages = _llm(args.model, settings), _stage_models(args, settings)
+        llm, stages = _llm(args.model, args, settings), _stage_models(args, settings)
         job = job_of(
             store, study, args.rater or args.model, llm, args.method, terms,
             most=args.pictures, longest=settings.model_picture or 1024, reads=settings.ocr, stages=stages,
@@ -193,7 +198,7 @@ def judge(args: JudgeArguments) -> int:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
             emit(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
             return 0
-        if args.resume and not (job.has_begun or BatchJudging(job, llm, BatchApi(llm, job.stop)).has_begun):
+        if args.resume and not (job.has_begun or BatchJudging(job, llm).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
             emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
@@ -260,18 +265,19 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
         cluster_address(args.on)
     if args.on and args.batch:
         raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
-    if args.batch and args.stage_model:
-        raise LabError("judge", "--stage-model does not go with --batch: a batch is of one model.", code=2)
+    if args.stream and args.batch:
+        raise LabError("judge", "--stream does not go with --batch: a batch comes as a file.", code=2)
     return JudgeTerms(
         args.runs, args.concurrency or _AT_A_TIME, args.budget,
         split=args.split, dev_share=args.dev_share, examples=args.examples,
     )  # fmt: skip
 
 
-def _llm(model: str, settings: Settings) -> Llm:
+def _llm(model: str, args: JudgeArguments, settings: Settings) -> Llm:
     from lab.llm.client import Llm, terms
 
-    return Llm(model, terms(settings))
+    on = terms(settings)
+    return Llm(model, on._replace(stream=on.stream or args.stream))
 
 
 def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
@@ -283,7 +289,7 @@ def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
             raise LabError("judge", f"--stage-model {plain(typed)!r} is not of the form STAGE=NAME.", code=2)
         if stage in models:
             raise LabError("judge", f"--stage-model names stage {plain(stage)} twice.", code=2)
-        models[stage] = _llm(name, settings)
+        models[stage] = _llm(name, args, settings)
     return models
 
 
@@ -300,11 +306,11 @@ def _sign(job: JudgingJob, person: str) -> None:
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
     """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
     if args.batch:
-        api = BatchApi(llm, job.stop)
-        api.check()
+        batches = BatchJudging(job, llm)
+        batches.check()
         _sign(job, person)
         with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
-            return BatchJudging(job, llm, api).go(tell)
+            return batches.go(tell)
     executor = _executor(job, llm, args)
     _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
@@ -316,7 +322,8 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
     if not args.on:
         return None
     cluster = ClusterExecutor(args.on, job.stop, args.concurrency)
-    cluster.check(llm)
+    for one in (llm, *job.stages.values()):
+        cluster.check(one)
     return cluster
 
 

@@ -41,6 +41,8 @@ SCHEMA_SQL = 64 * KB
 
 MODEL_REPLY_BYTES = 16 * MB
 """Bytes of one reply of a model's server, unpacked: vectors of 64 texts are a few; its values are bounded as JSON's."""
+MODEL_EVENTS = 20_000
+"""Lines of one reply that comes in pieces, those that only add words to the answer not counted."""
 
 ENDPOINT_BYTES = 32 * MB
 """Bytes of one request at the endpoint: a dialogue with a few screenshots."""

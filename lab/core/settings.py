@@ -74,6 +74,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most tokens of one answer, its reasoning among them."""
     model_temperature: float = 0.0
     """How freely a model chooses its words; below 0 leaves it to the model."""
+    model_stream: bool = False
+    """Whether a model's answers come in pieces: for gateways that cut silent connections."""
     model_picture: int = 1024
     """The longer side, in pixels, of the screenshot that a model is sent; 0 sends none."""
     model_price_in: float | None = None

@@ -65,7 +65,7 @@ class BatchApi:
 
     def line(self, custom_id: str, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
         """A question as a line of a batch's file; its body is what the model would be sent alone."""
-        body = self._llm.body(messages, schema)
+        body = self._llm.body(messages, schema, batch=True)
         question = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
         return json.dumps(question, ensure_ascii=False).encode() + b"\n"
 

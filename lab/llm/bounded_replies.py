@@ -1,7 +1,8 @@
 """How much of a model server's reply is read: one that is too large ends its question, before it fills the memory.
 
 The providers' clients read a reply whole and make values of it at once. They are given a transport of ours, which
-stops reading at the bound, unpacks within it, and counts the values of JSON before any is made.
+stops reading at the bound, unpacks within it, and counts the values of JSON before any is made. A reply in pieces is
+bounded in the same way (`lab/llm/event_stream.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
+from lab.llm.event_stream import KIND, EventStream, one_event
 
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that say how a reply came; they are not true of one that was read and unpacked."""
+_ASKED_IN_PIECES, _TAIL = b'"stream":true', 400
+"""What a question says whose answer is to come in pieces, and in how many of its last bytes."""
 
 
 def bound_replies(litellm: Any) -> None:
@@ -35,28 +39,41 @@ def bound_replies(litellm: Any) -> None:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends requests by a client (with the environment's proxies) and reads each reply whole, within the bounds."""
+    """Sends requests by a client (with the environment's proxies) and reads each reply within the bounds."""
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The reply as it came, its body read and unpacked; raises `TooLarge`, or what the connection raises."""
+        """The reply as it came, unpacked; raises `TooLarge`, or what the connection raises."""
         request.headers["accept-encoding"] = "identity"
         reply = self._client.send(request, stream=True, auth=None, follow_redirects=False)
+        headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
+        packed = reply.headers.get("content-encoding", "identity").strip().lower()
+        if reply.headers.get("content-type", "").startswith(KIND) and packed in ("", "identity"):
+            stream = EventStream(reply, (request.extensions.get("timeout") or {}).get("read"))
+            return httpx.Response(reply.status_code, headers=headers, stream=stream, extensions=reply.extensions)
         try:
-            body = _unpacked(_read(reply), reply.headers.get("content-encoding", "identity").strip().lower())
+            body = _unpacked(_read(reply), packed)
         finally:
             reply.close()
         try:
             check_values(body, "its reply")
         except LabError as error:
             raise TooLarge(f"its reply {error.message}") from error
-        headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
+        if reply.status_code == httpx.codes.OK and _asks_for_pieces(request):
+            body = one_event(body)
         return httpx.Response(reply.status_code, headers=headers, content=body, extensions=reply.extensions)
 
     def close(self) -> None:
         """Nothing: many clients of litellm share one transport, and each closes what it was given."""
+
+
+def _asks_for_pieces(request: httpx.Request) -> bool:
+    try:
+        return _ASKED_IN_PIECES in request.content[-_TAIL:]
+    except httpx.RequestNotRead:  # a file on its way, which is never held whole
+        return False
 
 
 def _read(reply: httpx.Response) -> bytes:

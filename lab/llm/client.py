@@ -29,6 +29,7 @@ from lab.core.seams import WaitCancelled
 from lab.core.settings import Settings
 from lab.core.step import Usage
 from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, failed, without_secrets
+from lab.llm.streamed_answer import STREAMED, CutStream, whole_answer
 
 T = TypeVar("T")
 
@@ -80,6 +81,8 @@ class ModelTerms(NamedTuple):
     price_out: float | None = None
     pause: float = 1.0
     """Seconds before the second try; each further pause is twice as long."""
+    stream: bool = False
+    """Whether an answer comes in pieces; it is used only when it is whole."""
 
 
 def terms(settings: Settings) -> ModelTerms:
@@ -94,6 +97,7 @@ def terms(settings: Settings) -> ModelTerms:
         temperature=settings.model_temperature if settings.model_temperature >= 0 else None,
         price_in=settings.model_price_in,
         price_out=settings.model_price_out,
+        stream=settings.model_stream,
     )
 
 
@@ -158,7 +162,7 @@ class Llm:
 
         `call` is given litellm and the seconds that it has; `tries` bounds them, where not those of the terms do.
         """
-        litellm = _away(_litellm, stop, None)
+        litellm = _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
         began = time.monotonic()
         usage = Usage(tries=0)
         while True:
@@ -198,6 +202,9 @@ class Llm:
             response = _away(call, stop, seconds + _GRACE)
         except (WaitCancelled, MemoryError):
             raise
+        except CutStream as cut:
+            why = failed(cut.__cause__ if isinstance(cut.__cause__, Exception) else cut, seconds, self.terms.key_env)
+            return why._replace(usage=self._usage(cut.answer))
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
             return failed(error, seconds, self.terms.key_env)
         return read(response)
@@ -232,8 +239,10 @@ class Llm:
         """Whether its server is sent OpenAI's chat completions as they are."""
         return self.provider() in OPENAI_PROVIDERS
 
-    def body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What a model that speaks OpenAI's protocol is sent, as `ask` sends it; nothing is asked."""
+    def body(
+        self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None, *, batch: bool = False
+    ) -> dict[str, Any]:
+        """What a model that speaks OpenAI's protocol is sent, as `ask` (or a `batch`) sends it; nothing is asked."""
         litellm = _litellm()
         provider = self.provider()
         name = self.model if _provider(litellm, self.model) is None else litellm.get_llm_provider(model=self.model)[0]
@@ -242,7 +251,8 @@ class Llm:
             **self._answer_options(litellm, schema),
         )  # fmt: skip
         options = {key: value for key, value in chosen.items() if key not in ("stream", "extra_body")}
-        return {"model": name, "messages": _messages(messages), **options}
+        streamed = STREAMED if self.terms.stream and not batch else {}
+        return {"model": name, "messages": _messages(messages), **options, **streamed}
 
     def read_body(self, body: Mapping[str, Any]) -> CallResult:
         """A response that came in a batch as an answer, its cost at the prices of a batch."""
@@ -259,13 +269,11 @@ class Llm:
     def _call(
         self, litellm: ModuleType, messages: Sequence[Message], seconds: float, schema: Mapping[str, Any] | None
     ) -> Any:
-        return litellm.completion(
-            model=self.model,
-            messages=_messages(messages),
-            max_tokens=self.terms.tokens,
-            **self.options(seconds),
-            **self._answer_options(litellm, schema),
-        )
+        options = {**self.options(seconds), **self._answer_options(litellm, schema)}
+        asked = {"model": self.model, "messages": _messages(messages), "max_tokens": self.terms.tokens, **options}
+        if not self.terms.stream:
+            return litellm.completion(**asked)
+        return whole_answer(litellm, litellm.completion(**asked, **STREAMED), self.model)
 
     def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """How the answer is to be given."""
@@ -381,6 +389,7 @@ def _litellm() -> ModuleType:
         litellm.suppress_debug_info = True
         litellm.drop_params = True
         litellm.telemetry = False
+        litellm.disable_streaming_logging = True
         from lab.llm.bounded_replies import bound_replies
 
         bound_replies(litellm)

@@ -10,21 +10,23 @@ that moment, and an answer that had come to it and not yet to this process. Both
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from types import ModuleType, TracebackType
-from typing import Any, NamedTuple, Self
+from types import ModuleType
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.seams import WaitCancelled
 from lab.core.step import Usage
-from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms, NoModelAnswer
+from lab.llm.client import Llm, ModelAnswer, ModelTerms, NoModelAnswer
+from lab.llm.executor import ModelQuestion
 
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 """How an address begins, and what Dask calls that."""
@@ -32,6 +34,10 @@ _CONNECTING = 10.0
 """Seconds in which a scheduler is to answer."""
 _COUNTED = 5.0
 """Seconds for which a count of the cluster's threads holds."""
+_TOGETHER = 0.005
+"""Seconds for which a question waits for others that go with it."""
+_BYTES = 4 * 1024 * 1024
+"""Bytes of questions after which a message is full."""
 _AHEAD = 2
 """Questions for each thread of the cluster: one that is asked, and one that waits beside it."""
 
@@ -39,18 +45,26 @@ _AHEAD = 2
 class PackedQuestion:
     """A question as a worker gets it. Its bytes are in no log: what is printed of it is their number."""
 
-    def __init__(
-        self, model: str, terms: ModelTerms, messages: Sequence[Message], schema: Mapping[str, Any] | None
-    ) -> None:
-        self._data = pickle.dumps((model, terms, tuple(messages), schema))
+    def __init__(self, question: ModelQuestion) -> None:
+        llm, messages, schema = question
+        self._data = pickle.dumps((llm.model, llm.terms, tuple(messages), schema))
 
     def __repr__(self) -> str:
-        return f"question of {len(self._data):,} bytes"
+        return f"question of {self.size:,} bytes"
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self._data)
 
     def ask(self) -> ModelAnswer:
         """The model's answer; raises as `Llm.ask`."""
         model, terms, messages, schema = pickle.loads(self._data)  # noqa: S301 - whoever may submit a task runs code
         return Llm(model, terms).ask(messages, threading.Event(), schema)
+
+
+Asked = tuple[PackedQuestion, Future[ModelAnswer]]
+"""A question on its way, and where its answer is waited for."""
 
 
 class WorkerAnswer(NamedTuple):
@@ -93,6 +107,8 @@ class ClusterExecutor:
         self._client = _connected(_distributed(), address)
         self._wanted, self._counted, self._threads = width, -_COUNTED, 0
         self._tasks: dict[str, tuple[Any, Future[ModelAnswer]]] = {}
+        self._new: list[Asked] = []
+        """Questions that go to the scheduler with the next message."""
         self._guard = threading.Lock()
         if not self._count():
             self.close()
@@ -127,21 +143,39 @@ class ClusterExecutor:
             self._counted = time.monotonic()
         return self._threads
 
-    def submit(
-        self, llm: Llm, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
-    ) -> Future[ModelAnswer]:
+    def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
         """Has a question answered by the next free worker."""
         answer: Future[ModelAnswer] = Future()
         answer.set_running_or_notify_cancel()
-        question = PackedQuestion(llm.model, llm.terms, messages, schema)
-        try:
-            task = self._client.submit(worker_answer, question, key=f"question-{uuid4().hex}", pure=False)
-        except Exception as error:
-            raise self._lost(error) from error
+        packed = PackedQuestion(question)
         with self._guard:
-            self._tasks[task.key] = task, answer
-        self._client.loop.add_callback(self._follow, task, answer)
+            self._new.append((packed, answer))
+            first = len(self._new) == 1
+        if first:
+            try:
+                self._client.loop.add_callback(self._send)
+            except Exception as error:
+                raise self._lost(error) from error
         return answer
+
+    async def _send(self) -> None:
+        """Sends what came in the last moments in few messages: the scheduler takes milliseconds for each."""
+        await asyncio.sleep(_TOGETHER)
+        with self._guard:
+            new, self._new = self._new, []
+        for group in _groups(new):
+            keys = [f"question-{uuid4().hex}" for _ in group]
+            try:
+                tasks = self._client.map(worker_answer, [question for question, _ in group], key=keys, pure=False)
+            except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
+                for _, answer in group:
+                    if not answer.done():
+                        answer.set_exception(self._trouble(error))
+                continue
+            for task, (_, answer) in zip(tasks, group, strict=True):
+                with self._guard:
+                    self._tasks[task.key] = task, answer
+                self._client.loop.add_callback(self._follow, task, answer)
 
     async def _follow(self, task: Any, answer: Future[ModelAnswer]) -> None:
         """Brings an answer here as soon as it is there, and lets the cluster forget it."""
@@ -182,25 +216,28 @@ class ClusterExecutor:
         hint = "What was answered before is in the file; the same line goes on once the scheduler is back."
         return LabError(f"cluster {self._address}", f"was lost ({type(error).__name__}).", hint)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._stop.set()
-        self.close()
-
-    def close(self) -> None:
+    def close(self, *, at_once: bool = True) -> None:
         """Leaves the cluster, which forgets what it was asked; what is still waited for raises `WaitCancelled`."""
         with self._guard:
-            left = list(self._tasks.values())
+            left = [answer for _, answer in (*self._tasks.values(), *self._new)]
             self._tasks.clear()
-        for _, answer in left:
+            self._new.clear()
+        for answer in left:
             if not answer.done():
                 answer.set_exception(WaitCancelled())
         self._client.close(timeout=_CONNECTING)
+
+
+def _groups(questions: Sequence[Asked]) -> Iterator[list[Asked]]:
+    """Questions in groups of some bytes, each with at least one."""
+    group: list[Asked] = []
+    for one in questions:
+        if group and sum(question.size for question, _ in group) + one[0].size > _BYTES:
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
 
 
 def cluster_address(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from lab.core.errors import LabError
 from lab.core.seams import WaitCancelled
 from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
-from lab.llm.executor import ModelExecutor
+from lab.llm.executor import ModelExecutor, ModelQuestion
 
 _POLL = 0.05
 """Seconds between two looks at `stop`."""
@@ -38,7 +38,7 @@ class RemoteModel:
     ) -> ModelAnswer:
         """As `Llm.ask`; what is asked elsewhere when `stop` is set is not waited for."""
         try:
-            answer = self._executor.submit(self._llm, messages, schema)
+            answer = self._executor.submit(ModelQuestion(self._llm, messages, schema))
             while not wait([answer], _POLL).done:
                 if stop.is_set():
                     raise WaitCancelled

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Any, Self
 
-from lab.llm.client import Llm, Message, ModelAnswer
+from lab.llm.client import ModelAnswer
+from lab.llm.executor import ModelQuestion
 
 
 class ThreadExecutor:
@@ -19,18 +17,10 @@ class ThreadExecutor:
         self._stop = stop
         self._pool = ThreadPoolExecutor(width, thread_name_prefix="judge")
 
-    def submit(
-        self, llm: Llm, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
-    ) -> Future[ModelAnswer]:
+    def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
         """Has a question answered on the next free thread."""
-        return self._pool.submit(llm.ask, messages, self._stop, schema)
+        return self._pool.submit(question.llm.ask, question.messages, self._stop, question.schema)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=error is not None)
+    def close(self, *, at_once: bool = False) -> None:
+        """Ends its threads once they have answered; `at_once` what waits for a thread is not asked."""
+        self._pool.shutdown(wait=True, cancel_futures=at_once)

@@ -1,8 +1,9 @@
 """A judge's questions sent in a provider's batches, at half the price: in rounds, each durable before it is sent.
 
 A round goes through all sheets, takes what was answered, and writes the next question of each sheet into a file that is
-uploaded. That a batch is to be begun, with what is asked in it, is in the study's file before the provider hears of it;
-so is its id, once it is known. Whoever comes back later takes its results. No sheet is held between rounds.
+uploaded, one for each model that is asked. That a batch is to be begun, with what is asked in it, is in the study's
+file before the provider hears of it; so is its id, once it is known. Whoever comes back later takes its results. No
+sheet is held between rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import hashlib
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack
 from typing import IO, Any, NamedTuple
 
 from lab.core.codec import encode
@@ -21,7 +23,9 @@ from lab.core.label import Act, ActKind
 from lab.llm.batch import BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
-from lab.studies.judging import JudgeProgress, JudgingDone, JudgingJob, SheetWork
+from lab.studies.judge_sheet import SheetWork
+from lab.studies.judge_terms import JudgeProgress, JudgingDone
+from lab.studies.judging import JudgingJob
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer
 
 BATCHED: ActKind = "batched"
@@ -52,23 +56,52 @@ class BatchedQuestion(NamedTuple):
 
 
 class OpenBatch(NamedTuple):
-    """A batch whose results were not taken yet; `id` is empty where nobody heard that it was begun."""
+    """A batch of a model whose results were not taken yet; `id` is empty where nobody heard that it was begun."""
 
     mark: str
     id: str
     expected: float
     """US dollars that it will cost, about."""
+    model: str
+
+
+class BatchDraft:
+    """Questions to one model that go into the next batch, in a file on the disk."""
+
+    def __init__(self) -> None:
+        self.questions: list[BatchedQuestion] = []
+        self.file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
+
+    @property
+    def full(self) -> bool:
+        return len(self.questions) >= _MOST or self.file.tell() >= _BYTES
+
+    def add(self, question: BatchedQuestion, line: bytes) -> None:
+        self.questions.append(question)
+        self.file.write(line)
+
+    def clear(self) -> None:
+        """Begins anew."""
+        self.questions = []
+        self.file.seek(0)
+        self.file.truncate()
 
 
 class BatchJudging:
-    """Does a job in batches. `pause` is the seconds between two looks at a batch."""
+    """Does a job in batches, each of one model. `pause` is the seconds between two looks at a batch."""
 
-    def __init__(self, job: JudgingJob, llm: Llm, api: BatchApi, pause: float = _PAUSE) -> None:
-        self.job, self._llm, self._api, self._pause = job, llm, api, pause
+    def __init__(self, job: JudgingJob, llm: Llm, pause: float = _PAUSE) -> None:
+        self.job, self._llm, self._pause = job, llm, pause
+        self._apis = {one.model: BatchApi(one, job.stop) for one in (llm, *job.stages.values())}
         self._missed: Counter[str] = Counter()
         """How many batches gave no answer to a question, by its custom id."""
         self._expected = 0.0
         """US dollars that open batches will cost, about."""
+
+    def check(self) -> None:
+        """Raises `LabError` where a model's provider has no batches that litellm reaches."""
+        for api in self._apis.values():
+            api.check()
 
     @property
     def has_begun(self) -> bool:
@@ -114,7 +147,7 @@ class BatchJudging:
         while not self.job.closing:
             if time.monotonic() - looked >= self._pause or looked < 0:
                 looked = time.monotonic()
-                state = self._api.state(batch.id)
+                state = self._apis[batch.model].state(batch.id)
                 if state.ended:
                     self._keep(batch, state)
                     return True
@@ -129,12 +162,12 @@ class BatchJudging:
         answered: set[str] = set()
         kept: list[KeptAnswer] = []
         for file in state.files:
-            for result in self._api.results(file):
+            for result in self._apis[batch.model].results(file):
                 asked = questions.get(result.custom_id)
                 if asked is None or result.answer is None or asked.custom_id in answered:
                     continue
                 answered.add(asked.custom_id)
-                kept.append(_kept(asked, PaidAnswer(*result.answer, self._llm.model)))
+                kept.append(_kept(asked, PaidAnswer(*result.answer, batch.model)))
                 if len(kept) >= _KEPT:
                     self._commit(kept)
                     kept = []
@@ -159,33 +192,41 @@ class BatchJudging:
 
     def _round(self, tell: Callable[[], None]) -> list[OpenBatch]:
         """Goes through all sheets, hands in what is filled in, and sends what is asked next, in one batch or more."""
-        job, prices = self.job, self._llm.batch_prices()
+        job = self.job
         begun: list[OpenBatch] = []
         asked: set[str] = set()
-        with tempfile.TemporaryFile() as file:
-            questions: list[BatchedQuestion] = []
+        with ExitStack() as files:
+            drafts: dict[str, BatchDraft] = {}
+            for model in self._apis:
+                drafts[model] = BatchDraft()
+                files.enter_context(drafts[model].file)
             for unit, run in job.sheets():
                 if job.closing:
                     break
                 work = SheetWork(unit, run)
                 if job.begin(work) and not job.ended:
-                    one = self._question(work, prices)
-                    again = one.custom_id not in self._missed or self._missed[one.custom_id] < _ALONE
-                    if one.custom_id not in asked and again and self._affords(one):
-                        asked |= {one.custom_id} if one.once else set()
-                        questions.append(one)
-                        file.write(self._line(work, one))
-                if len(questions) >= _MOST or file.tell() >= _BYTES:
-                    begun.append(self._begin(questions, file))
-                    questions = []
+                    begun += self._drafted(work, drafts, asked)
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
-            if questions:
-                begun.append(self._begin(questions, file))
+            begun += [self._begin(model, draft) for model, draft in drafts.items() if draft.questions]
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
         return begun
+
+    def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked: set[str]) -> Iterator[OpenBatch]:
+        """Puts what a sheet asks next into its model's draft, unless another sheet asks it; a full draft is sent."""
+        question = work.asking
+        assert question is not None
+        llm = self.job.model_of(question, self._llm)
+        one = self._question(work, llm.batch_prices())
+        if one.custom_id in asked or self._missed.get(one.custom_id, 0) >= _ALONE or not self._affords(one):
+            return
+        asked |= {one.custom_id} if one.once else set()
+        draft = drafts[llm.model]
+        draft.add(one, self._apis[llm.model].line(one.custom_id, question.messages, question.schema))
+        if draft.full:
+            yield self._begin(llm.model, draft)
 
     def _question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
         question = work.asking
@@ -194,10 +235,6 @@ class BatchJudging:
         custom_id = hashlib.sha256(encode([question.sha, self.job.config_sha, *sheet])).hexdigest()[:48]
         expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         return BatchedQuestion(custom_id, work.unit.id, work.run, question.sha, question.stage, question.once, expected)
-
-    def _line(self, work: SheetWork, one: BatchedQuestion) -> bytes:
-        assert work.asking is not None
-        return self._api.line(one.custom_id, work.asking.messages, work.asking.schema)
 
     def _affords(self, one: BatchedQuestion) -> bool:
         """Whether the budget reaches for a question beside all that is sent; counts it where it does."""
@@ -208,17 +245,16 @@ class BatchJudging:
         self._expected += one.expected
         return True
 
-    def _begin(self, questions: list[BatchedQuestion], file: IO[bytes]) -> OpenBatch:
-        """Begins a batch of these questions: first in the study's file, then at the provider; empties `file`."""
-        mark = uuid7()
-        uploaded = self._api.upload(file)
-        self._note({"mark": mark, "questions": [list(one) for one in questions]})
-        batch = self._api.begin(uploaded, mark)
+    def _begin(self, model: str, draft: BatchDraft) -> OpenBatch:
+        """Begins a batch of these questions: first in the study's file, then at the provider; empties the draft."""
+        mark, api, questions = uuid7(), self._apis[model], draft.questions
+        uploaded = api.upload(draft.file)
+        self._note({"mark": mark, "model": model, "questions": [list(one) for one in questions]})
+        batch = api.begin(uploaded, mark)
         self._note({"mark": mark, "batch": batch})
-        file.seek(0)
-        file.truncate()
+        draft.clear()
         self.job.asked += len(questions)
-        return OpenBatch(mark, batch, sum(one.expected for one in questions))
+        return OpenBatch(mark, batch, sum(one.expected for one in questions), model)
 
     # -- what was sent before ------------------------------------------------------------------------------------
 
@@ -228,7 +264,7 @@ class BatchJudging:
         for batch in self._read():
             if batch.id:
                 found.append(batch)
-            elif id := self._api.find(batch.mark):
+            elif id := self._apis[batch.model].find(batch.mark):
                 self._note({"mark": batch.mark, "batch": id})
                 found.append(batch._replace(id=id))
             else:
@@ -242,7 +278,8 @@ class BatchJudging:
             if "ended" in detail:
                 batches.pop(mark, None)
             elif "questions" in detail:
-                batches[mark] = OpenBatch(mark, "", sum(BatchedQuestion(*one).expected for one in detail["questions"]))
+                expected = sum(BatchedQuestion(*one).expected for one in detail["questions"])
+                batches[mark] = OpenBatch(mark, "", expected, detail.get("model", self._llm.model))
             elif mark in batches:
                 batches[mark] = batches[mark]._replace(id=detail["batch"])
         return batches.values()

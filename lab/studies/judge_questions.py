@@ -74,7 +74,8 @@ def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimat
         if job.paid.find(question, unit.id, run) is not None:
             found += 1
             continue
-        prices = prices if batch else job.model_of(question, llm).prices()
+        model = job.model_of(question, llm)
+        prices = model.batch_prices() if batch else model.prices()
         questions += 1
         pictures += sum(isinstance(part, Blob) for message in question.messages for part in message.parts)
         sent += tokens_sent(question)

@@ -11,107 +11,33 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.judging.methods import check_stages, method_of
-from annotators.judging.prompt_files import filled
-from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, Judging, UnusableJudgement
+from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, UnusableJudgement
 from annotators.judging.sheet_answer import without_answer
-from annotators.judging.sheet_prompt import SheetJudge
-from annotators.validation.study_split import Split, StudySplit
-from lab.core.codec import encode
+from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
 from lab.core.plain_text import plain
-from lab.core.rating_sheet import FieldReference, Sheet, answer_to
 from lab.core.seams import WaitCancelled
-from lab.core.step import Usage
-from lab.core.study import Assignment, Study, Unit
+from lab.core.study import Study, Unit
 from lab.core.task import Actor
-from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
-from lab.llm.executor import ModelExecutor
+from lab.llm.client import Llm, ModelAnswer, NoModelAnswer
+from lab.llm.executor import ModelExecutor, ModelQuestion, ended
 from lab.llm.thread_executor import ThreadExecutor
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
+from lab.studies.judge_labels import SOURCE, JudgeLabels
+from lab.studies.judge_sheet import SheetWork, next_question
+from lab.studies.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judge_view import JudgeViews
-from lab.studies.label_import import Rater, RowImport, check_rater, config_sha_of
+from lab.studies.label_import import Rater, RowImport, config_sha_of
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
-from lab.studies.rating_session import RatingSession
-from lab.studies.study_split import split_of
 from store.store import Store
 
-if TYPE_CHECKING:
-    from lab.ocr.reader import TextReader
-
-SOURCE = "judge"
-"""What labels of a judge say that they came from."""
 _LOOK = 0.2
 """Seconds between two looks at whether the job is to end."""
 _TOGETHER = 64
 """Sheets at most that are written in one transaction, so that others who write wait for no longer than that."""
 _SILENT = 5
 """Questions in a row without an answer, and none answered before, after which the model is given up."""
-
-
-class JudgeTerms(NamedTuple):
-    """How a judge goes about it: how often each unit, how many questions at a time, for how many US dollars at most."""
-
-    runs: int = 1
-    concurrency: int = 4
-    budget: float | None = None
-    swaps: bool = True
-    """Whether the sides of a pair are exchanged in every second run."""
-    split: Split | None = None
-    """Which part of the study is judged; all of it where none is named."""
-    dev_share: float | None = None
-    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
-    examples: int = 0
-    """How many settled units of dev the question tells with their right answers."""
-
-
-class JudgeProgress(NamedTuple):
-    """How far a job is: sheets handed in of those that were to do, questions asked and found again, dollars spent."""
-
-    done: int
-    total: int
-    asked: int
-    found: int
-    spent: float
-
-
-class FailedSheet(NamedTuple):
-    """A sheet that is not done, and why."""
-
-    unit: str
-    run: int
-    why: str
-
-
-class JudgingDone(NamedTuple):
-    """What became of a job. `unusable` sheets were handed in without an answer, with the reason."""
-
-    progress: JudgeProgress
-    unusable: int
-    failed: tuple[FailedSheet, ...]
-    ended: str
-    """Why it ended before all was done; empty where it did not."""
-
-
-class SheetWork:
-    """A sheet under way: the method's generator, what it asks now, and what its answers cost so far."""
-
-    def __init__(self, unit: Unit, run: int) -> None:
-        self.unit, self.run = unit, run
-        self.view: JudgeView
-        self.judging: Judging
-        self.model: Llm
-        """The model that is asked now."""
-        self.question: JudgeQuestion | None = None
-        self.asking: JudgeQuestion | None = None
-        self.repairing = False
-        self.usage = Usage(tries=0)
-        self.expected = 0.0
-        """US dollars that what is asked now will cost, about; nothing where no budget is kept."""
 
 
 class JudgingJob:
@@ -138,6 +64,7 @@ class JudgingJob:
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
+        self._labels = JudgeLabels(store, study, judge, config_sha)
         self._import = RowImport(store, study, Rater(judge.id, "model", 1, config_sha), SOURCE)
         self.closing = False
         """Set where nothing new is to be asked: what is under way is waited for."""
@@ -205,12 +132,12 @@ class JudgingJob:
         total = sum(1 for _ in self.sheets())
         queue = self.sheets()
         following = next(queue, None)
-        with executor or ThreadExecutor(self.terms.concurrency, self.stop) as asking:
+        with ended(executor or ThreadExecutor(self.terms.concurrency, self.stop), self.stop) as asking:
 
             def ask(work: SheetWork) -> None:
                 assert work.asking is not None
                 model = work.model = self.model_of(work.asking, llm)
-                self._ask(work, lambda asked: asking.submit(model, asked.messages, asked.schema))
+                self._ask(work, lambda asked: asking.submit(ModelQuestion(model, asked.messages, asked.schema)))
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():
@@ -317,7 +244,7 @@ class JudgingJob:
         """
         while True:
             try:
-                work.asking = _next(work, answer)
+                work.asking = next_question(work, answer)
             except StopIteration as end:
                 self._finished.append((work, end.value))
                 return False
@@ -344,128 +271,8 @@ class JudgingJob:
         with self.store.labels.together():
             for work, places in finished:
                 try:
-                    self._keep(work, places)
+                    self._labels.write(work, places)
                 except LabError as error:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
         self.failed += failed
         self.done += len(finished) - len(failed)
-
-    def _keep(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
-        """Writes a sheet and hands it in, all or nothing; the first label has the cost of all."""
-        study, unit, run = self.study, work.unit, work.run
-        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
-        with self.store.labels.part():
-            sheet = self.store.labels.record_each(study, unit, self.judge, run, says)
-            if sheet.committed:
-                return
-            if not unit.gold:
-                act = Act(uuid7(), study.id, study.version, self.judge, "commit", now(), unit.id, run)
-                self.store.labels.hand_in(study, unit, act)
-                return
-            session = RatingSession(self.store, study, self.judge, source=SOURCE)
-            session.assignment = Assignment(study.id, study.version, self.judge.id, 0, unit.id, run=run)
-            session.unit, session.sheet = unit, sheet
-            session.commit()
-
-    def _label_maker(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
-        study, protocol = self.study, self.study.protocol
-        run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
-        label = Label(
-            uuid7(), study.id, study.version, work.unit.id, place.target, place.field, self.judge,
-            value=place.value, run=work.run, reason_missing=place.missing, confidence=place.confidence,
-            evidence=f"{run}@{place.step}" if run is not None else None, note=place.note, at=now(),
-            guide_sha=protocol.guide_sha(study.locale), protocol_sha=protocol.sha, config_sha=self.config_sha,
-            source=SOURCE, cost=work.usage.cost if first else None,
-        )  # fmt: skip
-
-        def say(sheet: Sheet) -> Label | None:
-            spot = FieldReference(place.target, place.field)
-            return answer_to(sheet, label) if sheet.asks(spot) and sheet.head(spot) is None else None
-
-        return say
-
-
-def job_of(
-    store: Store,
-    study: Study,
-    name: str,
-    llm: Llm,
-    method: str,
-    terms: JudgeTerms,
-    *,
-    most: int,
-    longest: int,
-    reads: bool,
-    stages: Mapping[str, Llm] = {},  # never written to
-) -> JudgingJob:
-    """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
-
-    `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
-    """
-    judge = check_rater(study, name, "model", "", "judge")
-    chosen = method_of(study.protocol, method)
-    check_stages(chosen, stages)
-    config: dict[str, Any] = {
-        "model": llm.model,
-        "method": chosen.name,
-        "prompts": chosen.version,
-        "temperature": llm.terms.temperature,
-        "tokens": llm.terms.tokens,
-        "pictures": most,
-        "longest": longest,
-        "swaps": terms.swaps,
-        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
-    }
-    reader = _reader() if reads else None
-    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
-    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
-    if terms.examples and split is not None:
-        if chosen.name != SheetJudge.name:
-            raise LabError("judge", f"--examples: method {chosen.name} takes none.", "--method sheet does.", code=2)
-        from lab.studies.judge_examples import examples_config, examples_of
-
-        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
-        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
-        config["examples"] = examples_config(views.examples)
-    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
-
-
-def _reader() -> TextReader | None:
-    """What was read of pictures before, where the extra that reads them is installed."""
-    from lab.ocr.reader import TextReader
-
-    try:
-        return TextReader()
-    except LabError:
-        return None
-
-
-def _next(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
-    """The question after an answer; one that says nothing usable is repaired once, and then thrown into the method.
-
-    Raises `StopIteration` with what is said of the sheet at its end, `UnusableJudgement` where the method gives up.
-    """
-    if answer is None:
-        work.question = next(work.judging)
-        return work.question
-    assert work.question is not None
-    work.usage = work.usage.plus(answer.usage)
-    try:
-        value = work.question.read(answer.text)
-    except UnusableJudgement as problem:
-        if not work.repairing:
-            work.repairing = True
-            return repair_of(work.question, answer.text, str(problem))
-        work.question = work.judging.throw(UnusableJudgement(str(problem)))
-    else:
-        work.question = work.judging.send(value)
-    work.repairing = False
-    return work.question
-
-
-def repair_of(question: JudgeQuestion, text: str, problem: str) -> JudgeQuestion:
-    """The same question with the answer that could not be used, and what was wrong with it."""
-    words = filled("annotators.judging", "repair.md", problem=problem)
-    more = (Message("assistant", (text,)), Message("user", (words,)))
-    return question._replace(stage=f"{question.stage}, repaired", messages=(*question.messages, *more))

@@ -13,6 +13,7 @@ from lab.core.label import Act
 from lab.core.step import Usage
 from lab.core.study import Study
 from lab.core.task import Actor
+from lab.studies.answer_rows import AnswerRows
 from store.store import Store
 
 
@@ -46,27 +47,29 @@ class PaidAnswers:
     def __init__(self, store: Store, study: Study, judge: Actor, config_sha: str) -> None:
         self._store, self._study = store, study
         self._judge, self._config = judge, config_sha
-        self._once: dict[str, PaidAnswer] | None = None
+        self._once: AnswerRows | None = None
         self._sheet: tuple[str, int, dict[str, PaidAnswer]] = ("", 0, {})
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
         """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
-        return self._of_all().get(question.sha) if question.once else self._of(unit, run).get(question.sha)
+        return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
         """Whether an answer to the same question on the same sheet is kept."""
-        return one.sha in (self._of_all() if one.once else self._of(one.unit, one.run))
+        found = self._asked_once(one.sha) if one.once else self._of(one.unit, one.run).get(one.sha)
+        return found is not None
 
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
         """Keeps answers, all of them durable on return."""
         if not answers:
             return
+        acts = [self._act(one) for one in answers]
         with self._store.labels.together():
-            for one in answers:
-                self._store.labels.record_act(self._act(one))
-        for one in answers:
+            for act in acts:
+                self._store.labels.record_act(act)
+        for one, act in zip(answers, acts, strict=True):
             if one.once:
-                self._of_all()[one.sha] = one.answer
+                self._rows().add(one.sha, self._store.labels.act_number(act.id))
             elif self._sheet[:2] == (one.unit, one.run):
                 self._sheet[2][one.sha] = one.answer
 
@@ -90,10 +93,18 @@ class PaidAnswers:
             self._sheet = unit, run, self._read(acts)
         return self._sheet[2]
 
-    def _of_all(self) -> dict[str, PaidAnswer]:
+    def _asked_once(self, sha: str) -> PaidAnswer | None:
+        """The answer to a question that is asked once, read from the file: a study may have a million."""
+        number = self._rows().find(sha)
+        return self._read([self._store.labels.numbered_act(number)]).get(sha) if number is not None else None
+
+    def _rows(self) -> AnswerRows:
+        """In which rows of the file the answers are that serve every sheet."""
         if self._once is None:
-            acts = self._store.labels.each_act(self._study, self._judge.id, "judged")
-            self._once = self._read(act for act in acts if act.rater == self._judge and act.detail.get("once"))
+            self._once = AnswerRows()
+            for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
+                if act.rater == self._judge and act.detail.get("once") and act.detail.get("config_sha") == self._config:
+                    self._once.add(act.detail["question"], number)
         return self._once
 
     def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:

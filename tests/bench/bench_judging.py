@@ -1,9 +1,12 @@
 """How many sheets a second a judge fills in on a cluster of processes, beside what the model's server can give.
 
-The server takes 50 ms for an answer and answers SLOTS at a time. A scheduler and the workers are processes of their
-own, and so is the command's side, which alone reads and writes the file. Halfway a worker is killed. Measured are
-sheets in a second, processor time of each part for one sheet, and the memory of the command's side at each tenth.
+The server takes 50 ms for an answer and answers no more than RATE a second: RATE x 0.05 at a time. A scheduler and the
+workers are processes of their own, and so is the command's side, which alone reads and writes the file. Halfway a
+worker is killed. Measured are sheets in a second, processor time of each part for one sheet, and the memory of the
+command's side and of the cluster (scheduler and workers) at each tenth.
 `--alone` leaves out model and cluster: each question is answered at once, which shows what the command's side can do.
+
+    python -m tests.bench.bench_judging --judgements 100000 --rate 40
 """
 
 from __future__ import annotations
@@ -16,19 +19,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import psutil
 
 from lab.core.step import Usage
-from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms
+from lab.llm.client import Llm, ModelAnswer, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor
-from lab.llm.executor import ModelExecutor
-from lab.studies.judging import JudgeProgress, JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.llm.executor import ModelExecutor, ModelQuestion, ended
+from lab.studies.judge_job import job_of
+from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.bench.timed_model import ANSWERS
 from tests.clusters import RemoteWorkers
@@ -43,11 +48,11 @@ AIM = 0.9
 
 
 class Judged(NamedTuple):
-    """What a job took: processor seconds of each part, and the command's memory in MB at each tenth."""
+    """What a job took: processor seconds of each part, and the memory of each in MB at each tenth."""
 
     seconds: float
     processor: dict[str, float]
-    memory: list[float]
+    memory: dict[str, list[float]]
     done: JudgingDone
 
 
@@ -60,19 +65,12 @@ class AtOnce:
             json.dumps({"answers": ANSWERS}), Usage(prompt_tokens=1000, completion_tokens=20, cost=0.001)
         )
 
-    def submit(
-        self, llm: Llm, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
-    ) -> Future[ModelAnswer]:
+    def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
         answer: Future[ModelAnswer] = Future()
         answer.set_result(self._answer)
         return answer
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self, *, at_once: bool = False) -> None:
         """Nothing is open."""
 
 
@@ -112,17 +110,18 @@ def laid(store: Store, sheets: int, base: str) -> tuple[Llm, JudgingJob]:
 
 def measured(llm: Llm, job: JudgingJob, executor: ModelExecutor, parts: Mapping[str, int], kill: Any) -> Judged:
     """Does the job, with a kill halfway; `parts` are processes by name, their children counted with them."""
-    memory: list[float] = []
-    me = psutil.Process()
-    killed = False
+    memory: dict[str, list[float]] = {name: [] for name in parts}
+    killed, tenths = False, 0
 
     def tell(progress: JudgeProgress) -> None:
-        nonlocal killed
+        nonlocal killed, tenths
         if not killed and progress.done * 2 >= progress.total:
             killed = True
             kill()
-        if progress.done * 10 >= (len(memory) + 1) * progress.total:
-            memory.append(me.memory_info().rss / 2**20)
+        if progress.done * 10 >= (tenths + 1) * progress.total:
+            tenths += 1
+            for name, pid in parts.items():
+                memory[name].append(_memory(pid))
 
     before = {name: _processor(pid) for name, pid in parts.items()}
     began = time.perf_counter()
@@ -136,10 +135,23 @@ def measured(llm: Llm, job: JudgingJob, executor: ModelExecutor, parts: Mapping[
 
 
 def _processor(pid: int) -> dict[int, float]:
-    """Processor seconds of a process and, but for this one, of its children that are there, by their ids."""
+    """Processor seconds of a process and its children, by their ids."""
+    return {one.pid: sum(one.cpu_times()[:2]) for one in _family(pid)}
+
+
+def _memory(pid: int) -> float:
+    """MB of a process and its children."""
+    total = 0.0
+    for one in _family(pid):
+        with suppress(psutil.NoSuchProcess):  # a worker was killed this very moment
+            total += one.memory_info().rss / 2**20
+    return total
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """A process and, but for this one, its children that are there."""
     process = psutil.Process(pid)
-    family = [process, *process.children(recursive=True)] if pid != os.getpid() else [process]
-    return {one.pid: sum(one.cpu_times()[:2]) for one in family}
+    return [process, *process.children(recursive=True)] if pid != os.getpid() else [process]
 
 
 def alone(sheets: int) -> Judged:
@@ -174,9 +186,11 @@ def warmed(cluster: RemoteWorkers, llm: Llm, job: JudgingJob, threads: int) -> N
     """Every worker has loaded what it asks models with."""
     unit, run = next(job.sheets())
     question = job.first_question(unit, run)
-    with ClusterExecutor(cluster.address, threading.Event()) as executor:
+    stop = threading.Event()
+    asked = ModelQuestion(llm, question.messages, question.schema)
+    with ended(ClusterExecutor(cluster.address, stop), stop) as executor:
         for _ in range(3):
-            for answer in [executor.submit(llm, question.messages, question.schema) for _ in range(threads * 4)]:
+            for answer in [executor.submit(asked) for _ in range(threads * 4)]:
                 answer.result()
 
 
@@ -189,7 +203,10 @@ def _rows(took: Judged, sheets: int) -> list[tuple[str, str]]:
         (f"processor time of {name}, a sheet", f"{spent / sheets * 1000:.2f} ms")
         for name, spent in took.processor.items()
     ]
-    rows.append(("memory of the command at each tenth, MB", " ".join(f"{one:.0f}" for one in took.memory)))
+    rows += [
+        (f"memory of {name} at each tenth, MB", " ".join(f"{one:.0f}" for one in at))
+        for name, at in took.memory.items()
+    ]
     rows.append(("load of the machine", " ".join(f"{one:.1f}" for one in os.getloadavg())))
     return rows
 
@@ -197,10 +214,11 @@ def _rows(took: Judged, sheets: int) -> list[tuple[str, str]]:
 def main() -> int:
     """Prints a table; 1 where a sheet is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sheets", type=int, default=5_000)
+    parser.add_argument("--judgements", "--sheets", dest="sheets", type=int, default=5_000)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
-    parser.add_argument("--slots", type=int, default=4, help="questions that the server answers at a time")
+    parser.add_argument("--rate", type=float, default=40.0, help="answers a second that the server can give")
+    parser.add_argument("--slots", type=int, help="the same told as questions that it answers at a time")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds of an answer")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="no worker is killed halfway")
     parser.add_argument("--alone", action="store_true", help="the command's side, without model and cluster")
@@ -209,8 +227,9 @@ def main() -> int:
         took = alone(args.sheets)
         rows = _rows(took, args.sheets)
     else:
-        took, answered = on_cluster(args.sheets, args.workers, args.threads, args.slots, args.latency, kill=args.kill)
-        gives = args.slots / args.latency
+        slots = args.slots or max(1, round(args.rate * args.latency))
+        took, answered = on_cluster(args.sheets, args.workers, args.threads, slots, args.latency, kill=args.kill)
+        gives = slots / args.latency
         share = args.sheets / took.seconds / gives
         rows = _rows(took, args.sheets)
         rows.append(("what the server can give, a second", f"{gives:.1f}"))

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from annotators.papers import cells
 from annotators.papers.cells import bars, count, few, of_all
-from annotators.papers.failure_modes import PRIMARY, SettledModes, by_agent, coders, modes_of, open_words, secondary
+from annotators.papers.failure_modes import (
+    PRIMARY,
+    SettledModes,
+    by_agent,
+    coders,
+    judges,
+    modes_of,
+    open_words,
+    secondary,
+)
 from annotators.papers.field_answers import cases_of, unsettled
 from annotators.studied import StudyData
 from lab.core.report import Cell, Section, Table
@@ -22,6 +31,7 @@ def sections(studied: StudyData) -> list[Section]:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
     shares = _shares(studied, modes)
     tables = [shares, *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
+    tables += judges(studied, modes.names, modes.values, "dac-judges", _SOURCE)
     more = secondary(studied, modes, "dac-secondary", _SOURCE)
     tables += [coders(studied, "dac-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]

@@ -14,6 +14,7 @@ from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, perce
 from annotators.agreement.fields import ratings_of
 from annotators.papers.cells import coefficient, count, few, of_all
 from annotators.papers.cells import percent as as_percent
+from annotators.papers.failure_modes import judges
 from annotators.papers.field_answers import answers_in, truths, unsettled
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
@@ -39,7 +40,10 @@ def sections(studied: StudyData) -> list[Section]:
     if undecided:
         says.append(f"On {undecided:,} the coders differ, and nobody has settled it: they are in no share.")
     shares = _shares(studied, right)
+    order = _order(studied)
+    names = dict(zip(order, _shown(studied, order), strict=True))
     tables = [_table(studied, right, shares), _coders(studied), _agreement(studied)]
+    tables += judges(studied, names, right, "failures-judges", "KnowU-Bench 4.4")
     bars = Bars("failures-bars", "Share of each reason", tuple(shares.values()), tuple(_shown(studied, shares)))
     grid = _second(studied)
     return [

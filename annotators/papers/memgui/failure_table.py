@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 from annotators.papers import cells
 from annotators.papers.cells import bars, count, few, lacking, of_all
-from annotators.papers.failure_modes import PRIMARY, SettledModes, by_agent, coders, modes_of, open_words, secondary
+from annotators.papers.failure_modes import (
+    PRIMARY,
+    SettledModes,
+    by_agent,
+    coders,
+    judges,
+    modes_of,
+    open_words,
+    secondary,
+)
 from annotators.papers.field_answers import DONE, asked_units, beside, cases_of, run_of, unsettled
 from annotators.studied import StudyData
 from annotators.units.pairs import method_of
@@ -39,6 +48,8 @@ def sections(studied: StudyData) -> list[Section]:
     ran, why = executions(studied, cases)
     shares = _shares(studied, modes, ran, why)
     tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
+    asked = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
+    tables += judges(studied, asked, modes.values, "memgui-judges", _SOURCE)
     more = secondary(studied, modes, "memgui-secondary", _SOURCE)
     tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]

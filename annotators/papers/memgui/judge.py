@@ -15,11 +15,13 @@ from annotators.judging.prompt_files import filled, version_of
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
+    JudgeExample,
     JudgeQuestion,
     JudgeView,
     Judging,
     UnusableJudgement,
 )
+from annotators.judging.sheet_prompt import example_texts
 from annotators.papers.memgui.step_descriptions import MOST_WORDS, actions_of, descriptions, last_screens, task_words
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
@@ -58,7 +60,7 @@ class MemguiJudge:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        told = task_words(run)
+        told = "\n\n".join([*example_texts(view, _right), task_words(run)])
         last = last_screens(run)
         asked = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
         outcome: JudgedOutcome = yield _verdict("triage", rules, [told, actions_of(run), last, asked], ("success",))
@@ -74,6 +76,12 @@ class MemguiJudge:
         visual = [told, described, last, wanted, filled(_PACKAGE, "judge-visual.md", wanted=words)]
         final: JudgedOutcome = yield _verdict("visual", rules, visual, ("success", "failure"), certain=True)
         return _places(run, 3, final._replace(required=outcome.required))
+
+
+def _right(example: JudgeExample) -> dict[str, Any]:
+    """What is right of an example, as a verdict; of a task that people call impossible there is none."""
+    outcome = next((value for _, field, value in example.answers if field == "outcome"), "")
+    return {"decision": outcome if outcome in ("success", "failure") else "uncertain"}
 
 
 def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPlace]:

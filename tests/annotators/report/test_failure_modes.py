@@ -64,6 +64,24 @@ def test_shares_of_executions_of_failures_and_of_those_within_the_limit_are_apar
     assert found[0].says == ("2 runs have no settled mode and stand in no share: coders differ, or one is missing.",)
 
 
+def test_each_judges_shares_stand_beside_peoples_of_the_same_runs(rated: Rated) -> None:
+    assert not [
+        one for section in memgui_failures.sections(rated.studied()) for one in section.tables if "judges" in one.id
+    ]
+    for unit, mode in {"f2": PARTIAL, "f4": PARTIAL, "f5": PROCESS, "f6": "?"}.items():
+        rated.say(unit, "m:j", {"primary": mode})
+    found = memgui_failures.sections(rated.studied())
+    sound(found)
+    judges = table(found, "memgui-judges")
+    assert [cells[0] for cells in judges.rows] == ["m:j", "people where m:j answered"]
+    own, people = (row(judges, str(cells[0])) for cells in judges.rows)
+    assert (value(own["Failures"]), value(people["Failures"])) == (3, 2)
+    assert value(own["partial memory hallucination"]) == pytest.approx(2 / 3)
+    assert value(people["partial memory hallucination"]) == pytest.approx(1 / 2)
+    assert number(own["other"]).reasons == {"cannot_judge": 1}
+    assert "execution timeout" not in own, "a rule sets it"
+
+
 def test_executions_are_not_guessed_at_where_some_failures_are_not_in_the_study(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "failure-mode-memgui", UNITS[1:2], RUNS, raters=("R1", "R2"))

@@ -225,3 +225,35 @@ def test_a_judge_leaves_out_what_its_list_does_not_open() -> None:
     entries[1]["value"] = ["memory"]
     with pytest.raises(UnusableJudgement, match="no entry for field what"):
         read_sheet(VIEW, json.dumps({"answers": entries}))
+
+
+def test_a_judges_sets_are_validated_and_gated_option_by_option(call: Call, tmp_path: Path) -> None:
+    rated_study(tmp_path)
+    (tmp_path / "prompt.txt").write_text("Say what went wrong.", "utf-8")
+    for name, said in {"first": ["ask,plan", "[]", "memory"], "later": ["ask", "[]", "memory,misread"]}.items():
+        rows = []
+        for unit, modes in zip(UNITS, said, strict=True):
+            what = {"what": "The price."} if "memory" in modes else {}
+            rows.append({"unit": unit.id, "values": {"failed": "yes", "modes": modes, **what}})
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        assert call("label", "s", "rows.jsonl", "--as", name, "--kind", "model", "--config", "prompt.txt")[0] == 0
+    code, told = call("judge", "s", "--validate", "--as", "later", "--json")
+    assert code == 0, told
+    (section,) = json.loads(told)["judges"]
+    first_rows = {
+        table["title"].partition(": against")[0]: table["rows"][0][1]["agreement"]["value"]
+        for table in section["tables"]
+        if table["title"].endswith("against what people settled")
+    }
+    assert first_rows == {
+        "failed": 1.0, "modes: did not ask": 1.0, "modes: misread the screen": pytest.approx(2 / 3),
+        "modes: had a wrong plan": pytest.approx(2 / 3), "modes: forgot what it had read": 1.0,
+    }  # fmt: skip
+    assert call("judge", "s", "--as", "first", "--gate", "gate.json")[0] == 0
+    kept = json.loads((tmp_path / "gate.json").read_bytes())["answers"]
+    assert {"unit": "u1", "target": "", "field": "modes: plan", "settled": "yes", "said": "yes", "cluster": "u1"} in [
+        {**one, "cluster": one["unit"]} for one in kept
+    ]
+    told = call("judge", "s", "--as", "later", "--gate", "gate.json")[1]
+    assert "modes: plan" in told
+    assert "later against most people" in call("agreement", "s")[1].replace("\n", " ")

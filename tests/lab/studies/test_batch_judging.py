@@ -15,14 +15,15 @@ from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.study import Study
 from lab.llm.batch import BatchApi
-from lab.llm.client import Llm, ModelTerms, NoModelAnswer
+from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_questions import estimated
-from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.studies.judge_terms import JudgingDone
+from lab.studies.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
 from tests.endpoint import Cut, Refused, Reply, Request, Said, serving
-from tests.judges import sheet_brain
+from tests.judges import begun, sheet_brain
 from tests.lab.studies.test_judging import MODEL, RUN_UNIT, labels, says
 from tests.lab.studies.test_memgui_judge import staged, study_of
 from tests.screens.annotate.host import AGENT, lunch
@@ -51,15 +52,13 @@ def study(store: Store) -> Study:
     return frozen(store, [unit(f"u{n}", runs=(WHOLE,)) for n in range(4)], RUN_UNIT)
 
 
-def begun(store: Store, study: Study, base: str, **terms: Any) -> tuple[JudgingJob, BatchJudging, Llm]:
-    on = ModelTerms(base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0)
-    llm = Llm(MODEL, on)
-    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False)
-    return job, BatchJudging(job, llm, BatchApi(llm, job.stop), 0.01), llm
+def batched(store: Store, study: Study, base: str, **terms: Any) -> tuple[JudgingJob, BatchJudging, Llm]:
+    job, llm = begun(store, study, base, **terms)
+    return job, BatchJudging(job, llm, 0.01), llm
 
 
 def judged(store: Store, study: Study, server: BatchServer, **terms: Any) -> JudgingDone:
-    job, batches, _ = begun(store, study, server.base, **terms)
+    job, batches, _ = batched(store, study, server.base, **terms)
     job.sign()
     return batches.go()
 
@@ -80,7 +79,7 @@ def test_all_sheets_go_in_one_batch_at_half_the_price(store: Store, study: Study
 def test_a_line_of_a_batch_is_what_is_sent_alone(store: Store, study: Study) -> None:
     good = sheet_brain(says)
     with serving(good) as other:
-        job, _, llm = begun(store, study, other.base)
+        job, _, llm = batched(store, study, other.base)
         question = job.first_question(next(iter(store.studies.units(study))), 1)
         llm.ask(question.messages, threading.Event(), question.schema)
         (alone,) = other.requests
@@ -99,6 +98,40 @@ def test_a_method_of_stages_goes_in_rounds_and_describes_each_step_once(store: S
         # three triages, six descriptions one after the other, three semantic questions
         assert len(server.asked) == 3 + 6 + 3
         assert len(server.batches) == 8
+
+
+def test_a_stage_of_another_model_goes_in_batches_of_its_own(store: Store) -> None:
+    study = study_of(store)
+    brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(brain) as server:
+        done = judged(store, study, server, stages={"description": "openai/tinier"}, runs=2)
+        assert (done.progress.done, done.failed, server.alone) == (2, (), [])
+    models = [[json.loads(line)["body"]["model"] for line in file.splitlines()] for file in _sent(server)]
+    assert models == [["tiny"] * 2, *([["tinier"]] * 6), ["tiny"] * 2]
+    acts = store.labels.each_act(study, MODEL, "judged")
+    told = {(act.detail["stage"], act.detail["model"]) for act in acts}
+    assert told == {("triage", MODEL), ("description", "openai/tinier"), ("semantic", MODEL)}
+
+
+def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> None:
+    study = study_of(store)
+    brain = staged(triage={"decision": "uncertain"}, semantic={"decision": "failure"})
+    with batching(brain) as server:
+        job, batches, _ = batched(store, study, server.base, stages={"triage": "openai/tinier"})
+        job.sign()
+        server.go.clear()
+        job.closing = True
+        assert batches._round(lambda: None) == []
+        job.closing, job.ended = False, ""
+        assert [one.model for one in batches._round(lambda: None)] == ["openai/tinier"]
+        server.go.set()
+        done = judged(store, study, server, stages={"triage": "openai/tinier"})
+        assert (done.progress.done, len(_sent(server))) == (1, 1 + 6 + 1)
+
+
+def _sent(server: BatchServer) -> list[bytes]:
+    """The files of questions, in order."""
+    return [server.files[one["input_file_id"]] for one in server.batches.values()]
 
 
 def test_what_is_unusable_is_repaired_in_the_next_round(store: Store, study: Study) -> None:
@@ -130,7 +163,7 @@ def test_what_a_batch_gave_no_answer_to_is_asked_in_the_next_and_then_alone(stor
 def test_who_leaves_comes_back_for_what_the_batch_answered(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
         server.go.clear()
-        job, batches, _ = begun(store, study, server.base)
+        job, batches, _ = batched(store, study, server.base)
         job.sign()
 
         def left(*_: object) -> None:
@@ -191,7 +224,7 @@ def test_a_batch_that_failed_as_a_whole_is_a_sentence(store: Store, study: Study
 
 def test_the_budget_holds_before_anything_is_uploaded(store: Store, study: Study) -> None:
     with batching(sheet_brain(says)) as server:
-        job, _, llm = begun(store, study, server.base)
+        job, _, llm = batched(store, study, server.base)
         whole, alone = estimated(job, llm, batch=True).cost, estimated(job, llm).cost
         assert whole is not None
         assert alone == pytest.approx(2 * whole)
@@ -206,6 +239,7 @@ def test_the_command_sends_batches_and_resumes(
     monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
     with batching(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        monkeypatch.setenv("HITLAB_MODEL_STREAM", "true")
         command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json", "--batch"]
         assert main([*command, "--resume"]) == 2
         assert "has judged nothing" in capfd.readouterr().err
@@ -213,8 +247,11 @@ def test_the_command_sends_batches_and_resumes(
         assert json.loads(capfd.readouterr().out)["done"] == 4
         assert main([*command, "--resume"]) == 0
         assert len(server.batches) == 1
+        assert not any("stream" in one.json for one in server.asked)
     assert main([*command, "--on", "dask://127.0.0.1:9"]) == 2
     assert "--on and --batch" in capfd.readouterr().err
+    assert main([*command, "--stream"]) == 2
+    assert "--stream does not go with --batch" in capfd.readouterr().err
 
 
 def test_a_provider_without_batches_is_a_sentence(store: Store, study: Study) -> None:

@@ -20,7 +20,9 @@ from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.core.trace import Started
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judging import JudgeTerms, JudgingJob, job_of
+from lab.studies.judge_job import job_of
+from lab.studies.judge_terms import JudgeTerms
+from lab.studies.judging import JudgingJob
 from lab.studies.study_split import SPLIT, keep_split, split_of
 from store.store import Store
 from tests.endpoint import ModelServer, serving

@@ -8,26 +8,30 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
+from lab.core.seams import WaitCancelled
 from lab.core.study import Study
-from lab.llm.client import Llm, ModelTerms
-from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, cluster_address, worker_answer
-from lab.studies.judging import JudgeTerms, JudgingDone, JudgingJob, job_of
+from lab.llm.client import Llm, Message, ModelTerms
+from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
+from lab.llm.executor import ModelQuestion
+from lab.studies.judge_terms import JudgingDone
 from store.store import Store
-from tests.clusters import LocalWorkers, local_workers
+from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
 from tests.endpoint import ModelServer, Refused, Reply, Request, in_turn, serving
-from tests.judges import sheet_brain
-from tests.lab.studies.test_judging import MODEL, RUN_UNIT, says
+from tests.judges import begun, sheet_brain
+from tests.lab.studies.test_judging import MODEL, RUN_UNIT, check_shown, says
 from tests.screens.annotate.host import AGENT, lunch
 from tests.screens.runs import WHOLE
 from tests.studies import frozen, unit
 
 KEY = "sk-canary-0123456789abcdef"
+"""As in `check_shown`."""
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +53,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def judged(store: Store, study: Study, server: ModelServer, address: str) -> JudgingDone:
-    llm, job = asked(store, study, server)
+    job, llm = begun(store, study, server.base)
     job.sign()
     return job.go(llm, executor=ClusterExecutor(address, job.stop))
-
-
-def asked(store: Store, study: Study, server: ModelServer) -> tuple[Llm, JudgingJob]:
-    llm = Llm(MODEL, ModelTerms(server.base, tries=2, pause=0.001, seconds=60, timeout=30, price_in=1.0, price_out=4.0))
-    return llm, job_of(store, study, MODEL, llm, "", JudgeTerms(), most=12, longest=512, reads=False)
 
 
 def answers(store: Store, study: Study) -> int:
@@ -91,17 +90,27 @@ def test_a_killed_worker_loses_nothing_and_pays_twice_only_what_it_was_asking(
     assert len(handed) == sum(handed.values()) == sheets
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_the_command_judges_on_a_cluster_and_says_what_it_did(
-    store: Store, workers: LocalWorkers, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: Store,
+    workers: LocalWorkers,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    stream: bool,
 ) -> None:
     frozen(store, [unit("u1", runs=(WHOLE,))], RUN_UNIT)
     with serving(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path), "--json"]
+        command += ["--stream"] if stream else []
+        assert main([*command, "--show-prompt", "u1"]) == 0
+        shown = json.loads(capfd.readouterr().out)
         assert main([*command, "--on", workers.address]) == 0
         assert json.loads(capfd.readouterr().out)["done"] == 1
         assert main([*command, "--on", workers.address]) == 0
         assert len(server.requests) == 1
+    check_shown(shown["body"], server.requests[0], streamed=stream)
 
 
 def test_what_a_worker_is_refused_is_told_here(store: Store, workers: LocalWorkers) -> None:
@@ -116,9 +125,9 @@ def test_what_a_worker_is_refused_is_told_here(store: Store, workers: LocalWorke
 def test_no_key_is_in_what_travels_or_is_printed(store: Store) -> None:
     study = frozen(store, [unit("u1", runs=(WHOLE,))], RUN_UNIT)
     with serving(in_turn(Refused(401, "wrong key"))) as server:
-        llm, job = asked(store, study, server)
+        job, llm = begun(store, study, server.base)
         question = job.first_question(next(iter(store.studies.units(study))), 1)
-        packed = PackedQuestion(llm.model, llm.terms, question.messages, question.schema)
+        packed = PackedQuestion(ModelQuestion(llm, question.messages, question.schema))
         assert KEY.encode() not in pickle.dumps(packed)
         assert "closely" not in repr(packed)
         answer = worker_answer(packed)
@@ -149,6 +158,29 @@ def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("lab.llm.cluster_executor._CONNECTING", 0.2)
     with pytest.raises(LabError, match="does not answer"):
         ClusterExecutor("dask://127.0.0.1:9", threading.Event())
+
+
+def test_a_message_to_the_scheduler_is_bounded() -> None:
+    llm = Llm(MODEL)
+    asked = [
+        ModelQuestion(llm, (Message("user", ("x" * size,)),)) for size in (10, 10, 3_000_000, 3_000_000, 9_000_000)
+    ]
+    groups = _groups([(PackedQuestion(one), Future()) for one in asked])
+    assert [len(group) for group in groups] == [3, 1, 1]
+
+
+def test_a_question_that_is_on_its_way_ends_with_its_executor(workers: LocalWorkers) -> None:
+    executor = ClusterExecutor(workers.address, threading.Event())
+    answers = [executor.submit(ModelQuestion(Llm(MODEL), (Message("user", ("Hello",)),))) for _ in range(3)]
+    executor.close()
+    for answer in answers:
+        with pytest.raises((WaitCancelled, LabError)):
+            answer.result(30)
+
+
+def test_what_is_told_of_dask_is_what_the_bench_sets() -> None:
+    guide = (ROOT / "docs/guides/judges.md").read_text("utf-8")
+    assert [f"export {name}={value}\n" in guide for name, value in QUIET.items()] == [True] * 4
 
 
 def test_an_absent_extra_is_a_sentence_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

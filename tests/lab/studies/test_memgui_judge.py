@@ -14,10 +14,10 @@ from PIL import Image
 from annotators.protocols import protocol
 from lab.core.label import Label
 from lab.core.study import Study, Unit
-from lab.llm.client import Llm, ModelTerms
-from lab.studies.judging import JudgeTerms, JudgingDone, job_of
+from lab.studies.judge_terms import JudgingDone
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said, serving
+from tests.judges import begun
 from tests.screens.annotate.host import AGENT, lunch
 from tests.screens.runs import BARE, WHOLE, bare_run
 from tests.studies import frozen
@@ -67,8 +67,7 @@ def staged(**decisions: dict[str, object]) -> Callable[[Request], Said]:
 
 
 def judged(store: Store, study: Study, server: ModelServer, **terms: Any) -> JudgingDone:
-    llm = Llm(MODEL, ModelTerms(server.base, tries=3, pause=0.001, seconds=30, timeout=20, price_in=1.0, price_out=4.0))
-    job = job_of(store, study, MODEL, llm, "", JudgeTerms(**terms), most=12, longest=512, reads=False)
+    job, llm = begun(store, study, server.base, **terms)
     assert job.method.name == "memgui"
     job.sign()
     return job.go(llm)

@@ -1,0 +1,53 @@
+"""What a judge and people said in a field of categories; a field of many options is each of its options for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
+from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_sets
+from annotators.agreement.ratings import Ratings
+from annotators.agreement.test_retest import runs_of, runs_there
+from annotators.studied import StudyData
+from lab.core.protocol import Field
+
+
+class JudgedRatings(NamedTuple):
+    """A judge's first run, all its runs, the people, and what they settled; all over the same categories.
+
+    `field` is the protocol's, or one option of it as a flag, which is called `FIELD: OPTION`.
+    """
+
+    field: Field
+    said: Ratings
+    runs: Ratings
+    people: Ratings
+    truth: Ratings
+
+
+def judged_ratings(studied: StudyData, judge: int) -> Iterator[JudgedRatings]:
+    """A judge (its index in the columns) at each field with categories that it answered, in the protocol's order."""
+    for field in studied.study.protocol.fields:
+        if field.kind in CATEGORICAL:
+            said, people = ratings_of(studied, field.id, [judge]), ratings_of(studied, field.id)
+            if said.places:
+                yield JudgedRatings(field, said, runs_of(studied, field.id, judge), people, truth_of(studied, people))
+        elif field.kind == "many":
+            yield from _options(studied, field, judge)
+
+
+def _options(studied: StudyData, field: Field, judge: int) -> Iterator[JudgedRatings]:
+    said = sets_of(studied, field.id, [judge])
+    runs = sets_of_runs(studied, field, judge, runs_there(studied, [judge]) or [1])
+    if runs is None or not said.numbers.places:
+        return
+    people, truth = sets_of(studied, field.id), truth_of_sets(studied, field)
+    for id in said.options:
+        name, option = f"{field.id}: {id}", field.option(id)
+        shown = f"{field.shown}: {option.shown if option is not None else id}"
+        one = replace(field, id=name, says=shown, kind="flag", options=())
+        every = (these.option(id)._replace(field=name) for these in (said, runs, people, truth))
+        yield JudgedRatings(one, *every)

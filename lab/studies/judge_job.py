@@ -1,0 +1,75 @@
+"""A judge's job at a study by what a person types: model, method, terms, examples, and the hash that signs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from annotators.judging.methods import check_stages, method_of
+from lab.core.codec import encode
+from lab.core.errors import LabError
+from lab.core.study import Study
+from lab.llm.client import Llm
+from lab.studies.judge_terms import JudgeTerms
+from lab.studies.judge_view import JudgeViews
+from lab.studies.judging import JudgingJob
+from lab.studies.label_import import check_rater
+from lab.studies.study_split import split_of
+from store.store import Store
+
+if TYPE_CHECKING:
+    from lab.ocr.reader import TextReader
+
+
+def job_of(
+    store: Store,
+    study: Study,
+    name: str,
+    llm: Llm,
+    method: str,
+    terms: JudgeTerms,
+    *,
+    most: int,
+    longest: int,
+    reads: bool,
+    stages: Mapping[str, Llm] = {},  # never written to
+) -> JudgingJob:
+    """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
+
+    `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
+    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
+    """
+    judge = check_rater(study, name, "model", "", "judge")
+    chosen = method_of(study.protocol, method)
+    check_stages(chosen, stages)
+    config: dict[str, Any] = {
+        "model": llm.model,
+        "method": chosen.name,
+        "prompts": chosen.version,
+        "temperature": llm.terms.temperature,
+        "tokens": llm.terms.tokens,
+        "pictures": most,
+        "longest": longest,
+        "swaps": terms.swaps,
+        **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
+    }
+    reader = _reader() if reads else None
+    views = JudgeViews(store, study, longest=longest if most else 0, most=most, reader=reader)
+    split = split_of(store, study, terms.dev_share) if terms.split is not None or terms.examples else None
+    if terms.examples and split is not None:
+        from lab.studies.judge_examples import examples_config, examples_of
+
+        words = JudgeViews(store, study, longest=0, most=0, reader=reader)
+        views.examples = examples_of(store, study, words, split, terms.examples, judge.id)
+        config["examples"] = examples_config(views.examples)
+    return JudgingJob(store, study, judge, encode(config).decode(), chosen, views, terms, stages, split)
+
+
+def _reader() -> TextReader | None:
+    """What was read of pictures before, where the extra that reads them is installed."""
+    from lab.ocr.reader import TextReader
+
+    try:
+        return TextReader()
+    except LabError:
+        return None
