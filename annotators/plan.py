@@ -253,7 +253,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
     study = Study(
         name,
         1,
-        plan.title or protocol.said(plan.locale, "title", protocol.title),
+        plan.title or protocol.word(plan.locale, "title", protocol.title),
         protocol,
         plan.raters,
         len(units),

@@ -43,7 +43,7 @@ NO_REST = "nothing answered that most of the rest answer, too"
 
 def raters_of(studied: StudyData) -> list[RaterNumbers]:
     """People by their codes, then judges."""
-    return [_Rater(studied, at).told() for at in (*studied.people, *studied.judges)]
+    return [_Rater(studied, at).numbers() for at in (*studied.people, *studied.judges)]
 
 
 class _Rater:
@@ -58,7 +58,7 @@ class _Rater:
         self.compared = self.own.compared
         self.categories = max((len(categories_of(studied, field)) for field in self.fields), default=0)
 
-    def told(self) -> RaterNumbers:
+    def numbers(self) -> RaterNumbers:
         columns = self.studied.columns
         dealt = columns.dealt[:, 1] == self.at
         mine = np.flatnonzero(columns.rater == self.at)

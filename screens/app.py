@@ -332,7 +332,7 @@ class LabApp(Navigation):
         except LabError as error:
             if self.reads_words:
                 self.reads_words = False
-                self.notify(error.said, title=error.title.capitalize(), timeout=15, markup=False)
+                self.notify(error.body, title=error.title.capitalize(), timeout=15, markup=False)
 
     # -- what every screen has -------------------------------------------------------------------------------
 
@@ -378,7 +378,7 @@ class LabApp(Navigation):
 
     def _is_asked(self) -> bool:
         """Whether an endpoint is served by this program, or holds conversations in this file."""
-        return bool(self.endpoint or self.store.conversations.rows("endpoint", 1))
+        return self.endpoint is not None or bool(self.store.conversations.rows("endpoint", 1))
 
     def _task_commands(self) -> Iterable[SystemCommand]:
         """The built-in tasks by title and name, where Home has read them."""
@@ -510,7 +510,7 @@ class LabApp(Navigation):
 
     def report(self, error: LabError) -> None:
         """One sentence as a toast."""
-        self.notify(plain(error.said), title=plain(error.title), severity="error", timeout=10, markup=False)
+        self.notify(plain(error.body), title=plain(error.title), severity="error", timeout=10, markup=False)
 
     async def run_action(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from screens.record.intent import Asking
+    from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
 ScreenName = Literal[
@@ -60,8 +61,10 @@ class Lab(Protocol):
     """The language in which the run that is live speaks to whoever answers in it."""
     reads_words: bool
     """Whether words are read from pictures whose phone said none."""
-    endpoint: tuple[str, ...]
-    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
+    endpoint: EndpointPlace | None
+    """Where this program is asked at an endpoint; None where it is not."""
+    serve_endpoint: Callable[[str], EndpointPlace] | None
+    """Starts an endpoint at which the person of this code is asked; None where none can be started from here."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lab.runs.spec import Spec
     from screens.launcher import LiveLauncher
     from screens.record.intent import Asking
+    from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
 
@@ -47,8 +48,10 @@ class Opening(NamedTuple):
     """The study that is rated in, or played, by the person of this seat."""
     only: bool = False
     """Whether there is nothing but that study in this app: no list of others, no Home."""
-    endpoint: tuple[str, ...] = ()
-    """Where this program is asked at an endpoint: its base URL, then what clients must know; empty where it is not."""
+    endpoint: EndpointPlace | None = None
+    """Where this program is asked at an endpoint; None where it is not."""
+    serve_endpoint: Callable[[str], EndpointPlace] | None = None
+    """Starts an endpoint at which the person of this code is asked; None where none can be started from here."""
 
 
 AT_HOME = Opening("home")
@@ -231,6 +234,8 @@ class Navigation(TypeAhead):
     """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
     only: Study | None
     """The study that is all there is in this app; None where there is more."""
+    answers_only: bool
+    """Whether the room Answer is all there is in this app."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
@@ -243,18 +248,20 @@ class Navigation(TypeAhead):
     """The language in which the run that is live speaks to whoever answers in it."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
-    endpoint: tuple[str, ...]
-    """Where this program is asked at an endpoint; see `Opening`."""
+    endpoint: EndpointPlace | None
+    serve_endpoint: Callable[[str], EndpointPlace] | None
+    """Where this program is asked at an endpoint, and how one is started; see `Opening`."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
         self.read, self.reads = None, {}
-        self.endpoint = opening.endpoint
+        self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
         self.only = opening.study if opening.only else None
+        self.answers_only = opening.only and opening.screen == "answer"
         for name, room in ROOMS.items():
             if self.has_room(name):
                 self.add_mode(name, partial(self._new_screen, room))
@@ -280,6 +287,8 @@ class Navigation(TypeAhead):
         """Whether a room exists for this seat; where one study is all there is, a rater has its room alone."""
         if self.only is not None and self._asked_for == "annotate":
             return name == "annotate"
+        if self.answers_only:
+            return name == "answer"
         for room, there in ROOMS.items():
             if room == name and there.may(self.settings.seat):
                 also = room in OF_PROOFREADING and room == self._asked_for

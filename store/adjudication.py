@@ -105,7 +105,7 @@ class Adjudications:
             return f"it is dealt to {by.id}, who is to rate it and has not."
         handed = self.handed(study, unit.id, {one.rater for one in dealt})
         waits = {one.rater for one in dealt if (one.rater, one.unit, one.run) not in handed}
-        waits = {code for code in waits if not self._studies.left(study, code) and not self._labels.withdrew(code)}
+        waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:
             left = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
             return f"{left}; what is settled would come before their answers."

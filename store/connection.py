@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.core.errors import LabError
@@ -24,7 +24,7 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     try:
         return _opened(path, "mode=ro")
     except sqlite3.OperationalError:
-        if not path.is_file() or path.with_name(path.name + "-wal").exists():
+        if not path.is_file() or has_write_ahead(path):
             raise
         # A file in WAL mode in a folder that cannot be written; nobody writes it, so no lock is needed.
         return _opened(path, "mode=ro&immutable=1")
@@ -50,6 +50,25 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def has_write_ahead(path: Path) -> bool:
+    """Whether a `-wal` stands beside a file: some program has it open, or ended without closing it."""
+    return path.with_name(path.name + "-wal").exists()
+
+
+def tidy_write_ahead(path: Path) -> None:
+    """Has SQLite remove the empty `-wal` and `-shm` that a connection that only reads made, and cannot remove itself.
+
+    To be called where none was there before. A connection that may write does so as it closes, under SQLite's own
+    locks; where somebody else has the file open, they stay.
+    """
+    with suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
 
 
 def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> None:

@@ -46,6 +46,21 @@ class Database:
         for connection in connections:
             connection.close()
 
+    def remove_new(self) -> None:
+        """Removes a file that this process alone has open; where another has it open, too, it stays."""
+        own = self.connection()
+        with self._guard:
+            for thread, connection in list(self._open.items()):
+                if connection is not own:
+                    self._open.pop(thread).close()
+        with sqlite_errors(self.path):
+            own.execute("PRAGMA busy_timeout = 0")
+            (mode,) = own.execute("PRAGMA journal_mode = DELETE").fetchone()  # granted to who is alone with a file
+            if mode != "wal":
+                self._check_same_file()
+                self.close()
+                self.path.unlink()
+
     def connection(self) -> sqlite3.Connection:
         """This thread's connection; those of threads that have ended are closed on the way."""
         own: sqlite3.Connection | None = getattr(self._own, "connection", None)

@@ -126,7 +126,7 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
     if not dealt:
         near = "" if rater in study.raters else suggestion(rater, study.raters)
         raise LabError(what, f"nothing is dealt to {rater}{near or '.'}", "`hitlab study status` says who has what.")
-    if store.studies.left(study, rater):
+    if store.studies.has_left(study, rater):
         raise LabError(what, f"{rater} has left it; another goes on in their place.")
     if (later := store.studies.extended_by(study)) is not None:
         raise LabError(what, f"was extended and goes on as v{later}; kits are made of that.")

@@ -252,9 +252,9 @@ class Labels:
             decode(dealt[0][0], Assignment, "an assignment in the file", newest=VERSION) if dealt else None,
             self.sheet(study, unit, rater.id, run, rater.kind),
             locked=self._studies.locked(study),
-            held=self._studies.held(study, rater.id),
+            held=self._studies.is_held(study, rater.id),
             withdrawn=self.withdrew(rater.id),
-            left=self._studies.left(study, rater.id),
+            left=self._studies.has_left(study, rater.id),
             extended_by=self._studies.extended_by(study),
             steps=self.steps_of,
         )

@@ -76,7 +76,7 @@ class Reviews:
         what = f"run {trace_id}"
         first: _Started = decode(rows[0][1], _Started, what, newest=EVENT_VERSION)
         steps: list[ProofreadStep] = [
-            decode(body, _Step, what, newest=EVENT_VERSION).said for kind, body in rows if kind == "step"
+            decode(body, _Step, what, newest=EVENT_VERSION).proofread_step for kind, body in rows if kind == "step"
         ]
         ended = rows[-1][0] == "ended"
         return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
@@ -130,7 +130,7 @@ class _Step(msgspec.Struct, frozen=True):
     decision: _Decision | None = None
 
     @property
-    def said(self) -> ProofreadStep:
+    def proofread_step(self) -> ProofreadStep:
         action = self.decision.action if self.decision is not None else None
         return ProofreadStep(self.proposed.instruction, action or self.proposed.action)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from store import progress_tables
 
-VERSION = 7
+VERSION = 8
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
@@ -17,7 +17,7 @@ APPLICATION_ID = int.from_bytes(b"hitl", "big")
 
 APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
-    "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow",
+    "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow", "answer_link",
 )  # fmt: skip
 """Tables of which no row is ever changed or removed; corrections are further rows. `store.erasure` is the exception."""
 
@@ -260,6 +260,18 @@ _SEVENTH = (
     "CREATE INDEX shadow_of_run ON shadow (trace, question, by, at)",
 )
 
+_EIGHTH = (
+    # What happened to links into the room Answer, which belongs to no study; `body` is an act, as in `act`.
+    """CREATE TABLE answer_link (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        person TEXT NOT NULL,
+        act TEXT NOT NULL,
+        at TEXT NOT NULL,
+        body TEXT NOT NULL
+    )""",
+)
+
 
 @contextmanager
 def _without(module: str) -> Iterator[None]:
@@ -318,6 +330,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="007_shadows")
     def shadows(db: Database) -> None:
         for statement in _SEVENTH:
+            db.conn.execute(statement)
+
+    @migrations(name="008_answer_links")
+    def answer_links(db: Database) -> None:
+        for statement in _EIGHTH:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")

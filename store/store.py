@@ -5,6 +5,7 @@ What a verb that writes returned from is on the disk; every verb is safe on any 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,18 +14,19 @@ from typing import TYPE_CHECKING, Self
 from lab.core.codec import decode
 from lab.core.errors import LabError
 from store import progress_tables
-from store.connection import named
+from store.connection import has_write_ahead, named, tidy_write_ahead
 from store.database import Database
 from store.image_links import Links
 from store.labels import Labels
 from store.runs import Runs
-from store.schema import triggers
+from store.schema import APPEND_ONLY, triggers
 from store.studies import Studies
 
 if TYPE_CHECKING:
     from lab.core.run_records import Kit
     from store.adjudication import Adjudications
     from store.agreement_labels import AgreementLabels
+    from store.answer_links import AnswerLinks
     from store.conversations import Conversations
     from store.designs import Designs
     from store.erasure import Erasure
@@ -41,11 +43,14 @@ class Store:
     demonstrations; `studies` hold plans and who was dealt what, `extensions` make versions that go on from others,
     `labels` are what raters answered, `adjudications` what was settled, `agreement` the labels as columns that
     coefficients are computed from, `progress` counts and times that say how far a study is, `conversations` are those
-    of the endpoint, `shadows` what models answered beside people; `erasure` takes runs out.
+    of the endpoint, `answer_links` lead people into its room, `shadows` what models answered beside people; `erasure`
+    takes runs out.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path, self.readonly = path, readonly
+        self._is_new = False
+        """Whether `open` made the file."""
         self.database = Database(path, readonly=readonly)
         self.links = Links(self.database)
         self.runs = Runs(self.database, self.links)
@@ -103,6 +108,12 @@ class Store:
         return Shadows(self.database)
 
     @cached_property
+    def answer_links(self) -> AnswerLinks:
+        from store.answer_links import AnswerLinks
+
+        return AnswerLinks(self.database)
+
+    @cached_property
     def erasure(self) -> Erasure:
         from store.erasure import Erasure
 
@@ -120,10 +131,13 @@ class Store:
         if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
             raise LabError(named(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
+        store._is_new, ahead = not path.exists(), has_write_ahead(path)
         try:
             store.database.prepare()
         except BaseException:
             store.close()
+            if readonly and not ahead:
+                tidy_write_ahead(path)
             raise
         return store
 
@@ -137,7 +151,17 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trail: TracebackType | None
     ) -> None:
+        """Closes the file; one that is new, and for which what was to be done was refused, is removed again."""
+        if self._is_new and isinstance(error, LabError):
+            self._discard()
         self.close()
+
+    def _discard(self) -> None:
+        """Removes a new file as long as nothing was ever written to it and nobody else has it open."""
+        with suppress(LabError):
+            if any(self.database.read(f"SELECT 1 FROM {table} LIMIT 1") for table in APPEND_ONLY):
+                return
+            self.database.remove_new()
 
     # The file
 

@@ -184,7 +184,7 @@ class Studies:
         sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
         rows = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
         dealt, left, begun = rows[0] if rows else (0, 0, 0)
-        return Progress(rater, dealt, dealt - left, begun, self.held(study, rater))
+        return Progress(rater, dealt, dealt - left, begun, self.is_held(study, rater))
 
     def handed_in_since(self, study: Study, rater: str, at: str) -> int:
         """How many units a person has handed in from a time on, those taken back again left out."""
@@ -233,7 +233,7 @@ class Studies:
         rows = self._database.rows_in("act", f"SELECT ({_ARCHIVED.format('?', '?')})", *key_of(study))
         return bool(rows[0][0] == "archived")
 
-    def held(self, study: Study, rater: str) -> bool:
+    def is_held(self, study: Study, rater: str) -> bool:
         """Whether a person was held after the pilot, and not released since."""
         sql = (
             "SELECT act FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('held', 'released') "
@@ -242,7 +242,7 @@ class Studies:
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))
         return bool(rows) and rows[0][0] == "held"
 
-    def left(self, study: Study, rater: str) -> bool:
+    def has_left(self, study: Study, rater: str) -> bool:
         """Whether another goes on in a person's place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater))

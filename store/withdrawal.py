@@ -211,10 +211,12 @@ class _Withdrawing:
             else:
                 self._delete("act", "n = ?", n)
             count += 1
+        self._delete("answer_link", "person = ?", storable(self.code))
         named = msgspec.json.encode(self.code).decode()
-        for n, act in self._rows("act", Act, "instr(body, ?)", named):
-            detail = _renamed(act.detail, self.code)
-            self.db.execute("UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n))
+        for table in ("act", "answer_link"):
+            for n, act in self._rows(table, Act, "instr(body, ?)", named):
+                body = encode(replace(act, detail=_renamed(act.detail, self.code))).decode()
+                self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (body, n))
         return count
 
     def _derived(self) -> list[tuple[str, int, str]]:

@@ -122,7 +122,7 @@ def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> Jud
     try:
         check_value("answer", field, place.target, said)
     except LabError as error:
-        raise UnusableJudgement(f"{_named(place)}: {error.said}") from None
+        raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
     step = _step(view, entry.get("step")) if field.evidence else None
     return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
 

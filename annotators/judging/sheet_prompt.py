@@ -55,7 +55,7 @@ def sheet_version() -> str:
 def sheet_system(view: JudgeView) -> Message:
     """The guideline, and how a sheet is answered."""
     protocol = view.protocol
-    title = protocol.said(view.locale, "title", protocol.title)
+    title = protocol.word(view.locale, "title", protocol.title)
     return Message(
         "system", (filled(_PACKAGE, "sheet-system.md", title=title, guide=protocol.guided(view.locale).strip()),)
     )
@@ -186,7 +186,7 @@ def _items(view: JudgeView) -> list[Target]:
 def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
     protocol, locale = view.protocol, view.locale
     need = "" if field.required else " (may be left out)"
-    yield f'Field "{field.id}"{need}: {protocol.said(locale, field.id, field.ask)}'
+    yield f'Field "{field.id}"{need}: {protocol.word(locale, field.id, field.ask)}'
     if field.hint and field.kind not in ("flag", "nominal", "ordinal", "many"):
         yield f"  {protocol.hinted(locale, field)}"
     if field.show_if:
@@ -214,8 +214,8 @@ def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[st
     protocol, locale = view.protocol, view.locale
     for option in field.options:
         if not option.by_rule:
-            means = protocol.said(locale, f"{field.id}.{option.id}.means", option.means)
-            words = protocol.said(locale, f"{field.id}.{option.id}", option.shown)
+            means = protocol.word(locale, f"{field.id}.{option.id}.means", option.means)
+            words = protocol.word(locale, f"{field.id}.{option.id}", option.shown)
             yield f'{before}"{option.id}": {words}{f". {means}" if means else ""}'
             yield from (f"  for instance: {case}" for case in protocol.cases(locale, field, option))
 

@@ -65,7 +65,7 @@ class FailureModeJudge:
 
 def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     protocol = view.protocol
-    title = protocol.said(view.locale, "title", protocol.title)
+    title = protocol.word(view.locale, "title", protocol.title)
     system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
     (run,) = view.runs
     parts: list[str | Blob] = [*example_texts(view, _right), *run_parts(run, pictured(view.runs, view.pictures))]

@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from lab.cli import app
-from lab.cli.arguments import Arguments, Parser, port, seconds, share
+from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
+from lab.cli.answer_links import AnswerLinksArguments, links
+from lab.cli.arguments import Parser, duration, port, seconds, share
 from lab.cli.database import open_store
 from lab.cli.end_signals import end_signals
-from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.cli.endpoint_start import HOST, PORT, place_of
+from lab.cli.output import print_json, say, warn
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
 from lab.core.settings import Settings, check_code, load
-from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, check_conversation, close_conversation, give_reply, waiting_turn
-from lab.studies.seats import check_seat, may_answer, may_run
-from simulators.users.endpoint.request_kinds import holds_tag, score_text
+from lab.studies.seats import check_seat, may_answer
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
     from lab.runs.automatic_answers import UserOf
     from lab.serve.answer_service import AnswerPlan
-    from lab.serve.endpoint_server import EndpointServer
     from simulators.users.endpoint.known_tasks import KnownTask
-
-PORT = 8790
+    from simulators.users.endpoint.place import EndpointPlace
 
 
 class EndpointServed(msgspec.Struct, frozen=True):
@@ -47,44 +43,26 @@ class EndpointServed(msgspec.Struct, frozen=True):
     people: tuple[str, ...]
 
 
-class ReplyGiven(msgspec.Struct, frozen=True):
-    """What `answer --reply` or `answer --close` committed; `status` is how the run then stands."""
-
-    run: str
-    status: str
-    questions: int
-    replies: int
-
-
-class AnswerArguments(Arguments):
+class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
     """What `answer` takes."""
 
     host: str
     port: int
-    person: str | None
     task_file: list[str] | None
     script: str | None
     model: str | None
     judge_model: str | None
     judge_rule: list[str] | None
     keep_alive: float
+    close_after: float
     headless: bool
     room: bool
-    list: bool
-    all: bool
-    reply: str | None
-    close: str | None
-    text: str | None
-    accept: bool
-    reject: bool
-    tool: str | None
-    arguments: str | None
-    score: float | None
+    only: bool
 
 
 def add_answer(parser: Parser) -> None:
     parser.runs(answer, AnswerArguments)
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
+    parser.add_argument("--host", default=HOST, metavar="HOST", help="where to listen (default: this machine)")
     parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--as", dest="person", metavar="CODE", help="who answers; P01,P02: dealt evenly among them")
     parser.add_argument(
@@ -101,8 +79,15 @@ def add_answer(parser: Parser) -> None:
     parser.add_argument(
         "--keep-alive", type=seconds, default=15.0, metavar="S", help="seconds between two signs of life (default: 15)"
     )
+    parser.add_argument(
+        "--close-after", type=duration, default=0.0, metavar="TIME",
+        help="end conversations whose clients are silent for so long: 30m, 2h, 1d (default: never)",
+    )  # fmt: skip
     parser.add_argument("--headless", action="store_true", help="no screen: people answer by --room or --reply")
     parser.add_argument("--room", action="store_true", help="the room alone: another `hitlab answer` serves this file")
+    parser.add_argument(
+        "--only", action="store_true", help="with --room: nothing else of the lab, as for a participant"
+    )
     parser.add_argument("--list", action="store_true", help="list the conversations that are open")
     parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
     parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
@@ -110,17 +95,30 @@ def add_answer(parser: Parser) -> None:
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
     decision.add_argument("--reject", action="store_true", help="with --reply: reject it")
-    parser.add_argument("--tool", metavar="NAME", help="with --reply: have the client call this function")
-    parser.add_argument("--arguments", metavar="JSON", help="with --tool: its arguments, a JSON object")
+    parser.add_argument(
+        "--tool", action="append", metavar="NAME",
+        help="with --reply: have the client call this function (may be given again)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--arguments", action="append", metavar="JSON", help="with --tool: its arguments, a JSON object; one for each"
+    )
     parser.add_argument("--score", type=share, metavar="X", help="with --reply: a judge's score, 0 to 1")
     parser.add_argument("--close", metavar="RUN", help="end a conversation of which nothing more is expected")
+    parser.add_argument(
+        "--links", action="store_true", help="a link for each person of --as, by which a browser opens their room"
+    )
+    parser.add_argument("--again", metavar="P1,P2", help="with --links: a new one; their old ones are revoked")
+    parser.add_argument("--revoke", metavar="P1,P2", help="with --links: these people's links open nothing any more")
+    parser.add_argument("--until", metavar="WHEN", help="with --links: they expire then: 14d, 12h or 2026-12-31")
+    parser.add_argument("--shared", action="store_true", help="with --links: they open in any browser")
+    parser.add_argument("--url", metavar="URL", help="with --links: the address that people reach")
     parser.json()
     parser.completes(reply="run", close="run", task_file="task")
     parser.examples(
         """\
   hitlab answer --as P07               you are the user of a benchmark
   hitlab answer --task-file task.yaml --judge-model openai/gpt-5
-  hitlab answer --script replies.yaml --port 0 --json
+  hitlab answer --links --as P01,P02   links for `hitlab serve --answer P01,P02`
   hitlab answer --reply 019a --accept --text "Yes, please."
 """
     )
@@ -133,10 +131,12 @@ def answer(args: AnswerArguments) -> int:
     people = _people(args.person, settings)
     _check(args)
     if args.list:
-        return _list(args, settings)
+        return list_conversations(args, settings)
+    if args.links:
+        return links(args, settings, people if args.person else [])
     if args.reply is not None or args.close is not None:
-        return _act(args, settings)
-    return _room(settings) if args.room else _serve(args, settings, people)
+        return act(args, settings)
+    return _room(args, settings) if args.room else _serve(args, settings, people)
 
 
 def _people(codes: str | None, settings: Settings) -> list[str]:
@@ -155,6 +155,7 @@ def _check(args: AnswerArguments) -> None:
             "--reply": args.reply is not None,
             "--close": args.close is not None,
             "--room": args.room,
+            "--links": args.links,
             "--script": args.script is not None,
             "--model": args.model is not None,
         }.items()
@@ -162,7 +163,20 @@ def _check(args: AnswerArguments) -> None:
     ]
     if len(acts) > 1:
         raise LabError("answer", f"{' and '.join(acts)} do not go together.", code=2)
-    given = {
+    _check_belongs(args)
+    tools, arguments = len(args.tool or ()), len(args.arguments or ())
+    if arguments > tools:
+        raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
+    if 0 < arguments < tools:
+        problem = f"stand for {arguments} of {tools} functions."
+        raise LabError("--arguments", problem, "Give each --tool its own; '{}' are none.", code=2)
+    if not 0.05 <= args.keep_alive <= 60:
+        raise LabError("--keep-alive", f"{args.keep_alive:g} s is not from 0.05 to 60.", code=2)
+
+
+def _check_belongs(args: AnswerArguments) -> None:
+    """Raises `LabError` where an option stands without the one that it belongs to."""
+    of_reply: dict[str, object] = {
         "--text": args.text is not None,
         "--accept": args.accept,
         "--reject": args.reject,
@@ -170,96 +184,35 @@ def _check(args: AnswerArguments) -> None:
         "--arguments": args.arguments is not None,
         "--score": args.score is not None,
     }
-    loose = ", ".join(name for name, there in given.items() if there)
-    if loose and args.reply is None:
-        raise LabError("answer", f"{loose}: belongs to --reply RUN.", code=2)
-    if args.arguments is not None and args.tool is None:
-        raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
-    if not 0.05 <= args.keep_alive <= 60:
-        raise LabError("--keep-alive", f"{args.keep_alive:g} s is not from 0.05 to 60.", code=2)
-
-
-# -- one act -----------------------------------------------------------------------------------------------------
-
-
-def _list(args: AnswerArguments, settings: Settings) -> int:
-    whose = settings.person if args.person or not may_run(settings.seat) else ""
-    with open_store(settings, create=False, readonly=True) as store:
-        lines = conversations(store, whose, ended=args.all)
-    emit(lines, _print_lines, json=args.json, nothing="no conversation is open")
-    return 0
-
-
-def _print_lines(lines: Sequence[ConversationLine]) -> None:
-    rows = [
-        [
-            line.run[:13],
-            line.person,
-            line.client,
-            "judge" if line.kind == "judge" else line.task,
-            str(line.turns),
-            _state(line),
-            line.question,
-        ]
-        for line in lines
-    ]
-    print_table(["run", "person", "client", "task", "turns", "state", "question"], rows, wide="question")
-
-
-def _state(line: ConversationLine) -> str:
-    if line.ended:
-        return "ended"
-    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
-
-
-def waiting_words(since: str) -> str:
-    """For how long something waits, in words."""
-    passed = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
-    return f"{passed // 60} min {passed % 60} s" if passed >= 60 else f"{passed} s"
-
-
-def _act(args: AnswerArguments, settings: Settings) -> int:
-    by = Actor("human", settings.person)
-    with open_store(settings, create=False) as store:
-        run = store.runs.find(args.reply or args.close or "")
-        check_conversation(store.runs.trace(run), "" if may_run(settings.seat) else settings.person)
-        if args.close is not None:
-            close_conversation(store, run, by)
-        else:
-            turn = waiting_turn(store.runs.trace(run))
-            if turn is None:
-                raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
-            give_reply(store, turn, _typed_reply(args, turn, by))
-        trace = store.runs.trace(run)
-    done = ReplyGiven(run, trace.status, trace.questions, trace.replies)
-    emit(done, lambda it: say(f"run {it.run}: {it.replies} of {it.questions} answered, {it.status}"), json=args.json)
-    return 0
-
-
-def _typed_reply(args: AnswerArguments, turn: Turn, by: Actor) -> Reply:
-    """The reply that was typed on the command line, checked as the room checks it."""
-    text = args.text or ""
-    calls: tuple[ToolCall, ...] = ()
-    if args.score is not None:
-        if turn.facts.kind != "judge":
-            raise LabError("--score", "is a judge's, and this is a user's question.", code=2)
-        if holds_tag(text):
-            raise LabError("--text", "holds a tag, and the score is sent as one.", code=2)
-        text = score_text(args.score, text)
-    if args.tool is not None:
-        calls = (ToolCall(args.tool, args.arguments or "{}", f"call_{turn.question.id[-12:]}"),)
-    decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
-    return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)
+    of_links: dict[str, object] = {
+        "--again": args.again,
+        "--revoke": args.revoke,
+        "--until": args.until,
+        "--shared": args.shared,
+        "--url": args.url,
+    }
+    belongings = (
+        ("--reply RUN", args.reply is not None, of_reply),
+        ("--links", args.links, of_links),
+        ("--room", args.room, {"--only": args.only}),
+    )
+    for owner, there, options in belongings:
+        loose = ", ".join(name for name, value in options.items() if value)
+        if loose and not there:
+            raise LabError("answer", f"{loose}: belongs to {owner}.", code=2)
 
 
 # -- serving -----------------------------------------------------------------------------------------------------
 
 
-def _room(settings: Settings) -> int:
+def _room(args: AnswerArguments, settings: Settings) -> int:
+    """One person's room, on a file that another process serves."""
     from screens.navigation import Opening
 
-    with open_store(settings) as store:
-        return app.show_room(store, settings, Opening("answer"), "answer", "--list and --reply work without one.")
+    seat = replace(settings, seat="participant") if args.only else settings
+    with open_store(settings, create=False) as store:
+        opening = Opening("answer", only=args.only)
+        return app.show_room(store, seat, opening, "answer", "--list and --reply work without one.")
 
 
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
@@ -271,14 +224,15 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
     plan = _plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
-            codes = tuple(one.id for one in plan.people)
+            codes, place = tuple(one.id for one in plan.people), place_of(server, plan)
+            served = EndpointServed(server.base, plan.access.token, str(store.path), codes)
             with end_signals() as end:
-                _tell(EndpointServed(server.base, plan.access.token, str(store.path), codes), server, as_json=args.json)
+                _tell(served, place, as_json=args.json)
                 end.wait_for_end()
             return 0
         from screens.navigation import Opening
 
-        return app.run_app(store, settings, Opening("answer", endpoint=_address(server)))
+        return app.run_app(store, settings, Opening("answer", endpoint=place_of(server, plan)))
 
 
 def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
@@ -300,6 +254,7 @@ def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> A
         users,
         _llm(args.judge_model, settings) if args.judge_model is not None else None,
         args.keep_alive,
+        args.close_after,
     )
 
 
@@ -336,20 +291,14 @@ def _llm(name: str, settings: Settings) -> Llm:
     return llm
 
 
-def _address(server: EndpointServer) -> tuple[str, ...]:
-    from lab.serve.endpoint_server import reached_words
-
-    return (server.base, *reached_words(server.access, server.host))
-
-
-def _tell(served: EndpointServed, server: EndpointServer, *, as_json: bool) -> None:
-    from lab.serve.endpoint_server import reached_words
-
+def _tell(served: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
     if as_json:
         print_json(served)
         return
     say(f"{', '.join(served.people)} answers at {served.base}")
-    for line in reached_words(server.access, server.host):
-        say(f"  {line}")
+    for note in place.notes:
+        say(f"  {note}")
+    if place.close_after:
+        say(f"  conversations end after {place.close_after} of silence")
     say("Ctrl+C ends it; what was answered is kept.")
     sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shlex
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as changed
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.navigation import Opening
+    from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
 
@@ -37,8 +39,14 @@ def show_home(db: str | None, window: bool | None) -> int:
 
     settings = load(db=db, window=window)
     # A file that is named on the command line is one that is there; another name is a slip of the hand.
-    with open_store(settings, create=db is None) as store:
-        return run_app(store, settings, Opening("home"))
+    with open_store(settings, create=db is None) as store, ExitStack() as served:
+
+        def serve_endpoint(person: str) -> EndpointPlace:
+            from lab.cli.endpoint_start import starter
+
+            return starter(store, served)(person)
+
+        return run_app(store, settings, Opening("home", serve_endpoint=serve_endpoint))
 
 
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:

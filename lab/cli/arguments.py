@@ -271,6 +271,14 @@ def seconds(text: str) -> float:
     return value
 
 
+def duration(text: str) -> float:
+    """Seconds, from `90s`, `30m`, `2h` or `1d`."""
+    number, factor = text[:-1], {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
+    if factor is None or not (number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 90s, 30m, 2h or 1d")
+    return float(int(number) * factor)
+
+
 def at_least_one(text: str) -> int:
     """A number of things, at least one."""
     value = int(text)

@@ -133,7 +133,7 @@ def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[Labe
 
 def refused(error: LabError) -> LabelDone:
     """A row that cannot be read."""
-    return LabelDone(error.title, "refused", error=error.said)
+    return LabelDone(error.title, "refused", error=error.body)
 
 
 @contextmanager

@@ -326,7 +326,7 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
     rows = [
         PilotRater(
-            one.rater, one.done, one.dealt, one.places, one.right, one.share, store.studies.held(study, one.rater)
+            one.rater, one.done, one.dealt, one.places, one.right, one.share, store.studies.is_held(study, one.rater)
         )
         for one in lines
     ]

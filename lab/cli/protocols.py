@@ -118,7 +118,7 @@ def _print_file(name: str | None) -> int:
 def _line(one: Protocol, locale: str) -> ProtocolLine:
     return ProtocolLine(
         id=one.id,
-        title=one.said(locale, "title", one.title),
+        title=one.word(locale, "title", one.title),
         unit=one.unit,
         targets=one.targets,
         fields=tuple(field.id for field in one.fields),
@@ -138,7 +138,7 @@ def _tell_whole(one: Protocol, locale: str) -> None:
     known = {"en", *one.guide, *one.words}
     if locale not in known and locale.partition("-")[0] not in known:
         warn(f"{one.id} is not there in {locale}; it is in {', '.join(sorted(known))}.")
-    say(one.said(locale, "title", one.title))
+    say(one.word(locale, "title", one.title))
     say(f"  {one.id}, version {one.sha[:_SHORT]}" + f"; {one.source}" * bool(one.source))
     say(f"  asked of a {one.unit}" + ("" if one.targets == "unit" else f", of {_OF[one.targets]}"))
     say(f"  shown before handing in: {', '.join(one.shows) or 'the texts alone'}")
@@ -178,7 +178,7 @@ def _rules(one: Protocol) -> list[str]:
 def _show_field(one: Protocol, field: Field, locale: str) -> None:
     say("")
     key = f"[{field.key}] " if field.key else ""
-    say(f"{key}{one.said(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
+    say(f"{key}{one.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
     hint = one.hinted(locale, field)
     if hint:
         _block(hint, 4)
@@ -201,8 +201,8 @@ def _kind(field: Field) -> list[str]:
 def _show_option(one: Protocol, field: Field, option: Option, locale: str) -> None:
     place = f"{field.id}.{option.id}"
     key = option.key or "-"
-    says = one.said(locale, place, option.shown)
-    means = one.said(locale, f"{place}.means", option.means)
+    says = one.word(locale, place, option.shown)
+    means = one.word(locale, f"{place}.means", option.means)
     _block(f"{key}  {says}" + f": {means}" * bool(means), 4, hang=3)
     for case in one.cases(locale, field, option):
         _block(f"· {case}", 9)

@@ -78,7 +78,7 @@ def read(args: ReadArguments) -> int:
         with open_store(settings, create=False, readonly=True) as store:
             runs = _runs(args, store)
             pictures = wordless_pictures(store, runs)
-            new = [picture for picture in pictures if reader.known(picture.sha256) is None]
+            new = [picture for picture in pictures if reader.stored_text(picture.sha256) is None]
             with _bar(len(new)) as done:
                 unread = read_pictures(store, new, reader, done)
     finally:

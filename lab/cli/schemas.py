@@ -14,7 +14,9 @@ from lab.cli.about import KeyLine, PersonaLine, Places, TaskLine
 from lab.cli.adjudicate import Row as AdjudicationRow
 from lab.cli.adjudicate_output import Adjudications, CaseTold, GoldWritten, QueueTold
 from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
-from lab.cli.answer import EndpointServed, ReplyGiven
+from lab.cli.answer import EndpointServed
+from lab.cli.answer_acts import ReplyGiven
+from lab.cli.answer_links import AnswerLinks
 from lab.cli.answer_swap import AnswerSwap
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.author import DesignLine, DesignShown, DesignWritten
@@ -140,6 +142,7 @@ def schemas() -> dict[str, Any]:
         "answer": EndpointServed,
         "answer-list": list[ConversationLine],
         "answer-reply": ReplyGiven,
+        "answer-links": AnswerLinks,
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "phone": PhoneServed,

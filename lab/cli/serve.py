@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from lab.cli.answer_links import check_people
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
@@ -31,7 +32,8 @@ PORT = 8765
 class ServeArguments(Arguments):
     """What `serve` takes."""
 
-    study: list[str]
+    study: list[str] | None
+    answer: str | None
     host: str
     port: int
     url: str | None
@@ -41,7 +43,8 @@ class ServeArguments(Arguments):
 
 def add_serve(parser: Parser) -> None:
     parser.runs(serve, ServeArguments)
-    parser.add_argument("--study", action="append", metavar="STUDY", required=True, help="a study; may be said again")
+    parser.add_argument("--study", action="append", metavar="STUDY", help="a study; may be said again")
+    parser.add_argument("--answer", metavar="P1,P2", help="these people's rooms at the endpoint (`hitlab answer`)")
     parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
     parser.add_argument("--port", type=int, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
     parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
@@ -53,6 +56,7 @@ def add_serve(parser: Parser) -> None:
   hitlab study links tdg               makes each person's link
   hitlab serve --study tdg
   hitlab serve --study tdg --study mine --url https://lab.example.org
+  hitlab serve --answer P01,P02        beside `hitlab answer --headless`
 """
     )
 
@@ -61,19 +65,22 @@ def serve(args: ServeArguments) -> int:
     """Serves until Ctrl+C; makes a link for everybody who has none, and prints it."""
     settings = settings_for(args.db, sees_outcomes, "serve")
     _check(args)
+    people = check_people(args.answer) if args.answer is not None else []
     with open_store(settings, create=False) as store:
-        studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
+        studies = [study_named(store, name) for name in dict.fromkeys(args.study or ())]
         for study in studies:
             check_goes_on(store, study)
             linked_people(store, study)
             if args.watch:
                 check_watched(store, study)
-        asyncio.run(_serve(store, studies, args, settings.person))
+        asyncio.run(_serve(store, studies, people, args, settings.person))
     return 0
 
 
 def _check(args: ServeArguments) -> None:
     """Raises `LabError` where the server could not be reached as it is said, or by everybody."""
+    if args.study is None and args.answer is None:
+        raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
     if not 0 <= args.port < 65536:
         raise LabError("--port", f"{args.port} is no port.", code=2)
     if args.most < 1:
@@ -85,11 +92,12 @@ def _check(args: ServeArguments) -> None:
         raise LabError("--host", f"{args.host}: which address do people type?", hint, code=2)
 
 
-async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, by: str) -> None:
+async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], args: ServeArguments, by: str) -> None:
     from lab.serve.server import LabServer, ServerPlace
 
     url = checked_url(args.url) if args.url else ""
-    server = LabServer(store, studies, ServerPlace(args.host, args.port, url), most=args.most)
+    place = ServerPlace(args.host, args.port, url)
+    server = LabServer(store, studies, place, most=args.most, answers=bool(people))
     await server.start()
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -102,6 +110,8 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
             _tell(store, study, address, by)
             if args.watch:
                 _tell_watch(store, study, address, by)
+        if people:
+            _tell_answer(store, people, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
         sys.stdout.flush()  # a link is told once, also to a pipe or a log
         await server.serve(ended)
@@ -111,13 +121,23 @@ async def _serve(store: Store, studies: Sequence[Study], args: ServeArguments, b
 
 def _tell(store: Store, study: Study, address: str, by: str) -> None:
     """Says where a study is served, and the links that were made for it now."""
-    people = linked_people(store, study)
+    _tell_links(store, study, linked_people(store, study), address, by, f"hitlab study links {study.id}")
+
+
+def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> None:
+    """The same of the room Answer."""
+    _tell_links(store, None, people, address, by, "hitlab answer --links")
+
+
+def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
+    """Makes the links that are missing; `command` makes others."""
     made = make_missing(store, study, people, address, by=by)
-    say(f"{study.name} is served at {address} to {len(people)} people")
+    name = study.name if study is not None else "Answer"
+    say(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")
     for code, link in made.items():
         say(f"  {code}  {link}")
     if there := len(people) - len(made):
-        say(f"  {there} have a link already; `hitlab study links {study.id} --again CODE` makes another")
+        say(f"  {there} have a link already; `{command} --again CODE` makes another")
 
 
 def _tell_watch(store: Store, study: Study, address: str, by: str) -> None:

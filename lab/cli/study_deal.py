@@ -206,7 +206,7 @@ def _left(store: Store, study: Study) -> dict[str, int]:
     people = [
         store.studies.progress(study, code)
         for code in people_of(store, study)
-        if not store.studies.left(study, code) and not store.labels.withdrew(code)
+        if not store.studies.has_left(study, code) and not store.labels.withdrew(code)
     ]
     return {one.rater: one.dealt - one.done for one in people if one.dealt > one.done}
 
@@ -317,11 +317,11 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
         raise LabError(what, f"{rater} is none of its people{suggestion(rater, study.raters) or '.'}")
     if not store.studies.assignments(study):
         raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
-    if store.studies.left(study, rater):
+    if store.studies.has_left(study, rater):
         raise LabError(what, f"{rater} has left it already.")
     if store.labels.withdrew(by):
         raise LabError(what, f"{by} has withdrawn.")
-    if store.studies.left(study, by):
+    if store.studies.has_left(study, by):
         raise LabError(what, f"{by} has left it.")
 
 
@@ -351,7 +351,7 @@ def release(args: StudyReleaseArguments) -> int:
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         _check_open(store, study)
-        if not store.studies.held(study, args.rater):
+        if not store.studies.is_held(study, args.rater):
             near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
             raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
         _act(store, study, args.rater, "released", {"by": settings.person})

@@ -94,8 +94,8 @@ def links(args: StudyLinksArguments) -> int:
             return _watch_links(store, study, args, url, until, settings.person)
         check_goes_on(store, study)
         people = linked_people(store, study)
-        again = _named(args.again, people, "--again")
-        revoked = _named(args.revoke, people, "--revoke")
+        again = named_people(args.again, people, "--again")
+        revoked = named_people(args.revoke, people, "--revoke")
         _revoke(store, study, [*again, *revoked], settings.person)
         wanted = [] if revoked and not again else again or people
         made = make_missing(store, study, wanted, url, by=settings.person, until=until, shared=args.shared)
@@ -163,9 +163,19 @@ def linked_people(store: Store, study: Study) -> list[str]:
 
 
 def make_missing(
-    store: Store, study: Study, people: Sequence[str], url: str, *, by: str, until: str = "", shared: bool = False
+    store: Store,
+    study: Study | None,
+    people: Sequence[str],
+    url: str,
+    *,
+    by: str,
+    until: str = "",
+    shared: bool = False,
 ) -> dict[str, str]:
-    """Makes a link for each of these who has none that is open; gives the addresses of those that were made."""
+    """Makes a link for each of these who has none that is open; gives the addresses of those that were made.
+
+    Without a study they lead into the room Answer.
+    """
     there = newest(links_of(store, study), now())
     addresses: dict[str, str] = {}
     for code in people:
@@ -175,13 +185,13 @@ def make_missing(
     return addresses
 
 
-def _named(words: str | None, people: Sequence[str], option: str) -> list[str]:
-    """The people of a comma-separated list; `LabError` for one who is none of the study's."""
+def named_people(words: str | None, people: Sequence[str], option: str) -> list[str]:
+    """The people of a comma-separated list; `LabError` for one who is none of those who may be named."""
     codes = [code.strip() for code in (words or "").split(",") if code.strip()]
     for code in codes:
         if code not in people:
-            problem = f"{code} is none of the study's people{suggestion(code, people) or '.'}"
-            raise LabError(option, problem, f"They are {', '.join(people)}.", code=2)
+            problem = f"{code} is none of its people{suggestion(code, people) or '.'}"
+            raise LabError(option, problem, f"They are {', '.join(people)}." if people else "", code=2)
     return codes
 
 
@@ -197,7 +207,7 @@ def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
     last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
     at = now()
     return [
-        _person_link(link, at, made.get(code, ""))
+        person_link(link, at, made.get(code, ""))
         for code in linked_people(store, study)
         if (link := last.get(code)) is not None
     ]
@@ -206,10 +216,11 @@ def _rows(store: Store, study: Study, made: dict[str, str]) -> list[PersonLink]:
 def _watch_row(store: Store, study: Study, address: str = "") -> PersonLink | None:
     """The newest link to the page of a study's progress."""
     links = links_of(store, study, "watch")
-    return _person_link(links[-1], now(), address) if links else None
+    return person_link(links[-1], now(), address) if links else None
 
 
-def _person_link(link: Link, at: str, address: str) -> PersonLink:
+def person_link(link: Link, at: str, address: str) -> PersonLink:
+    """How a link stands at that time; `address` where it was made now."""
     return PersonLink(
         link.rater, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), address
     )
@@ -224,29 +235,33 @@ def _tell_watch(result: StudyLinks, name: str, revoked: int) -> None:
 
 
 def _tell(result: StudyLinks, name: str) -> None:
-    """A table of how links are used; those made now are whole lines below it, to be copied."""
-    print_table(
-        ["person", "link", "opened", "expires"],
-        [
-            [
-                one.rater if one is not result.watch else f"{one.rater} (watches)",
-                _state(one),
-                _minute(one.entered),
-                _minute(one.until),
-            ]
-            for one in (*result.links, result.watch)
-            if one is not None
-        ],
-    )
-    made = [one for one in result.links if one.address]
-    for one in made:
-        say(f"{one.rater}  {one.address}")
-    if made:
+    print_links(result.links, result.watch)
+    if any(one.address for one in result.links):
         say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
     elif result.links:
         say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
     else:
         say(f"Nobody in {name} has a link.")
+
+
+def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) -> None:
+    """A table of how links are used; those made now are whole lines below it, to be copied."""
+    print_table(
+        ["person", "link", "opened", "expires"],
+        [
+            [
+                one.rater if one is not watch else f"{one.rater} (watches)",
+                _state(one),
+                _minute(one.entered),
+                _minute(one.until),
+            ]
+            for one in (*links, watch)
+            if one is not None
+        ],
+    )
+    for one in links:
+        if one.address:
+            say(f"{one.rater}  {one.address}")
 
 
 def _minute(at: str) -> str:

@@ -70,7 +70,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
     if store.labels.withdrew(code):
         raise LabError(what, f"{code} has withdrawn.")
     check_goes_on(store, study)
-    if store.studies.left(study, code):
+    if store.studies.has_left(study, code):
         raise LabError(what, f"{code} has left it; another goes on in their place.")
     if store.studies.progress(study, code).dealt:
         return

@@ -186,7 +186,7 @@ def without(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement 
 
     `free` is whether the place is answered in words. None where what was settled is their own words.
     """
-    if free and isinstance(what.value, str) and theirs.said(what.value):
+    if free and isinstance(what.value, str) and theirs.holds(what.value):
         return None
     moves = tuple(
         structs.replace(

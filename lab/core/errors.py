@@ -20,10 +20,10 @@ class LabError(Exception):
     @property
     def sentence(self) -> str:
         """Title, message and hint as one line."""
-        return f"{self.title}: {self.said}"
+        return f"{self.title}: {self.body}"
 
     @property
-    def said(self) -> str:
+    def body(self) -> str:
         """Message and hint as one line, for where the title stands above it."""
         if not self.hint:
             return self.message

@@ -59,7 +59,7 @@ def check_next(now: SheetState, label: Label) -> None:
     if label.act == "undo":
         _check_undo(what, now.sheet, label)
         return
-    if not now.sheet.asked(spot):
+    if not now.sheet.asks(spot):
         raise LabError(what, f"field {label.field}: is not asked here (only where {field.show_if})")
     if not (label.cleared and any(one.cleared for one in now.sheet.clashes.get(spot, ()))):  # one of the two is nothing
         check_value(what, field, target_of(now.unit, label.target), label)

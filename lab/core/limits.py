@@ -52,3 +52,5 @@ ENDPOINT_MESSAGES = 10_000
 """Messages of one request, and functions that it offers."""
 ENDPOINT_WAITING = 5_000
 """Questions that wait for an answer at once."""
+ENDPOINT_CALLS = 50
+"""Functions that are called in one answer."""

@@ -153,7 +153,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
                 return self.guide[name]
         return ""
 
-    def said(self, locale: str, key: str, default: str) -> str:
+    def word(self, locale: str, key: str, default: str) -> str:
         """A translated word; the default where there is none."""
         for words in (self.words, SHEET_WORDS):
             for name in (locale, locale.partition("-")[0]):
@@ -163,16 +163,16 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def hinted(self, locale: str, field: Field) -> str:
         """What is said below a question; how a number was typed in an earlier version is not."""
-        hint = self.said(locale, f"{field.id}.hint", field.hint)
+        hint = self.word(locale, f"{field.id}.hint", field.hint)
         return PAST_HINTS.get(hint, hint)
 
     def sheet_said(self, locale: str, key: str, *of: object) -> str:
         """A word or two that every sheet says, about what it is `of`."""
-        return self.said(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
+        return self.word(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
 
     def reason_words(self, locale: str) -> dict[str, str]:
         """The reasons that are offered for settling, in words, by id."""
-        said = {one.id: self.said(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        said = {one.id: self.word(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
         return {id: " ".join(words.split()) for id, words in said.items()}
 
     def reason_id(self, locale: str, words: str) -> str:
@@ -182,7 +182,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
         """An option's worked examples in that locale."""
-        text = self.said(locale, f"{field.id}.{option.id}.cases", "")
+        text = self.word(locale, f"{field.id}.{option.id}.cases", "")
         return tuple(line for line in text.splitlines() if line.strip()) or option.cases
 
     def field(self, id: str) -> Field | None:

@@ -34,7 +34,7 @@ class ErasedWords:
         self._short = re.compile("|".join(map(_as_words, short)), re.IGNORECASE) if short else None
         self._code = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])")
 
-    def said(self, text: str) -> bool:
+    def holds(self, text: str) -> bool:
         """Whether a text is one of theirs."""
         return _tidy(text) in self._texts
 

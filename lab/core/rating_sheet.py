@@ -69,10 +69,10 @@ class Sheet:
             FieldReference(target, field.id)
             for target, fields in fields_by_target(self.protocol, self.unit)
             for field in fields
-            if self.asked(FieldReference(target, field.id))
+            if self.asks(FieldReference(target, field.id))
         ]
 
-    def asked(self, spot: FieldReference) -> bool:
+    def asks(self, spot: FieldReference) -> bool:
         """Whether a place's condition, if it has one, holds; where two last words clash, it is asked until settled."""
         field = self.protocol.field(spot.field)
         if field is None or not field.show_if or spot in self.clashes:

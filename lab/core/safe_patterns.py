@@ -52,7 +52,7 @@ class Pattern(NamedTuple):
     compiled: re.Pattern[str]
     reads: int
 
-    def found(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Whether it stands in what is read of a text."""
         return self.compiled.search(text, 0, self.reads) is not None
 

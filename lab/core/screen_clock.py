@@ -19,7 +19,7 @@ class Clock:
         """The clock that frames are stamped with; only differences mean anything."""
         return time.monotonic()
 
-    def shown(self, at: str) -> str:
+    def time_of_day(self, at: str) -> str:
         """A recorded wall time as this person's time of day; empty where there is none."""
         return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else ""
 
@@ -38,3 +38,11 @@ def span(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def duration_words(seconds: float) -> str:
+    """A duration in its largest unit that divides it: `2 h`, `90 min`, `45 s`."""
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds:g} s"

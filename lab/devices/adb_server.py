@@ -55,7 +55,7 @@ class Server(NamedTuple):
         return cls(host.strip("[]"), int(port or 5037))
 
     @property
-    def shown(self) -> str:
+    def name(self) -> str:
         return f"adb server {self.host}:{self.port}"
 
     def ready(self) -> None:
@@ -64,7 +64,7 @@ class Server(NamedTuple):
             if self.running():
                 return
             if self.host not in _LOCAL:
-                raise Trouble(self.shown, "does not answer.", "It is another machine's: start it there.")
+                raise Trouble(self.name, "does not answer.", "It is another machine's: start it there.")
             _start(self)
 
     def running(self) -> bool:
@@ -81,14 +81,14 @@ class Server(NamedTuple):
         try:
             return int(answer, 16)
         except ValueError as error:
-            raise Trouble(self.shown, "answers nonsense.", "Is another program on its port?") from error
+            raise Trouble(self.name, "answers nonsense.", "Is another program on its port?") from error
 
     def ask(self, request: str, seconds: float = _ANSWER, *, who: str = "") -> str:
         """The text that it answers a `host:` request with; `Trouble` about `who`."""
         deadline = Deadline(seconds)
         with self._line(deadline) as line:
-            _request(line, request, deadline, who or self.shown)
-            return _block(line, deadline, who or self.shown)
+            _request(line, request, deadline, who or self.name)
+            return _block(line, deadline, who or self.name)
 
     def phones(self) -> list[ListedPhone]:
         """Every phone it knows, in its order."""
@@ -102,8 +102,8 @@ class Server(NamedTuple):
         """Has it let go of a phone at `host:port`; one that it does not have is no error."""
         deadline = Deadline(_ANSWER)
         with self._line(deadline) as line:
-            send(line, _framed(f"host:disconnect:{address}"), deadline, self.shown)
-            rest(line, _MOST, deadline, self.shown)
+            send(line, _framed(f"host:disconnect:{address}"), deadline, self.name)
+            rest(line, _MOST, deadline, self.name)
 
     def features(self, serial: str) -> frozenset[str]:
         """What a phone's adb can do, by adb's own words: shell_v2, cmd, ..."""
@@ -133,15 +133,15 @@ class Server(NamedTuple):
         deadline = Deadline(_ANSWER)
         line = self._connected(deadline)
         try:
-            _request(line, "host:track-devices", deadline, self.shown)
+            _request(line, "host:track-devices", deadline, self.name)
         except BaseException:
             hang_up(line)
             raise
         return line
 
-    def told(self, line: socket.socket, seconds: float) -> list[ListedPhone]:
+    def next_list(self, line: socket.socket, seconds: float) -> list[ListedPhone]:
         """The next word on a tracking socket; `Trouble` where the server is gone or says nothing for so long."""
-        return listed(_block(line, Deadline(seconds), self.shown))
+        return listed(_block(line, Deadline(seconds), self.name))
 
     @contextmanager
     def _line(self, deadline: Deadline) -> Iterator[socket.socket]:
@@ -153,10 +153,10 @@ class Server(NamedTuple):
 
     def _connected(self, deadline: Deadline) -> socket.socket:
         try:
-            line = socket.create_connection(self, timeout=max(0.001, min(_CONNECT, deadline.left)))
+            line = socket.create_connection(self, timeout=max(0.001, min(_CONNECT, deadline.seconds_left)))
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
-            raise Trouble(self.shown, "is not running.") from error
+            raise Trouble(self.name, "is not running.") from error
         return line
 
 
@@ -194,12 +194,12 @@ def _start(server: Server) -> None:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START, check=False)
     except subprocess.TimeoutExpired as error:
-        raise Trouble(server.shown, f"did not start within {_START:g} s.") from error
+        raise Trouble(server.name, f"did not start within {_START:g} s.") from error
     except OSError as error:
         raise LabError("adb", f"cannot be run ({error.strerror}).", "ADBUTILS_ADB_PATH names another.") from error
     if done.returncode:
         problem = plain(done.stderr.decode(errors="replace").strip().rpartition("\n")[2], lines=False)
-        raise Trouble(server.shown, f"did not start ({problem}).", "Is another program on its port?")
+        raise Trouble(server.name, f"did not start ({problem}).", "Is another program on its port?")
 
 
 def _framed(request: str) -> bytes:

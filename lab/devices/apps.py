@@ -135,4 +135,4 @@ def _fits(package: str, name: str) -> bool:
 
 def _error(ran: ShellResult) -> str:
     lines = [line.strip() for line in (ran.out + "\n" + ran.err).splitlines() if "Error" in line]
-    return plain(lines[-1], lines=False)[:200] if lines else ran.said
+    return plain(lines[-1], lines=False)[:200] if lines else ran.complaint

@@ -91,4 +91,4 @@ def _device(server: Server, phone: ListedPhone) -> ListedDevice:
         do = spoiled.hint if spoiled is not None else ""
         return ListedDevice(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], size, do, screen.words)
     except LabError as error:
-        return ListedDevice(phone.serial, phone.state, model, do=error.said)
+        return ListedDevice(phone.serial, phone.state, model, do=error.body)

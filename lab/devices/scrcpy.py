@@ -82,7 +82,7 @@ class Scrcpy:
             place, server.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
             video_codec="h264", video_bit_rate=bit_rate, clipboard_autosync=False,
         )  # fmt: skip
-        log = ServerLog(open(f"shell,pty:{line}", deadline.left))  # what runs on a terminal ends with it
+        log = ServerLog(open(f"shell,pty:{line}", deadline.seconds_left))  # what runs on a terminal ends with it
         try:
             return cls(
                 _greeted(open, server.speech, scid, log, deadline, video=video, control=control), server.speech, log
@@ -253,9 +253,9 @@ def _connected(open: Open, service: str, log: ServerLog, deadline: Deadline, *, 
     """A socket to the server, tried until it listens; the `first` is one only once a byte has come over it."""
     while True:
         try:
-            line = open(service, deadline.left)
+            line = open(service, deadline.seconds_left)
         except Trouble:
-            if deadline.left <= _AGAIN or log.ended.wait(_AGAIN):
+            if deadline.seconds_left <= _AGAIN or log.ended.wait(_AGAIN):
                 raise
             continue
         if not first:
@@ -265,7 +265,7 @@ def _connected(open: Open, service: str, log: ServerLog, deadline: Deadline, *, 
             return line
         except BaseException as error:
             hang_up(line)
-            if not isinstance(error, Trouble) or deadline.left <= _AGAIN or log.ended.wait(_AGAIN):
+            if not isinstance(error, Trouble) or deadline.seconds_left <= _AGAIN or log.ended.wait(_AGAIN):
                 raise
 
 

@@ -39,7 +39,7 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledA
     scid = secrets.randbits(31)
     place = PLACE.format(scid=scid)
     push(open, server.read(), place, deadline)
-    line = open(f"exec:{command(place, server.speech, scid, list_apps=True)}", deadline.left)
+    line = open(f"exec:{command(place, server.speech, scid, list_apps=True)}", deadline.seconds_left)
     try:
         output = rest(line, _MOST, deadline, WHO, sent=True)
     finally:

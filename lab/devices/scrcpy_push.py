@@ -18,7 +18,7 @@ _MOST_WORDS = 1 << 12
 
 def push(open: Open, data: bytes, place: str, deadline: Deadline) -> None:
     """Writes `data` to `place` on the phone, whole; `Trouble` where it is refused or not done in time."""
-    line = open("sync:", deadline.left)
+    line = open("sync:", deadline.seconds_left)
     try:
         where = f"{place},{_MODE}".encode()
         send(line, _framed(b"SEND", where), deadline, WHO, sent=True)

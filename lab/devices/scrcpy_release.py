@@ -102,7 +102,7 @@ def _read(answer: http.client.HTTPResponse, address: str, deadline: Deadline) ->
         got += chunk
         if len(got) > _MOST:
             raise LabError("scrcpy", f"{address} is more than {_MOST:,} bytes: no scrcpy server.", "Nothing was kept.")
-        if deadline.left <= 0:
+        if deadline.seconds_left <= 0:
             raise LabError("scrcpy", f"{address} was not had within {deadline.seconds:g} s.", "Nothing was kept.")
     if whole is not None and len(got) < whole:
         raise LabError("scrcpy", f"{address} broke off after {len(got):,} of {whole:,} bytes.", "Nothing was kept.")

@@ -30,7 +30,7 @@ class ShellResult(NamedTuple):
     err: str
 
     @property
-    def said(self) -> str:
+    def complaint(self) -> str:
         """What it complained of, in one line fit for a sentence."""
         lines = [line for line in (self.err or self.out).splitlines() if line.strip()]
         return plain(lines[0].strip(), lines=False)[:200] if lines else f"exit code {self.code}"
@@ -56,7 +56,7 @@ class Shell:
         deadline = Deadline(self.patience + more)
         if not self._packets:
             return self._run_bare(command, deadline)
-        line = self.open(f"shell,v2,raw:{command}", deadline.left)
+        line = self.open(f"shell,v2,raw:{command}", deadline.seconds_left)
         try:
             send(line, _NO_INPUT, deadline, self.who, sent=True)
             return self._read(line, deadline)
@@ -68,7 +68,7 @@ class Shell:
         return self._raw(command, Deadline(self.patience + more), most)
 
     def _raw(self, command: str, deadline: Deadline, most: int = _MOST) -> bytes:
-        line = self.open(f"exec:{command}", deadline.left)
+        line = self.open(f"exec:{command}", deadline.seconds_left)
         try:
             return rest(line, most, deadline, self.who, sent=True)
         finally:

@@ -22,7 +22,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until then; 0 or less once it has passed."""
         return self._end - time.monotonic()
 
@@ -109,4 +109,4 @@ def hang_up(line: socket.socket) -> None:
 
 def _left(deadline: Deadline) -> float:
     """Seconds left, for `settimeout`; a socket that is ready is still read once when there are none."""
-    return max(0.001, deadline.left)
+    return max(0.001, deadline.seconds_left)

@@ -97,7 +97,7 @@ class Typist:
             coded = base64.b64encode(text[start : start + _PIECE].encode()).decode()
             ran = self._shell.run(line_of("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", coded))
             if ran.code or "Broadcast completed" not in ran.out:
-                raise LabError(self._shell.who, f"its ADB keyboard took no text: {ran.said}.")
+                raise LabError(self._shell.who, f"its ADB keyboard took no text: {ran.complaint}.")
 
 
 def commands(text: str) -> Iterator[str]:

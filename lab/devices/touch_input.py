@@ -68,7 +68,7 @@ def must(ran: ShellResult, who: str) -> None:
     if "INJECT_EVENTS" in ran.err + ran.out or "SecurityException" in ran.err + ran.out:
         hint = "In its developer options allow 'USB debugging (Security settings)', or what it is called there."
         raise LabError(who, "does not let adb touch its screen.", hint)
-    raise LabError(who, f"refused: {ran.said}.")
+    raise LabError(who, f"refused: {ran.complaint}.")
 
 
 class ByScrcpy:

@@ -91,9 +91,9 @@ class Tracker:
     def _state(self, line: socket.socket) -> str:
         """The phone's state, as the server has just told it."""
         try:
-            states = {phone.serial: phone.state for phone in self._server.told(line, _WORD)}
+            states = {phone.serial: phone.state for phone in self._server.next_list(line, _WORD)}
         except Trouble as trouble:
-            raise Trouble(self._server.shown, "was ended.", "It is started again.") from trouble
+            raise Trouble(self._server.name, "was ended.", "It is started again.") from trouble
         return states.get(self._serial, "gone")
 
     def _bring_back(self) -> None:

@@ -91,7 +91,7 @@ def worker_trouble(model: str, terms: ModelTerms) -> str:
     try:
         Llm(model, terms).check()
     except LabError as error:
-        return error.said
+        return error.body
     return ""
 
 

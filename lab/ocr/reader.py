@@ -71,7 +71,7 @@ class TextReader:
         self._known: dict[str, ReadText] = {}
         self._closed = False
 
-    def known(self, sha256: str) -> ReadText | None:
+    def stored_text(self, sha256: str) -> ReadText | None:
         """What was read of a picture before; None where nothing was."""
         text = self._known.get(sha256)
         if text is None and _SHA.fullmatch(sha256):
@@ -88,7 +88,7 @@ class TextReader:
         Raises `LabError` where it cannot be read, or not within `patience` seconds (a minute where nothing is said),
         those in which others' pictures are read included. Without `keep` nothing is written to the cache folder.
         """
-        text = self.known(sha256)
+        text = self.stored_text(sha256)
         if text is not None:
             return text
         patience = _PATIENCE if patience is None else patience
@@ -96,7 +96,7 @@ class TextReader:
         if not self._lock.acquire(timeout=patience):
             raise _unread(f"others before it took more than {patience:g} seconds")
         try:
-            text = self.known(sha256)
+            text = self.stored_text(sha256)
             if text is None:
                 text = ReadText(self.engine, tuple(self._asked(data, until, patience)))
                 self._remember(sha256, text)

@@ -14,7 +14,7 @@ from lab.core.seams import User, WaitCancelled
 from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.llm.client import Llm, Message
-from lab.runs.conversation_run import Turn, close_conversation, give_reply, system_of
+from lab.runs.conversation_run import SERVER, Turn, close_conversation, give_reply, system_of
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
 
@@ -64,8 +64,7 @@ class AutomaticAnswers:
                 return
             self._failed(error)
             with suppress(LabError):  # it may have ended meanwhile
-                nobody = Actor("script", "endpoint")
-                close_conversation(self._store, turn.run, nobody, failed=plain(error.sentence, lines=False))
+                close_conversation(self._store, turn.run, SERVER, failed=plain(error.sentence, lines=False))
 
     def _reply(self, turn: Turn, about: KnownTask) -> Reply:
         if turn.facts.kind == "judge":

@@ -7,6 +7,7 @@ was answered and may not have arrived, is the same question again (a retry), and
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -16,15 +17,18 @@ from datetime import UTC, datetime
 from lab.core.codec import decode
 from lab.core.errors import LabError
 from lab.core.limits import ENDPOINT_WAITING
+from lab.core.screen_clock import duration_words
 from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.core.trace import Answered, Trace
 from lab.runs.conversation_run import (
     CLIENT,
     JUDGE,
+    SERVER,
     Turn,
     ask,
     begin_conversation,
+    close_conversation,
     facts_of,
     finish_turn,
     waiting_turn,
@@ -41,6 +45,8 @@ _REPEATED = 900.0
 """Seconds after its answer in which a request may be tried again: clients wait 600 for one try."""
 _ARRIVED = 60.0
 """Seconds after which an answer that an earlier server gave counts as arrived."""
+_LOOKS_FOR_SILENCE = 1.0
+"""Seconds between two looks for conversations that went silent."""
 _REMEMBERED = 2_000
 """Conversations of the file that are known again after a start."""
 
@@ -62,10 +68,30 @@ class LastTurn:
     answered_at: str = ""
     arrived: bool = False
     """Whether the whole answer was written to a client that was still there."""
+    clients: int = 0
+    """How many clients wait on the line for the answer."""
+    heard_at: float = field(default_factory=time.monotonic)
+    """When a client was there last, in seconds of this process's clock."""
 
     def deliver(self) -> None:
         """Says that the answer arrived."""
         self.arrived = True
+
+    def join(self) -> None:
+        """Says that a client waits on the line from now on."""
+        self.clients += 1
+
+    def leave(self) -> None:
+        """Says that a client waits no more."""
+        self.clients -= 1
+        self.heard_at = time.monotonic()
+
+    @property
+    def silence(self) -> float:
+        """For how many seconds no client was heard of: none waits on the line, and none asked on after the answer."""
+        if self.answered_at:
+            return _age(self.answered_at)
+        return 0.0 if self.clients else time.monotonic() - self.heard_at
 
     @property
     def recent(self) -> bool:
@@ -89,7 +115,8 @@ class Conversation:
 class Intake:
     """Takes requests in, for all threads of a server; `look` is called by `watch`'s own thread.
 
-    `people` are the study codes that conversations are dealt to, evenly. `on_asked` is called with each new question
+    `people` are the study codes that conversations are dealt to, evenly. A conversation whose client is silent for
+    `close_after` seconds is ended; 0 waits for good. `on_asked` is called with each new question
     once it is committed, on the thread that took it in; it must not block.
     """
 
@@ -101,8 +128,9 @@ class Intake:
         known: Sequence[KnownTask] = (),
         *,
         user_sha: str = "",
+        close_after: float = 0.0,
     ) -> None:
-        self.store = store
+        self.store, self.close_after = store, close_after
         self.on_asked: Callable[[Turn, KnownTask], None] = lambda turn, about: None
         self._people, self._rules, self._known, self._user_sha = people, rules, known, user_sha
         self._lock = threading.RLock()
@@ -134,6 +162,7 @@ class Intake:
             hashes = request.hashes
             again = self._asked_before(request, hashes[-1])
             if again is not None:
+                again.last.heard_at = time.monotonic()
                 return again.last
             if len(self._waiting) >= ENDPOINT_WAITING:
                 raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
@@ -231,9 +260,13 @@ class Intake:
         self._thread.start()
 
     def _watch(self) -> None:
+        silence_at = time.monotonic()
         while not self._stop.wait(_LOOKS):
             with suppress(LabError):  # the file is busy or gone for a moment; the next look finds what came
                 self.look()
+                if self.close_after and time.monotonic() - silence_at >= _LOOKS_FOR_SILENCE:
+                    silence_at = time.monotonic()
+                    self.close_silent()
 
     def close(self) -> None:
         """Looks no more; what waits stays in the file."""
@@ -257,6 +290,20 @@ class Intake:
                     if answered.reply.question_id == one.last.turn.question.id:
                         self._answer(one, answered.reply, answered.at)
             self._row = newest
+
+    def close_silent(self) -> None:
+        """Ends the conversations whose clients are silent for longer than `close_after`.
+
+        Nothing that a client sends says that it is done. One that comes back begins a new conversation, in which what
+        was said before stands before its question; its answer of the last minutes is there for it still.
+        """
+        with self._lock:
+            self.look()
+            silent = [one for one in self._by_run.values() if not one.ended and one.last.silence > self.close_after]
+            for one in silent:
+                with suppress(LabError):  # somebody else ended it just now, or it was erased
+                    close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
+            self.look()
 
     def _answer(self, one: Conversation, reply: Reply, at: str) -> None:
         one.last.answered_at = at

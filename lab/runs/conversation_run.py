@@ -15,7 +15,7 @@ import msgspec
 from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.limits import ENDPOINT_MESSAGES
+from lab.core.limits import ENDPOINT_CALLS, ENDPOINT_MESSAGES
 from lab.core.run_records import Blob, Imported
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
 from lab.core.task import Actor
@@ -30,6 +30,8 @@ CLIENT = "endpoint:"
 """How the agents of conversations are called: this, and the session or the model that the client asked for."""
 JUDGE = "endpoint-judge:"
 """The same for a judge's requests, which are kept apart from what users are asked."""
+SERVER = Actor("script", "endpoint")
+"""Who ends a conversation that nobody ended."""
 _ANSWERED = "was answered already."
 _LONGEST_NAME = 60
 
@@ -54,6 +56,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     ended_by: tuple[str, ...] = ()
     has_history: bool = True
     """Whether the client sent the dialogue before the question, as most do."""
+    one_call: bool = False
+    """Whether it takes no more than one function call in an answer."""
 
 
 class Turn(NamedTuple):
@@ -130,6 +134,7 @@ def _turn(
         request.tools[:ENDPOINT_MESSAGES],
         stop_tokens(request.system),
         request.asked_from > request.beginning,
+        request.one_call,
     )
     text = "\n\n".join(filter(None, (_words(message) for message in asked)))
     action = Action("ask_user", text=text, raw=msgspec.to_builtins(facts))
@@ -144,7 +149,9 @@ def _turn(
 
 def _words(message: ChatMessage) -> str:
     """A message of the agent's, or what a function gave back, as it is shown."""
-    return f"[result] {message.text}" if message.role in ("tool", "function") else message.text
+    if message.role not in ("tool", "function"):
+        return message.text
+    return f"[result of {message.name}] {message.text}" if message.name else f"[result] {message.text}"
 
 
 def _before(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
@@ -156,6 +163,14 @@ def _before(messages: Iterable[ChatMessage]) -> tuple[tuple[str, str], ...]:
 def call_words(calls: Sequence[ToolCall]) -> str:
     """Functions as they are called, one a line."""
     return "\n".join(f"{call.name}({call.arguments})" for call in calls)
+
+
+def calls_of(question: Question, functions: Iterable[tuple[str, str]]) -> tuple[ToolCall, ...]:
+    """Calls in answer to a question, each of a name and JSON arguments, with ids that no other question's have."""
+    id = question.id.replace("-", "")[-20:]
+    return tuple(
+        ToolCall(name, arguments, f"call_{id}{number:02}") for number, (name, arguments) in enumerate(functions, 1)
+    )
 
 
 def _seen(pictures: Mapping[str, Blob]) -> Observation:
@@ -209,6 +224,9 @@ def check_reply(turn: Turn, reply: Reply) -> None:
         if call.name not in tools:
             raise LabError(what, f"there is no function {call.name!r} here.")
         check_arguments(tools[call.name], call.arguments)
+    if len(reply.calls) > (1 if facts.one_call else ENDPOINT_CALLS):
+        most = "one function call" if facts.one_call else f"{ENDPOINT_CALLS} function calls"
+        raise LabError(what, f"calls {len(reply.calls)} functions, and takes {most} at most.")
     if reply.calls and reply.decision is not None:
         raise LabError(what, "a decision calls no function.")
     if not reply.calls and reply.decision is None and not reply.text.strip():
@@ -272,10 +290,10 @@ def check_conversation(trace: Trace, person: str = "") -> None:
         raise LabError(f"run {trace.id}", f"is not a conversation of {person}'s.", hint)
 
 
-def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -> None:
+def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "", silence: str = "") -> None:
     """Ends a conversation of which nothing more is expected; a question that waits in it stays unanswered.
 
-    `failed` says why nobody could answer.
+    `failed` says why nobody could answer, `silence` for how long its client was not heard of.
     """
     trace = store.runs.trace(run)
     if trace.ended is not None:
@@ -283,7 +301,8 @@ def close_conversation(store: Store, run: str, by: Actor, *, failed: str = "") -
     finish_turn(store, run)
     waits = waiting_turn(trace) is not None
     status: Literal["failed", "stopped", "completed"] = "failed" if failed else "stopped" if waits else "completed"
-    reason = failed or (f"closed by {by.id}" + (", a question unanswered" if waits else ""))
+    closed = f"closed after {silence} of silence" if silence else f"closed by {by.id}"
+    reason = failed or closed + (", a question unanswered" if waits else "")
     _append(store, run, [Ended(status=status, reason=reason)], store.runs.last_seq(run) + 1, trace.started)
 
 

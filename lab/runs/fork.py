@@ -103,7 +103,7 @@ def forked(
         conditions=_conditions(first.conditions, spec),
         forked=Forked(index, shared[-1].seq, tuple(changes(change)), by, now()),
     )
-    session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared[1:]], turn.given(by)))
+    session = Session(store, spec, agent=agent, beginning=ForkStart([first, *shared[1:]], turn.overrides(by)))
     played = agent is None and is_playbook(spec.agent)  # a run that was begun by rules goes on by a playbook
     first = msgspec.structs.replace(
         first,
@@ -171,7 +171,7 @@ class _Turn:
         self.stands = stands
         self._check_reply(trace)
 
-    def given(self, by: Actor) -> ForkOverrides:
+    def overrides(self, by: Actor) -> ForkOverrides:
         """What is said at this step in the place of agent, gate and person."""
         reply = self._reply(by) if self.change.replies else None
         action = self.change.action

@@ -50,7 +50,7 @@ def read_pictures(
     """Reads these pictures, calls `done` after each, and gives those that could not be read."""
     unread: list[UnreadPicture] = []
     for picture in pictures:
-        if reader.known(picture.sha256) is None:
+        if reader.stored_text(picture.sha256) is None:
             blob = store.runs.blob(picture.sha256)
             try:
                 if blob is None:

@@ -84,7 +84,7 @@ class ScreenWords:
         reader = self.reader
         if reader is None:
             return None
-        text = reader.known(sha256)
+        text = reader.stored_text(sha256)
         data = picture() if text is None else None
         return text if data is None else reader.read(sha256, data, patience=PATIENCE)
 

@@ -34,6 +34,8 @@ class AnswerPlan(NamedTuple):
     users: UserOf | None = None
     judge: Llm | None = None
     keep_alive: float = 15.0
+    close_after: float = 0.0
+    """Seconds of silence after which a conversation is ended; 0 never does."""
 
 
 @contextmanager
@@ -42,7 +44,7 @@ def serving(store: Store, plan: AnswerPlan, failed: Callable[[LabError], None]) 
 
     `failed` is told, on any thread, why a script or a model could not answer.
     """
-    intake = Intake(store, plan.people, plan.rules, plan.known)
+    intake = Intake(store, plan.people, plan.rules, plan.known, close_after=plan.close_after)
     answers = AutomaticAnswers(store, plan.users, plan.judge, failed)
     endpoint = Endpoint(intake.receive, plan.access, keep_alive=plan.keep_alive)
     server = EndpointServer(endpoint, plan.access, plan.host, plan.port)

@@ -12,7 +12,7 @@ from aiohttp import WSMsgType, web
 
 from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess
-from lab.serve.open_links import StudyLink
+from lab.serve.open_links import RoomLink
 from lab.serve.pages import CLOSE_CODES
 
 MOST_MESSAGE = 65_536
@@ -32,7 +32,7 @@ _SIZES = ((20, 500), (8, 200))
 class BrowserWindow:
     """One open window on a person's room; `run` lasts until it is closed, or the app is left."""
 
-    def __init__(self, found: StudyLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
+    def __init__(self, found: RoomLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
         self.link = found
         self.pictures = ""
         """Where the app's page of pictures is, once it said so."""

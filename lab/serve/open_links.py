@@ -22,34 +22,38 @@ _AGAIN = 10.0, 20.0
 T = TypeVar("T")
 
 
-class StudyLink(NamedTuple):
-    """A link and the study that it leads into."""
+class RoomLink(NamedTuple):
+    """A link and the study that it leads into; None where that is the room Answer."""
 
     link: Link
-    study: Study
+    study: Study | None
 
 
 class OpenLinks:
-    """Finds links by what a browser shows. The file is read on one thread of its own, never on the server's loop."""
+    """Finds links by what a browser shows. The file is read on one thread of its own, never on the server's loop.
 
-    def __init__(self, store: Store, studies: Sequence[Study]) -> None:
+    With `answers` also those into the room Answer.
+    """
+
+    def __init__(self, store: Store, studies: Sequence[Study], *, answers: bool = False) -> None:
         self._store = store
         self.studies = tuple(studies)
+        self._answers = answers
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="links")
         self._read_at = float("-inf")
         self._again = Allowance(*_AGAIN)
-        self._by_secret: dict[str, StudyLink] = {}
-        self._by_id: dict[str, StudyLink] = {}
+        self._by_secret: dict[str, RoomLink] = {}
+        self._by_id: dict[str, RoomLink] = {}
 
-    async def by_token(self, token: str) -> StudyLink:
+    async def by_token(self, token: str) -> RoomLink:
         """The link of this secret, whatever its state; `LinkRefused` where there is none."""
         asked_at = time.monotonic()
         return await self._on_thread(lambda: self._found(self._by_secret, hashed(token), asked_at))
 
-    async def by_browser(self, id: str, browser: str) -> StudyLink:
+    async def by_browser(self, id: str, browser: str) -> RoomLink:
         """The link of this id, open and taken up by this browser; `LinkRefused` otherwise."""
 
-        def find() -> StudyLink:
+        def find() -> RoomLink:
             found = self._found(self._by_id, id)
             if not knows(found.link, browser):
                 raise LinkRefused("unknown", "is none of this browser.")
@@ -58,11 +62,11 @@ class OpenLinks:
 
         return await self._on_thread(find)
 
-    async def check_free(self, found: StudyLink) -> None:
+    async def check_free(self, found: RoomLink) -> None:
         """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
         await self._on_thread(lambda: check_free(self._store, found.study, found.link))
 
-    async def enter(self, found: StudyLink) -> str:
+    async def enter(self, found: RoomLink) -> str:
         """This browser takes the link up; gives the secret by which it is known."""
 
         def enter() -> str:
@@ -72,7 +76,7 @@ class OpenLinks:
 
         return await self._on_thread(enter)
 
-    async def refused(self, links: Sequence[StudyLink]) -> dict[str, LinkRefused]:
+    async def refused(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
         """Of links by which rooms are open, those that open nothing any more, by their ids, and why."""
 
         def look() -> dict[str, LinkRefused]:
@@ -94,7 +98,7 @@ class OpenLinks:
     async def _on_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _found(self, among: dict[str, StudyLink], key: str, asked_at: float = 0.0) -> StudyLink:
+    def _found(self, among: dict[str, RoomLink], key: str, asked_at: float = 0.0) -> RoomLink:
         """The link of this key; one that is not there is looked for again where it may have been made since."""
         if time.monotonic() - self._read_at > _FRESH:
             self._read()
@@ -109,11 +113,13 @@ class OpenLinks:
         begins = time.monotonic()
         studies = map(self._store.studies.newest_of, self.studies)  # one that was extended leads on
         links = [
-            StudyLink(link, study)
+            RoomLink(link, study)
             for study in studies
             for purpose in PURPOSES
             for link in links_of(self._store, study, purpose)
         ]
+        if self._answers:
+            links += [RoomLink(link, None) for link in links_of(self._store, None)]
         self._by_secret.clear()
         self._by_id.clear()
         self._by_secret.update({one.link.secret_sha: one for one in links})

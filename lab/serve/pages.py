@@ -36,6 +36,7 @@ class PageWords(NamedTuple):
     picture: str
     keyboard: str
     wait: str
+    answer: str
 
 
 WORDS: dict[Language, PageWords] = {
@@ -60,6 +61,7 @@ WORDS: dict[Language, PageWords] = {
         "Picture",
         "Keyboard",
         "One moment ...",
+        "An assistant's questions to you",
     ),
     "zh": PageWords(
         "开始",
@@ -81,6 +83,7 @@ WORDS: dict[Language, PageWords] = {
         "图片",
         "键盘",
         "请稍候……",
+        "助手向您提的问题",
     ),
 }
 

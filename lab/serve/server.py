@@ -22,9 +22,9 @@ from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
 from lab.serve.guard import Guard, nonce, own_names
 from lab.serve.open_files import allow_many_files
-from lab.serve.open_links import OpenLinks, StudyLink
+from lab.serve.open_links import OpenLinks, RoomLink
 from lab.serve.open_progress import OpenProgress
-from lab.serve.pages import CLOSE_CODES, Language, greeting_page, language_of, refusal_page
+from lab.serve.pages import CLOSE_CODES, WORDS, Language, greeting_page, language_of, refusal_page
 from lab.serve.progress_page import progress_page
 from lab.serve.room_page import room_page
 from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
@@ -55,10 +55,12 @@ class ServerPlace(NamedTuple):
 
 
 class LabServer:
-    """Serves studies to those who have links; `most` windows at once."""
+    """Serves studies, and the room Answer with `answers`, to those who have links; `most` windows at once."""
 
-    def __init__(self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200) -> None:
-        self.links = OpenLinks(store, studies)
+    def __init__(
+        self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200, answers: bool = False
+    ) -> None:
+        self.links = OpenLinks(store, studies, answers=answers)
         self._progress = OpenProgress(store)
         self.place = place
         self.windows: dict[str, BrowserWindow] = {}
@@ -155,7 +157,7 @@ class LabServer:
         except LinkRefused as error:
             return _refusal(error, language)
         person = found.link.rater if found.link.purpose == "room" else ""
-        return _html(greeting_page(found.study.title, person, language, nonce()))
+        return _html(greeting_page(_title(found, language), person, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
         """The button of the greeting: this browser takes the link up."""
@@ -176,7 +178,7 @@ class LabServer:
             return _refusal(error, _language(request))
         raise there
 
-    async def _found(self, request: web.Request, *purposes: Purpose) -> StudyLink:
+    async def _found(self, request: web.Request, *purposes: Purpose) -> RoomLink:
         """The link of the path, for the browser that took it up and what it is for; `LinkRefused` for all others."""
         id = request.match_info["link"]
         if not _ID.fullmatch(id):
@@ -201,7 +203,7 @@ class LabServer:
             return await self._show_progress(found, _language(request))
         here, id = f"/l/{found.link.id}", secrets.token_hex(8)
         page = room_page(
-            found.study.title,
+            _title(found, _language(request)),
             f"{here}/socket/{id}",
             f"{here}/phone/{id}/",
             _language(request),
@@ -221,7 +223,8 @@ class LabServer:
         if id in self.windows or len(self.windows) >= self._most:
             await socket.close(code=CLOSE_CODES["full"])
             return socket
-        self.windows[id] = window = BrowserWindow(found, AppProcess(self._command(found)), socket)
+        process = AppProcess(self._command(found), _environment(found, _language(request)))
+        self.windows[id] = window = BrowserWindow(found, process, socket)
         try:
             await self._close_oldest(found.link.id)
             await window.run(_number(request, "width", 80), _number(request, "height", 24))
@@ -231,12 +234,11 @@ class LabServer:
             self.windows.pop(id, None)
         return socket
 
-    def _command(self, found: StudyLink) -> list[str]:
-        study, link = found.study, found.link
-        return [
-            *(sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path)),
-            *("study", "open", f"{study.id}@{study.version}", "--as", link.rater, "--only"),
-        ]
+    def _command(self, found: RoomLink) -> list[str]:
+        study, rater = found.study, found.link.rater
+        opens = ["answer", "--room"] if study is None else ["study", "open", f"{study.id}@{study.version}"]
+        lab = (sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path))
+        return [*lab, *opens, "--as", rater, "--only"]
 
     async def _close_oldest(self, link: str) -> None:
         theirs = [one for one in self.windows.values() if one.link.link.id == link]
@@ -253,8 +255,9 @@ class LabServer:
                 if (error := refused.get(one.link.link.id)) is not None:
                     await one.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
 
-    async def _show_progress(self, found: StudyLink, language: Language) -> web.StreamResponse:
+    async def _show_progress(self, found: RoomLink, language: Language) -> web.StreamResponse:
         """How far a study is, as it stands now; nothing leads on from there."""
+        assert found.study is not None
         try:
             progress = await self._progress.read(found.study)
         except LabError:
@@ -295,6 +298,15 @@ def static_folder() -> Path:
     except ModuleNotFoundError:
         raise LabError("serve", f"needs the extra {EXTRA}", f"pip install '{EXTRA}' installs it.", code=2) from None
     return folder
+
+
+def _title(found: RoomLink, language: Language) -> str:
+    return WORDS[language].answer if found.study is None else found.study.title
+
+
+def _environment(found: RoomLink, language: Language) -> dict[str, str]:
+    """What the app of a window is told besides: a study has its own language, Answer speaks the browser's."""
+    return {"HITLAB_LOCALE": language} if found.study is None and language != "en" else {}
 
 
 def _html(page: str, status: int = 200) -> web.Response:

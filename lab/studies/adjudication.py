@@ -104,7 +104,9 @@ class AdjudicationSession:
         from annotators.adjudication import queue
 
         codes = {rater.id for rater in studied.columns.raters}
-        gone = {code for code in codes if self.store.labels.withdrew(code) or self.store.studies.left(self.study, code)}
+        gone = {
+            code for code in codes if self.store.labels.withdrew(code) or self.store.studies.has_left(self.study, code)
+        }
         return queue(studied, locked=self.store.studies.locked(self.study), gone=gone)
 
     # -- one place -------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Introduction:
         practice = practice_sha(study)
         return {"guide": guide, "keys": {""}, "practice": {practice} if practice else set()}
 
-    def shown(self, part: Part) -> None:
+    def record_shown(self, part: Part) -> None:
         """Keeps that guide or keys are shown."""
         self._act(_SHOWN[part])
 

@@ -55,6 +55,6 @@ class JudgeLabels:
 
         def say(sheet: Sheet) -> Label | None:
             spot = FieldReference(place.target, place.field)
-            return answer_to(sheet, label) if sheet.asked(spot) and sheet.head(spot) is None else None
+            return answer_to(sheet, label) if sheet.asks(spot) and sheet.head(spot) is None else None
 
         return say

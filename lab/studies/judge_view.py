@@ -125,7 +125,7 @@ class JudgeViews:
         """A screen's words in a line, and whether they were read from its picture, as far as they have been."""
         if not says_nothing(seen.tree) or seen.image is None or self._reader is None:
             return " | ".join(texts(seen)), False
-        read = self._reader.known(seen.image)
+        read = self._reader.stored_text(seen.image)
         return (" | ".join(plain(line.text) for line in read.lines), True) if read is not None else ("", False)
 
     def _picture(self, seen_runs: Blinded, seen: Observation) -> Picture:

@@ -114,7 +114,7 @@ class RowImport:
         try:
             return self._imported(placed)
         except LabError as error:
-            problem = error.sentence if error.title != placed.where else error.said
+            problem = error.sentence if error.title != placed.where else error.body
             return LabelDone(placed.where, "refused", placed.row.unit, error=problem)
 
     def _imported(self, placed: NumberedRow) -> LabelDone:

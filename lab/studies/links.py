@@ -2,6 +2,7 @@
 
 A link's secret is shown once, when it is made; the file keeps its SHA-256. What happens to a link is kept as acts of
 its study: `invited`, `entered` (a browser took it up), `revoked`. A person who withdraws takes their links with them.
+A link into no study (None in place of one) leads into the room Answer, where its person answers at the endpoint.
 A link serves one purpose for good: none that was made for a rater shows progress, none for a manager opens a room.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -37,7 +38,7 @@ PURPOSES: tuple[Purpose, ...] = ("room", "watch")
 class Link(msgspec.Struct, frozen=True):
     """One person's way into one study, or to the page of its progress: `rater` then is the manager who made it.
 
-    `until` is when it expires (UTC), empty where it never does.
+    `study` is empty for one into the room Answer. `until` is when it expires (UTC), empty where it never does.
 
     `secret_sha` is the SHA-256 of its secret, `browsers` are those of what each browser that took it up was given; a
     link is for one, unless `shared`.
@@ -85,14 +86,15 @@ def hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def links_of(store: Store, study: Study, purpose: Purpose = "room") -> list[Link]:
-    """Every link of a study for that purpose, in the order they were made."""
-    return [link for link in _every_link(store, study) if link.purpose == purpose]
+def links_of(store: Store, study: Study | None, purpose: Purpose = "room") -> list[Link]:
+    """Every link of a study, or of Answer, for that purpose, in the order they were made."""
+    acts = store.answer_links.acts() if study is None else store.labels.acts_of(study, LINK_ACTS)
+    return [link for link in _links(acts) if link.purpose == purpose]
 
 
-def _every_link(store: Store, study: Study) -> list[Link]:
+def _links(acts: Iterable[Act]) -> list[Link]:
     links: dict[str, Link] = {}
-    for act in store.labels.acts_of(study, LINK_ACTS):
+    for act in acts:
         detail = act.detail
         id = str(detail.get("link", ""))
         if act.act == "invited":
@@ -121,7 +123,7 @@ def _after(link: Link, act: Act) -> Link:
 
 def make_link(
     store: Store,
-    study: Study,
+    study: Study | None,
     rater: str,
     *,
     by: str,
@@ -130,7 +132,8 @@ def make_link(
     purpose: Purpose = "room",
 ) -> NewLink:
     """A new link for a person, durable on return."""
-    link = Link(uuid7(), study.id, study.version, rater, "", now(), until, shared, purpose=purpose)
+    id, version = ("", 0) if study is None else (study.id, study.version)
+    link = Link(uuid7(), id, version, rater, "", now(), until, shared, purpose=purpose)
     token = secrets.token_urlsafe(_SECRET_BYTES)
     link = msgspec.structs.replace(link, secret_sha=hashed(token))
     detail: dict[str, object] = {"link": link.id, "sha": link.secret_sha, "by": by}
@@ -145,13 +148,12 @@ def revoke_link(store: Store, link: Link, *, by: str) -> None:
     _record(store, link, "revoked", {"link": link.id, "by": by})
 
 
-def enter_link(store: Store, study: Study, link: Link) -> str:
+def enter_link(store: Store, study: Study | None, link: Link) -> str:
     """A browser takes a link up; gives the secret by which it is known from now on, and keeps its SHA-256.
 
     Raises `LinkRefused` where another browser took it up before, in whichever order two of them come.
     """
     browser = secrets.token_urlsafe(_SECRET_BYTES)
-    act = _act(link, "entered", {"link": link.id, "browser": hashed(browser)})
 
     def check() -> None:
         fresh = next((one for one in links_of(store, study, link.purpose) if one.id == link.id), None)
@@ -159,7 +161,7 @@ def enter_link(store: Store, study: Study, link: Link) -> str:
             raise LinkRefused("unknown", "is none that was made here.")
         check_free(store, study, fresh)
 
-    store.labels.record_act(act, check)
+    _record(store, link, "entered", {"link": link.id, "browser": hashed(browser)}, check)
     return browser
 
 
@@ -168,7 +170,7 @@ def knows(link: Link, browser: str) -> bool:
     return bool(browser) and hashed(browser) in link.browsers
 
 
-def check_link(store: Store, study: Study, link: Link) -> None:
+def check_link(store: Store, study: Study | None, link: Link) -> None:
     """Raises `LinkRefused` where a link opens nothing now."""
     state = link.state(now())
     if state == "revoked":
@@ -176,16 +178,20 @@ def check_link(store: Store, study: Study, link: Link) -> None:
     if state == "expired":
         raise LinkRefused("expired", "has expired.")
     rater = link.rater
+    if study is None:
+        if store.labels.withdrew(rater):
+            raise LinkRefused("closed", "is of a person who has withdrawn.")
+        return
     if store.studies.extended_by(study) is not None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
     closed = store.studies.archived(study) or store.labels.withdrew(rater)
     if link.purpose == "room":  # who watches may see how a study ended
-        closed = closed or store.studies.locked(study) or store.studies.left(study, rater)
+        closed = closed or store.studies.locked(study) or store.studies.has_left(study, rater)
     if closed:
         raise LinkRefused("closed", "leads into a study that is closed to you.")
 
 
-def check_free(store: Store, study: Study, link: Link) -> None:
+def check_free(store: Store, study: Study | None, link: Link) -> None:
     """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
     check_link(store, study, link)
     if link.browsers and not link.shared:
@@ -215,9 +221,8 @@ def newest(links: Iterable[Link], at: str) -> dict[str, Link]:
     return {link.rater: link for link in links if link.state(at) == "open"}
 
 
-def _record(store: Store, link: Link, kind: ActKind, detail: dict[str, object]) -> None:
-    store.labels.record_act(_act(link, kind, detail))
-
-
-def _act(link: Link, kind: ActKind, detail: dict[str, object]) -> Act:
-    return Act(uuid7(), link.study, link.version, Actor("human", link.rater), kind, now(), detail=detail)
+def _record(
+    store: Store, link: Link, kind: ActKind, detail: dict[str, object], check: Callable[[], None] = lambda: None
+) -> None:
+    act = Act(uuid7(), link.study, link.version, Actor("human", link.rater), kind, now(), detail=detail)
+    (store.labels.record_act if link.study else store.answer_links.record)(act, check)

@@ -95,7 +95,7 @@ class Participation:
             raise LabError(f"study {self.study.name}", f"{self.person.id} has withdrawn.")
         if self.store.studies.locked(self.study):
             raise LabError(f"study {self.study.name}", "is locked; nobody plays in it any more.")
-        if self.store.studies.left(self.study, self.person.id):
+        if self.store.studies.has_left(self.study, self.person.id):
             problem = f"{self.person.id} has left it; another goes on in their place."
             raise LabError(f"study {self.study.name}", problem)
 

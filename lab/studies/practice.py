@@ -105,7 +105,7 @@ def _unit(
         raise LabError(what, f"field practice.step: there is nothing to ask about at step {practice.step}")
     unit = replace(units[0], gold=(), mechanical=(), practice=True)
     reasons = [
-        protocol.said(locale, f"{PRACTICE}{number}", answer.reason) for number, answer in enumerate(practice.answers, 1)
+        protocol.word(locale, f"{PRACTICE}{number}", answer.reason) for number, answer in enumerate(practice.answers, 1)
     ]
     golds = [
         (f"{what}, answer {number}", GoldLine(one.value, unit.id, "", one.target, one.field, reason))

@@ -38,7 +38,7 @@ class PracticeSheet:
         self._study = study
         self._person = person
 
-    def shown(self) -> None:
+    def record_shown(self) -> None:
         """Keeps that the item was laid out."""
         self._act("practice_shown", {})
 

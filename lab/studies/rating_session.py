@@ -151,7 +151,7 @@ class RatingSession:
     def practise(self, practice: PracticeSheet) -> Sheet:
         """Lays the practice item out; recorded, and of what is answered there nothing is a label."""
         self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
-        practice.shown()
+        practice.record_shown()
         self.sheet = practice.sheet()
         return self.sheet
 
@@ -357,3 +357,16 @@ class RatingSession:
             source=self.source,
             **said,
         )
+
+
+def why_closed(store: Store, study: Study, code: str) -> str:
+    """Why this person cannot rate in a study now, in a sentence; empty where they can."""
+    if store.labels.withdrew(code):
+        return f"{code} has withdrawn from studies; nothing is asked of them."
+    if (later := store.studies.extended_by(study)) is not None:
+        return f"This study was extended and goes on as {study.id} v{later}: what you answered is there."
+    if store.studies.locked(study):
+        return "This study is locked: nothing in it changes any more."
+    if not store.studies.progress(study, code).dealt:
+        return f"Nothing in this study is dealt to {code}."
+    return ""

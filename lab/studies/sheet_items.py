@@ -103,10 +103,10 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
     own = [option.key for option in options]
     keyed = digits == 1 and len(set(own)) == len(own) and all(len(key) == 1 and key in "123456789" for key in own)
     for number, option in enumerate(options, 1):
-        says = protocol.said(locale, f"{item.field.id}.{option.id}", option.shown)
+        says = protocol.word(locale, f"{item.field.id}.{option.id}", option.shown)
         if item.field.sided and option.id in ("A", "B"):
             says = protocol.sheet_said(locale, "_left" if (option.id == "B") == swap else "_right")
-        means = protocol.said(locale, f"{item.field.id}.{option.id}.means", option.means)
+        means = protocol.word(locale, f"{item.field.id}.{option.id}.means", option.means)
         letter = option.key if option.key.isalpha() and not item.field.sided else ""
         key = option.key if keyed else f"{number:0{digits}d}"
         choices.append(AnswerChoice(key, option.id, plain(says, lines=False), plain(means), letter))
@@ -130,7 +130,7 @@ def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[An
 
 def flag_name(flag: Field, protocol: Protocol, locale: str = "en") -> str:
     """What a flag is called, in a word or two."""
-    return plain(protocol.said(locale, f"{flag.id}.says", flag.shown), lines=False)
+    return plain(protocol.word(locale, f"{flag.id}.says", flag.shown), lines=False)
 
 
 def _options(item: SheetItem) -> list[Option]:
@@ -151,5 +151,5 @@ def _swapped(choices: list[AnswerChoice]) -> list[AnswerChoice]:
 def title_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> str:
     """What a line is about, as plain words in a line."""
     if item.target is None or not item.first:
-        return plain(protocol.said(locale, item.field.id, item.field.ask), lines=False)
+        return plain(protocol.word(locale, item.field.id, item.field.ask), lines=False)
     return plain(item.target.says or item.target.id, lines=False)

@@ -27,7 +27,7 @@ class Wording(NamedTuple):
     """Fields about what this rater was not shown: that they could not see it is offered as an answer."""
 
     def ask(self, item: SheetItem) -> str:
-        return plain(self.protocol.said(self.locale, item.field.id, item.field.ask))
+        return plain(self.protocol.word(self.locale, item.field.id, item.field.ask))
 
     def title(self, item: SheetItem) -> str:
         return title_of(item, self.protocol, self.locale)

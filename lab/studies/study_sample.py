@@ -55,7 +55,7 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
         units = made.of(some, of)
         if units:
             by_kind[kind] = StudySample(
-                plan.name, protocol, units, made.told(some, units), made.blank(made.asked(some, units))
+                plan.name, protocol, units, made.origin_sentences(some, units), made.blank(made.cases_of(some, units))
             )
     if not by_kind:
         hint = "`hitlab runs` lists what is there."
@@ -90,8 +90,8 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
     units = made.of(cases, tasks)
     if not units:
         raise LabError(f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs` lists runs.")
-    blank = made.blank(made.asked(cases, units))
-    return StudySample(study.id, study.protocol, units, made.told(cases, units), blank), skipped
+    blank = made.blank(made.cases_of(cases, units))
+    return StudySample(study.id, study.protocol, units, made.origin_sentences(cases, units), blank), skipped
 
 
 def _parts(
@@ -186,9 +186,9 @@ class _Units:
         for task in tasks if is_playbook(self.plan.agent) else ():
             playbook_agent(self.plan.agent, task)
 
-    def told(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
+    def origin_sentences(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
         """What people are told of where these units come from."""
-        asked = self.asked(cases, units)
+        asked = self.cases_of(cases, units)
         designed = sum(subject_of(case.task) in self.designs for case in asked)
         sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
         sentences += self._unknown(asked)
@@ -199,7 +199,7 @@ class _Units:
             sentences.append(f"{len({play.task.id for play in plays}):,} tasks, each played by: {ways}")
         return sentences
 
-    def asked(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[MeasuredRun]:
+    def cases_of(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[MeasuredRun]:
         """The runs that units are of."""
         runs = {run for unit in units for run in unit.runs}
         return [case for case in cases if case.id in runs]

@@ -242,7 +242,7 @@ class AdjudicateScreen(Screen[None]):
         try:
             self.post_message(self.Undone(len(undo_batch(session))))
         except LabError as error:
-            self.app.call_from_thread(self.notify, plain(error.said), severity="warning", markup=False)
+            self.app.call_from_thread(self.notify, plain(error.body), severity="warning", markup=False)
 
     @on(Undone)
     def _undone(self, message: Undone) -> None:

@@ -376,7 +376,7 @@ class SettlePane(Vertical):
         try:
             self._typed(what, words)
         except LabError as error:
-            self.wrong.say(Content.styled(error.said, ERROR))
+            self.wrong.say(Content.styled(error.body, ERROR))
 
     def _typed(self, what: Typing, words: str) -> None:
         """What was typed is taken; a `LabError` leaves the line open."""

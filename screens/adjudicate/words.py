@@ -129,7 +129,7 @@ _MEANS: Mapping[Means, str] = {
 
 
 def _called(way: Wording, asked: Field) -> str:
-    return plain(way.protocol.said(way.locale, f"{asked.id}.says", asked.shown), lines=False)
+    return plain(way.protocol.word(way.locale, f"{asked.id}.says", asked.shown), lines=False)
 
 
 # -- one item ----------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def drawn(studied: StudyData, field: str, one: str = "", other: str = "") -> Ans
     try:
         grid = confusion(studied, field, one, other)
     except LabError as error:
-        return AnswerGrid(field, one, other, None, error.said)
+        return AnswerGrid(field, one, other, None, error.body)
     if not any(map(any, grid.counts)):
         return AnswerGrid(field, one, other, None, "No two answers came together at an item.")
     return AnswerGrid(field, one, other, grid)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back, lines, next_pane
+
 MORE = Binding.Group("Agreement", compact=True)
 
 KEYS: list[BindingType] = [
@@ -20,12 +22,7 @@ KEYS: list[BindingType] = [
             tooltip="The statistic before"),
     Binding("y", "copy", "Copy number", show=False, id="agreement.copy", group=MORE,
             tooltip="Copy the number under the cursor in words"),
-    Binding("tab", "app.focus_next", "Next pane", show=False, id="agreement.next_pane", group=MORE,
-            tooltip="Go to the next pane"),
-    Binding("right_square_bracket", "move(1)", "Next", show=False, id="agreement.next", group=MORE,
-            tooltip="Next line"),
-    Binding("left_square_bracket", "move(-1)", "Previous", show=False, id="agreement.previous", group=MORE,
-            tooltip="Line above"),
-    Binding("escape", "back", "Back", show=False, id="agreement.back", group=MORE,
-            tooltip="Out of the list of items, then to Home"),
+    next_pane("agreement", MORE),
+    *lines("agreement", MORE),
+    back("agreement", MORE, "Out of the list of items, then to Home"),
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -19,31 +19,26 @@ from lab.core.task import Actor
 from lab.studies.judges_beside import judges_beside
 from lab.studies.past_sheets import past_sheets
 from lab.studies.practice import PracticeItem
-from lab.studies.rating_session import HandedIn, RatingSession
-from lab.studies.sheet_wording import Wording
+from lab.studies.rating_session import HandedIn, RatingSession, why_closed
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import RoomIntroduction
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
+from screens.annotate.results import practice_result, unit_result
+from screens.annotate.room_lines import RoomLines, View
 from screens.annotate.sheet import SheetPane
-from screens.annotate.sheet_text import derived_words, introduction_title, judges_words, title_words
 from screens.annotate.study_list import DealtStudies
-from screens.annotate.unit_pane import Evidence, UnitPane
+from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
 from screens.lab import lab_of, tried
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
-from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
     from store.store import Store
 
-View = Literal["shelf", "read", "open", "told", "over"]
-"""What is seen: the studies, guide or keys, a unit beside its sheet, what was learned of it, or a sentence."""
-_TO_STUDIES = "{annotate.back}: back to the studies."
-_DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 _TICK = 10.0
 """Seconds after which the line above tells the time anew."""
 
@@ -71,16 +66,17 @@ class AnnotateScreen(Screen[None]):
         self.beside = UnitPane(store, settings)
         self.pane = SheetPane(clock=clock, pace=self.attendance.pace)
         self.page = TextPage(id="sheet-told", classes="pane")
+        self.lines = RoomLines(self.person, self.shelf, self.pane, self.page, self.introduction, self.attendance)
         self.add_class("-shelf", update=False)
 
     def compose(self) -> ComposeResult:
-        yield StatusLine("annotate-title")
+        yield self.lines.above
         yield self.shelf
         with Container(id="annotate-bench"):
             yield self.beside
             yield self.pane
             yield self.page
-        yield StatusLine("annotate-state")
+        yield self.lines.below
         yield Footer()
 
     def on_mount(self) -> None:
@@ -104,6 +100,14 @@ class AnnotateScreen(Screen[None]):
         self.update_classes({f"-{name}": name == view for name in get_args(View)})
         self.refresh_bindings()
 
+    def _show_page(self, view: View, title: str, content: Content) -> None:
+        """Shows something to read in place of a sheet."""
+        self.page.border_title = title
+        self._show(view)
+        self.page.show(content)
+        self.page.focus()
+        self.renew()
+
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
@@ -122,7 +126,7 @@ class AnnotateScreen(Screen[None]):
         """Begins a session; a sentence, and False, where this person cannot rate in the study now."""
         locale = self.settings.locale if self.settings.locale != "en" else ""
         session = RatingSession(self.store, study, self.person, locale=locale)
-        if reason := self._why_closed(session):
+        if reason := why_closed(self.store, study, self.person.id):
             self._tell(reason)
             return False
         self.attendance.begin(session)
@@ -136,19 +140,6 @@ class AnnotateScreen(Screen[None]):
             self.pane.keep(leaving=True)
             self.attendance.end()
         self.introduction.end()
-
-    def _why_closed(self, session: RatingSession) -> str:
-        """Why this person cannot rate in a study now; empty where they can."""
-        study, code = session.study, session.person.id
-        if self.store.labels.withdrew(code):
-            return f"{code} has withdrawn from studies; nothing is asked of them."
-        if (later := self.store.studies.extended_by(study)) is not None:
-            return f"This study was extended and goes on as {study.id} v{later}: what you answered is there."
-        if self.store.studies.locked(study):
-            return "This study is locked: nothing in it changes any more."
-        if not self.store.studies.progress(study, code).dealt:
-            return f"Nothing in this study is dealt to {code}."
-        return ""
 
     def _lay_out(self) -> None:
         """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
@@ -168,7 +159,7 @@ class AnnotateScreen(Screen[None]):
             words = f"All {done} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
             self._tell(with_keys(self, words))
             return
-        if following.stage != "pilot" and self.store.studies.held(session.study, session.person.id):
+        if following.stage != "pilot" and self.store.studies.is_held(session.study, session.person.id):
             self._tell(
                 "The pilot is over, and fewer answers were right than this study asks for. "
                 + with_keys(
@@ -205,11 +196,7 @@ class AnnotateScreen(Screen[None]):
         if self.introduction.part == "practice" and (item := self.introduction.practise()) is not None:
             self._show_unit(item)
             return
-        self.page.border_title, content = self.introduction.page()
-        self._show("read")
-        self.page.show(content)
-        self.page.focus()
-        self.renew()
+        self._show_page("read", *self.introduction.page())
         self.call_after_refresh(self.renew)  # how much of it is seen is known only then
 
     @on(RoomIntroduction.ItemReady)
@@ -223,13 +210,8 @@ class AnnotateScreen(Screen[None]):
         session = self.session
         assert session is not None
         assert session.sheet is not None
-        head = self.introduction.result_page(handed)
-        way = Wording(session.study.protocol, session.locale)
-        self.page.border_title = translated(session.locale, "practice")
-        self.page.show(Content.assemble(head, derived_words(way, session.sheet, handed, ())))
-        self._show("told")
-        self.page.focus()
-        self.renew()
+        learned = practice_result(session, handed, self.introduction.result_page(handed))
+        self._show_page("told", translated(session.locale, "practice"), learned)
 
     def action_pass_over(self) -> None:
         """Past all that is left of the introduction."""
@@ -256,14 +238,7 @@ class AnnotateScreen(Screen[None]):
         if not message.handed.compared and not derived and not judges:
             self._lay_out()
             return
-        way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
-        title = "What judges say" if judges else "What follows"
-        self.page.border_title = "What is right" if message.handed.compared else title
-        learned = derived_words(way, session.sheet, message.handed, derived)
-        self.page.show(Content.assemble(learned, judges_words(way, session.sheet, judges)))
-        self._show("told")
-        self.page.focus()
-        self.renew()
+        self._show_page("told", *unit_result(session, message.handed, derived, judges))
 
     @on(SheetPane.Settled)
     def _settled(self, message: SheetPane.Settled) -> None:
@@ -293,7 +268,7 @@ class AnnotateScreen(Screen[None]):
             session.reopen()
         except LabError as error:
             self._lay_out()
-            self.pane.say(error.said)
+            self.pane.say(error.body)
             return
         self.attendance.handed_in(-1)
         self._show_unit()
@@ -355,12 +330,8 @@ class AnnotateScreen(Screen[None]):
 
     def _tell(self, words: str) -> None:
         """One sentence in place of a unit."""
-        self.page.border_title = "Study"
-        self.page.show(Content(words))
         self._leave()
-        self._show("over")
-        self.page.focus()
-        self.renew()
+        self._show_page("over", "Study", Content(words))
 
     def action_back(self) -> None:
         """Out of what was opened last; from a unit to the shelf, from there to Home."""
@@ -416,46 +387,7 @@ class AnnotateScreen(Screen[None]):
     def renew(self) -> None:
         """Paints the lines above and below."""
         self.attendance.keep_absences()
-        title, state = self.query_one("#annotate-title", StatusLine), self.query_one("#annotate-state", StatusLine)
-        seat = self.settings.seat
-        if self.session is not None and (self.view == "read" or self.session.practice is not None):
-            title.say(Content(introduction_title(self.session, seat, self.view == "read", self.size.width - 2)))
-            state.say(Content(self._state()))
-            return
-        if self.session is None or self.session.assignment is None:
-            title.say(Content(f"Annotate   {self.person.id}, {seat}"))
-            state.say(Content(self.shelf.next_words() if self.view == "shelf" else with_keys(self, _TO_STUDIES)))
-            return
-        place = self.session.assignment
-        progress = self.attendance.progress._replace(at=place.position + 1)
-        settling = self.session.sheet is not None and self.session.sheet.committed and self.view == "open"
-        stage = "settle" if settling else place.stage
-        width = self.size.width - 2
-        title.say(
-            Content(title_words(self.session.study, stage, progress, self.person.id, seat, self.attendance.pace, width))
-        )
-        state.say(Content(self._state()))
-
-    def _state(self) -> str:
-        minutes = self.attendance.break_due
-        late = f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""
-        if self.view == "read":
-            return self.introduction.state(bool(self.page.lines_below))
-        if self.view == "told" and self.session is not None and self.session.practice is not None:
-            return with_keys(self, translated(self.session.locale, "state.first"))
-        if self.view == "told":
-            back = "   {annotate.reopen}: take it back." if self._takes_back else ""
-            return with_keys(self, f"{late}{{annotate.onward}}: on to the next.{back}")
-        if self.view == "over":
-            return with_keys(self, _TO_STUDIES)
-        if self.pane.drawing:
-            return with_keys(self, _DRAWING)
-        busy = self.pane.typing or self.pane.menu.display
-        if self.session is not None and self.session.practice is not None:
-            return f"{self.pane.next_words}" + (
-                "" if busy else f"   {translated(self.session.locale, 'counts nowhere')}"
-            )
-        return f"{late}{self.pane.next_words}" + ("" if busy else f"   {self.pane.saved}")
+        self.lines.paint(self.view, self.settings.seat, self.size.width - 2, takes_back=self._takes_back)
 
     @property
     def _takes_back(self) -> bool:
@@ -479,22 +411,7 @@ class AnnotateScreen(Screen[None]):
             return action == "scroll"
         if action == "reopen":
             return self.view in ("told", "over") and self._takes_back
-        return self.view in ("open", "told") and self._has_use(action)
-
-    def _has_use(self, action: str) -> bool:
-        """Whether a key that belongs to what is laid beside the sheet does anything for this unit."""
-        match action:
-            case "step" | "question" | "search":
-                return self.beside.has_steps
-            case "pan" | "further":
-                return self.beside.enlarged
-            case "view" | "after" | "closely" | "overlay" | "closer":
-                return self.beside.has_phone
-            case "side":
-                return self.beside.has_two
-            case "header":
-                return self.beside.header.turns
-        return True
+        return self.view in ("open", "told") and self.beside.has_use(action)
 
     @on(SheetPane.At)
     def _at(self, message: SheetPane.At) -> None:
@@ -523,10 +440,7 @@ class AnnotateScreen(Screen[None]):
 
     def cover(self) -> None:
         """Marks beside the sheet what its answers rest on."""
-        sheet = self.pane.sheet
-        heads = [(item, head) for item in self.pane.items.items if (head := sheet.head(item.spot)) is not None]
-        rests = [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
-        self.beside.cover([*rests, *self.pane.pending()])
+        self.beside.cover([*self.pane.evidence(), *self.pane.pending()])
 
     @on(UnitPane.Looked)
     def _looked(self, message: UnitPane.Looked) -> None:

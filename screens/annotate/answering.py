@@ -149,7 +149,7 @@ class AnswerEditor:
         except LabError:
             taken_up = False
         if not taken_up:
-            self.view.say(error.said)
+            self.view.say(error.body)
         elif not self.view.sheet.committed:
             self.view.say(f"{self.view.way.sheet('_taken_up')} {self.view.way.sheet('_not_kept')}")
 

@@ -37,7 +37,7 @@ class Attendance:
         self.session, self.pace = session, Pace(self._clock)
         study, person = session.study, session.person.id
         clashing = self._store.labels.to_settle(study, person)
-        held = self._store.studies.held(study, person)
+        held = self._store.studies.is_held(study, person)
         self.unsettled = [one for one in clashing if not held or one.stage == "pilot"]
         progress = self._store.studies.progress(study, person)
         today = self._store.studies.handed_in_since(study, person, _midnight())

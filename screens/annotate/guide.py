@@ -30,7 +30,7 @@ def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
     guide = plain(protocol.guided(locale).strip())
     if guide:
         parts += [
-            (f"{plain(protocol.said(locale, 'title', protocol.title), lines=False)}\n", HEADING),
+            (f"{plain(protocol.word(locale, 'title', protocol.title), lines=False)}\n", HEADING),
             *_numbered(guide),
             ("\n", ""),
         ]
@@ -52,7 +52,7 @@ def _numbered(guide: str) -> Iterator[Part]:
 
 def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     """What a field asks, and each of its answers with its definition and worked cases."""
-    yield f"{plain(protocol.said(locale, field.id, field.ask))}\n", HEADING
+    yield f"{plain(protocol.word(locale, field.id, field.ask))}\n", HEADING
     hint = plain(protocol.hinted(locale, field))
     if hint:
         yield f"{hint}\n", MUTED
@@ -67,8 +67,8 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
 
 def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
     key = f"{field.id}.{option.id}"
-    means = plain(protocol.said(locale, f"{key}.means", option.means))
-    says = protocol.said(locale, key, option.shown)
+    means = plain(protocol.word(locale, f"{key}.means", option.means))
+    says = protocol.word(locale, key, option.shown)
     if field.sided and option.id in _SIDES:  # on the sheet they are called by where they stand
         says = protocol.sheet_said(locale, _SIDES[option.id])
     yield f"• {plain(says, lines=False)}", "bold"
@@ -82,7 +82,7 @@ def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> It
 
 def _cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
     """Worked cases in the locale, one a line where they are translated."""
-    translated = protocol.said(locale, f"{key}.cases", "")
+    translated = protocol.word(locale, f"{key}.cases", "")
     return [line.strip() for line in translated.splitlines() if line.strip()] if translated else list(cases)
 
 
@@ -105,7 +105,7 @@ class GuideScreen(ModalScreen[None]):
         super().__init__()
         self.page = TextPage(id="guide", classes="pane", hint="{annotate.guide} or {guide.close} closes")
         self._content = guide_of(protocol, locale, asked)
-        self.page.border_title = plain(protocol.said(locale, "title", protocol.title), lines=False)
+        self.page.border_title = plain(protocol.word(locale, "title", protocol.title), lines=False)
 
     def compose(self) -> ComposeResult:
         yield self.page

@@ -93,7 +93,7 @@ class RoomIntroduction:
         if part == "practice":
             return translated(session.locale, "practice"), Content(self._waiting())
         assert part is not None
-        introduction.shown(part)
+        introduction.record_shown(part)
         if part == "guide":
             return translated(session.locale, "guide"), guide_page(self._owner, session)
         return translated(session.locale, "keys"), keys_page(self._owner, session)

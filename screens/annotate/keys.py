@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from screens.mirror.keys import zoom_keys
+from screens.room_keys import back
 
 ANSWER = Binding.Group("Answer", compact=True)
 STEPS = Binding.Group("Steps", compact=True)
@@ -90,5 +91,5 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="What is read beside the sheet, a page on"),
     Binding("comma,pageup,left", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,
             tooltip="What is read beside the sheet, a page back"),
-    Binding("escape", "back", "Back", show=False, id="annotate.back", group=SHOW, tooltip="One step back, then Home"),
+    back("annotate", SHOW),
 ]  # fmt: skip

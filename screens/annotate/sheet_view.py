@@ -288,7 +288,7 @@ class SheetView(Vertical):
         try:
             session.look(*state, self.times | self._times)
         except LabError as error:
-            self.say(error.said)
+            self.say(error.body)
             return
         self._kept = state
 
@@ -360,6 +360,11 @@ class SheetView(Vertical):
             how = f"{how} {self.way.sheet('_flag_first')}".strip()
         self.options.show(choices, flags, standing | raised, how, many=many)
         self.take_room()
+
+    def evidence(self) -> list[Evidence]:
+        """What the answers of the sheet rest on, each with its item's number."""
+        heads = [(item, head) for item in self.items.items if (head := self.sheet.head(item.spot)) is not None]
+        return [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
 
     def pending(self) -> list[Evidence]:
         """What answers that are not given yet will rest on."""
@@ -436,7 +441,7 @@ class SheetView(Vertical):
         """What is kept, and when."""
         sheet = self.session.sheet if self.session is not None else None
         rows = sheet.rows if sheet is not None else []
-        return f"✓ saved {self.clock.shown(rows[-1].at)}" if rows else "Every answer is saved as you give it."
+        return f"✓ saved {self.clock.time_of_day(rows[-1].at)}" if rows else "Every answer is saved as you give it."
 
     @property
     def next_words(self) -> str:

@@ -242,6 +242,21 @@ class UnitPane(Vertical):
         """Whether two runs are laid side by side."""
         return self._count == len(self.sides)
 
+    def has_use(self, action: str) -> bool:
+        """Whether a key that belongs to what is laid out does anything for this unit."""
+        match action:
+            case "step" | "question" | "search":
+                return self.has_steps
+            case "pan" | "further":
+                return self.enlarged
+            case "view" | "after" | "closely" | "overlay" | "closer":
+                return self.has_phone
+            case "side":
+                return self.has_two
+            case "header":
+                return self.header.turns
+        return True
+
     @property
     def has_phone(self) -> bool:
         """Whether there is a screen to look at, as far as is known."""

@@ -112,7 +112,7 @@ def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
 
 def _called(study: Study, given: Given) -> str:
     """A text's title, in the study's language where its protocol says what it is called."""
-    return plain(study.protocol.said(study.locale, f"sides.{given.side}", given.title), lines=False)
+    return plain(study.protocol.word(study.locale, f"sides.{given.side}", given.title), lines=False)
 
 
 def _what(given: Given) -> str:

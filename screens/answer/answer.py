@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -18,13 +19,13 @@ from textual.widgets import TextArea
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
+from lab.core.screen_clock import Clock, seconds_between, span
 from lab.core.settings import Settings
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Trace
 from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, close_conversation, give_reply, waiting_turn
+from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
 from lab.runs.descriptions import one_line
 from screens.answer.consent_row import ConsentRow
 from screens.answer.conversation_words import brief_content, dialogue_content
@@ -32,6 +33,7 @@ from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
 from screens.answer.keys import KEYS
 from screens.answer.tool_form import ToolForm
+from screens.answer.words import counted, translated
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
 from screens.lab import lab_of
@@ -44,6 +46,7 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
+from simulators.users.endpoint.place import EndpointPlace
 from store.store import Store
 
 _LOOKS = 0.4
@@ -61,6 +64,13 @@ class Read(Message):
     picture: bytes | None
     draft: str
     begun: tuple[str, str] | None
+
+
+@dataclass
+class Served(Message):
+    """An endpoint of this app was started."""
+
+    place: EndpointPlace
 
 
 @dataclass
@@ -86,8 +96,9 @@ class AnswerScreen(Screen[None]):
     AUTO_FOCUS = "#inbox"
     HELP = """
     A benchmark's agent asks, and you are its user. The brief says who you are; the dialogue what was said; the question
-    waits below. **{reply.enter}** sends your answer, **{answer.next}** opens what waits longest, **{answer.back}** goes
-    to the list. What you sent is on the disk before the client has it.
+    waits below. **{reply.enter}** sends your answer, **{inbox.next}** opens what waits longest, **{inbox.back}** goes
+    to the list. The upper line says how many others wait, and for how long the longest. What you sent is on the disk
+    before the client has it.
     """
     BINDING_GROUP_TITLE = "Answer"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
@@ -103,13 +114,14 @@ class AnswerScreen(Screen[None]):
         self._stamp: tuple[object, ...] = ()
         self._trace: Trace | None = None
         self._ringed: set[str] = set()
+        self._locale = settings.locale
         self._title, self._next = StatusLine("answer-title"), StatusLine("answer-next")
-        self._inbox = Inbox(self._clock)
-        self._brief = TextPage("brief", "pane", hint="{answer.brief}: all of it")
+        self._inbox = Inbox(self._clock, self._locale)
+        self._brief = TextPage("brief", "pane", hint=translated(self._locale, "all of brief"))
         self._talk = TextPage("talk", "pane")
         self._picture = Mirror(classes="pane", notice="")
         self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
-        self._tools, self._judge = ToolForm(), JudgeForm()
+        self._tools, self._judge = ToolForm(self._locale), JudgeForm(self._locale)
         self._errands: Errands | None = None
 
     @property
@@ -137,9 +149,9 @@ class AnswerScreen(Screen[None]):
     def on_mount(self) -> None:
         self._picture.interactive = False
         self._picture.display = False
-        self._brief.border_title, self._talk.border_title = "Brief", "Dialogue"
-        self._picture.border_title = "Picture"
-        self._inbox.empty = f"Nothing was asked of {self.settings.person} yet."
+        for pane, key in ((self._brief, "brief"), (self._talk, "dialogue"), (self._picture, "picture")):
+            pane.border_title = translated(self._locale, key)
+        self._show_endpoint()
         self._errands = Errands("answers", lambda error: self._refuse(error, None))
         self.set_interval(_LOOKS, self._look)
         self._tell()
@@ -164,7 +176,7 @@ class AnswerScreen(Screen[None]):
         try:
             stamp = (*self.store.conversations.stamp(), self.run)
             if stamp == self._stamp:
-                self.app.call_from_thread(self._inbox.refresh)  # waits grow
+                self.app.call_from_thread(self._grow_waits)
                 return
             lines = conversations(self.store, self.settings.person)
             trace = self.store.runs.trace(self.run) if self.run and self.store.runs.holds(self.run) else None
@@ -179,6 +191,10 @@ class AnswerScreen(Screen[None]):
             self.post_message(Read(lines, trace, picture, draft, begun))
         except LabError:
             return  # the file is busy; the next look finds it
+
+    def _grow_waits(self) -> None:
+        self._inbox.refresh()
+        self._tell_title()
 
     @on(Read)
     def _show(self, message: Read) -> None:
@@ -196,16 +212,24 @@ class AnswerScreen(Screen[None]):
         assert trace is not None
         other = self._trace is None or self._trace.id != trace.id
         if other or self._trace != trace:
-            self._brief.show(brief_content(trace), from_top=other)
-            self._talk.show(dialogue_content(trace, self._clock), from_top=False)
+            self._brief.show(brief_content(trace, self._locale), from_top=other)
+            self._talk.show(dialogue_content(trace, self._clock, self._locale), from_top=False)
             self._talk.call_after_refresh(self._talk.scroll_end, animate=False)
         self._trace = trace
         self.set_class(not trace.steps, "-first")
         turn = waiting_turn(trace)
         if turn is None:
+            self._tell_ended(trace)
             self._close_question()
         elif self.turn is None or self.turn.question.id != turn.question.id:
             self._put(turn, message)
+
+    def _tell_ended(self, trace: Trace) -> None:
+        """Says why a question is gone that was open and that nobody answered."""
+        turn, ended = self.turn, trace.ended
+        if turn is not None and ended is not None and ended.status != "completed":
+            words = self._say("ended", reason=plain(ended.reason, lines=False))
+            self.notify(words, severity="warning", markup=False)
 
     def _put(self, turn: Turn, message: Read) -> None:
         """Opens the question that waits, with what was typed to it before."""
@@ -254,7 +278,7 @@ class AnswerScreen(Screen[None]):
         if lab_of(self).settings.bell:
             self.app.bell()
         if not self.is_current:
-            self.notify("A question waits in Answer.", title="Endpoint", markup=False)
+            self.notify(self._say("bell"), title=self._say("endpoint"), markup=False)
 
     # -- conversations ---------------------------------------------------------------------------------------
 
@@ -278,13 +302,46 @@ class AnswerScreen(Screen[None]):
     @on(Inbox.Closing)
     def _ask_to_close(self, message: Inbox.Closing) -> None:
         line = message.line
-        says = "Its question stays unanswered, and its client gets an error." if line.waits else "Nothing more follows."
+        says = self._say("unanswered" if line.waits else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:
                 self._do(partial(close_conversation, self.store, line.run, self.person))
 
-        self.app.push_screen(AskScreen("End this conversation?", says, "End it"), close)
+        self.app.push_screen(AskScreen(self._say("end it?"), says, self._say("end it")), close)
+
+    # -- an endpoint of this app -----------------------------------------------------------------------------
+
+    @on(Inbox.Starting)
+    def _start_endpoint(self) -> None:
+        """Starts an endpoint off the UI thread; where that cannot be, the app says why."""
+        start = lab_of(self).serve_endpoint
+        if start is not None and lab_of(self).endpoint is None:
+            self._serve(start)
+
+    @work(thread=True, exclusive=True, group="serve")
+    def _serve(self, start: Callable[[str], EndpointPlace]) -> None:
+        try:
+            place = start(self.settings.person)
+        except LabError as error:
+            self._refuse(error, None)
+        else:
+            self.post_message(Served(place))
+
+    @on(Served)
+    def _served(self, message: Served) -> None:
+        lab_of(self).endpoint = message.place
+        self._show_endpoint()
+        self._tell()
+
+    def _show_endpoint(self) -> None:
+        """Says where this program is asked, or that it can be started."""
+        lab, inbox = lab_of(self), self._inbox
+        inbox.may_start = lab.endpoint is None and lab.serve_endpoint is not None
+        inbox.close_after = lab.endpoint.close_after if lab.endpoint is not None else ""
+        words = self._say("starts" if inbox.may_start else "nothing", person=self.settings.person)
+        inbox.empty = with_keys(inbox, words)
+        inbox.put(inbox.lines)
 
     # -- answering -------------------------------------------------------------------------------------------
 
@@ -299,7 +356,8 @@ class AnswerScreen(Screen[None]):
 
     @on(ToolForm.Sent)
     def _call(self, message: ToolForm.Sent) -> None:
-        self._give(message.question, self._bare(message.question, "", calls=(message.call,)))
+        calls = calls_of(message.question, message.functions)
+        self._give(message.question, self._bare(message.question, "", calls=calls))
 
     @on(JudgeForm.Sent)
     def _judged(self, message: JudgeForm.Sent) -> None:
@@ -312,7 +370,7 @@ class AnswerScreen(Screen[None]):
         """Commits an answer off the UI thread; when it was shown is known from its draft."""
         turn = self.turn
         if turn is None or turn.question.id != question.id:
-            self.notify("The question was answered or closed before; nothing was sent.", severity="warning")
+            self.notify(self._say("gone"), severity="warning", markup=False)
             return
 
         def commit() -> None:
@@ -369,12 +427,14 @@ class AnswerScreen(Screen[None]):
         if self.turn is None:
             return
         if self._tools.display:
-            self._tools.close()
+            self._tools.hide()
             self._question.display = True
+            self._tell()
             self._question.focus_answer()
         else:
             self._question.display = False
-            self._tools.open(self.turn.question, self.turn.facts.tools)
+            self._tools.open(self.turn.question, self.turn.facts.tools, one_call=self.turn.facts.one_call)
+            self._tell()
 
     def action_stop(self) -> None:
         """Sends what is typed with the token that ends the conversation; the first, or the next with each press."""
@@ -428,27 +488,43 @@ class AnswerScreen(Screen[None]):
     def _typed(self) -> None:
         self.refresh_bindings()
 
+    def _say(self, key: str, **values: object) -> str:
+        """A sentence in this person's language."""
+        return translated(self._locale, key, **values)
+
     def _tell(self) -> None:
-        """The line above: who answers where, and what the open conversation is."""
-        where = lab_of(self).endpoint
-        served = f"answers at {where[0]}" if where else "answers what another hitlab serves"
-        parts = [f"{self.settings.person} {served}", *where[1:2]]
+        """The lines above and below."""
+        self._tell_title()
+        self._next.say(Content(self._offers()))
+        self.refresh_bindings()
+
+    def _tell_title(self) -> None:
+        """The line above: who answers where, how many others wait, and what the open conversation is."""
+        place, person = lab_of(self).endpoint, self.settings.person
+        if place is None:
+            served = self._say("serves nothing", person=person)
+        else:
+            served = self._say("serves", person=person, base=place.base)
+        others = self._inbox.waiting(self.run)
+        parts = []
+        if others:
+            wait = span(seconds_between(others[0].asked_at, self._clock.now()))
+            parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
+        parts += [served, *(place.notes[:1] if place is not None else ())]
         if self._trace is not None and self.run:
             parts.append(one_line(self._trace.agent.shown, 60))
         self._title.say(Content("   ".join(plain(part, lines=False) for part in parts)))
-        self._next.say(Content(self._offers()))
-        self.refresh_bindings()
 
     def _offers(self) -> str:
         """What the question that waits can be answered with besides words."""
         turn = self.turn
         if turn is None:
-            longest = self._inbox.longest()
-            return with_keys(self, "{answer.next} opens what waits longest") if longest is not None else ""
+            return with_keys(self, self._say("longest")) if self._inbox.longest() is not None else ""
         parts = []
         if turn.facts.tools:
-            count = len(turn.facts.tools)
-            parts.append(f"{{answer.tool}}: {count} function{'s' * (count > 1)} can be called")
+            parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
+            calls = 0 if self._tools.display else self._tools.calls
+            parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
-            parts.append(f"{{answer.stop}} writes {', then '.join(turn.facts.ended_by[:4])}: the end")
+            parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
         return plain(with_keys(self, " · ".join(parts)), lines=False)

@@ -13,10 +13,12 @@ from textual.message import Message
 from lab.core.screen_clock import Clock, seconds_between, span
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
+from screens.answer.words import counted, translated
 from screens.theme import ACCENT, LOUD_WARNING, MUTED
 from screens.widgets.lines import LineList
 
 _KINDS = {"consent": "proposal", "judge": "judge", "tool": "result"}
+"""Kinds of questions that are told, each a key of the words."""
 
 
 class Inbox(LineList):
@@ -26,11 +28,12 @@ class Inbox(LineList):
 # Conversations
 
 What clients ask, the longest wait first. `●` nobody looked at yet, `○` waits for your answer, `·` is answered.
-**{list.open}** opens a conversation, **{answer.next}** the one that waits longest; **{answer.close}** ends one of which
-nothing more is expected.
+**{list.open}** opens a conversation, **{inbox.next}** the one that waits longest; **{inbox.close}** ends one of which
+nothing more is expected. Where nothing is served from here, **{inbox.serve}** starts an endpoint.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "close", "End it", id="answer.close", tooltip="End this conversation: nothing more is expected"),
+        Binding("x", "close", "End it", id="inbox.close", tooltip="End this conversation: nothing more is expected"),
+        Binding("s", "serve", "Start", id="inbox.serve", tooltip="Start an endpoint here, at which clients ask you"),
     ]
 
     @dataclass
@@ -39,9 +42,17 @@ nothing more is expected.
 
         line: ConversationLine
 
-    def __init__(self, clock: Clock) -> None:
+    @dataclass
+    class Starting(Message):
+        """An endpoint is to be started here."""
+
+    def __init__(self, clock: Clock, locale: str) -> None:
         super().__init__(id="inbox", classes="pane")
-        self._clock = clock
+        self._clock, self._locale = clock, locale
+        self.may_start = False
+        """Whether an endpoint can be started from here."""
+        self.close_after = ""
+        """After which silence conversations are ended, in words."""
         self.lines: list[ConversationLine] = []
         self.shown = ""
         """The run of the conversation that is open beside."""
@@ -63,18 +74,23 @@ nothing more is expected.
         if lines != before:
             self.set_reactive(LineList.cursor, places.get(at, min(self.cursor, max(0, len(lines) - 1))))
         self.changed()
-        waits = sum(line.waits for line in lines)
-        self.entitle("Conversations", f"{waits} wait" if waits != 1 else "1 waits")
+        waits = counted(self._locale, "waits", "wait", sum(line.waits for line in lines))
+        closing = translated(self._locale, "closed after", time=self.close_after) if self.close_after else ""
+        self.entitle(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
 
     def longest(self, but: str = "") -> ConversationLine | None:
         """The conversation that waits longest, other than one."""
-        return next((line for line in self.lines if line.waits and line.run != but), None)
+        return next(iter(self.waiting(but)), None)
+
+    def waiting(self, but: str = "") -> list[ConversationLine]:
+        """The conversations that wait, other than one, the longest wait first."""
+        return [line for line in self.lines if line.waits and line.run != but]
 
     def paint(self, index: int, width: int) -> Content:
         line = self.lines[index]
         mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.waits else ("·", MUTED)
         wait = span(seconds_between(line.asked_at, self._clock.now())) if line.waits else ""
-        kind = _KINDS.get(line.kind, "")
+        kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
         words = one_line(line.question or line.task)
         head = [(f"{mark} ", look), (f"{wait:>5}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]
         if line.run == self.shown:
@@ -85,8 +101,13 @@ nothing more is expected.
                                 ("" if room < 12 else tail, MUTED))  # fmt: skip
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "serve":
+            return self.may_start
         return bool(self.lines) if action == "close" else super().check_action(action, parameters)
 
     def action_close(self) -> None:
         if self.current is not None:
             self.post_message(self.Closing(self.current))
+
+    def action_serve(self) -> None:
+        self.post_message(self.Starting())

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from lab.core.plain_text import plain
 from lab.core.step import Question
-from screens.key_names import with_keys
+from screens.answer.words import translated
 from screens.widgets.card import Card, CardText
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -37,12 +37,13 @@ class JudgeForm(Card):
         question: Question
         text: str
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
         super().__init__(id="judge")
+        self._locale = locale
         self.question: Question | None = None
         self._judged = CardText(id="judged")
-        self._score = Input(id="judge-score", placeholder="score, 0 to 1", compact=True)
-        self._reason = Input(id="judge-reason", placeholder="why", compact=True)
+        self._score = Input(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
+        self._reason = Input(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
         self._says = Static("", id="judge-says", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -54,7 +55,7 @@ class JudgeForm(Card):
     def open(self, question: Question) -> None:
         """Puts a request before the person."""
         self.question = question
-        self.border_title = "A judge's request"
+        self.border_title = translated(self._locale, "judge.title")
         self.display = True
         self._judged.show(Text(plain(question.text)))
         self._score.value = self._reason.value = ""
@@ -70,7 +71,7 @@ class JudgeForm(Card):
     @on(Input.Submitted, "#judge-score")
     def _scored(self) -> None:
         if self._number() is None:
-            self._tell("! A score is a number from 0 to 1.")
+            self._tell("judge.number")
         else:
             self._reason.focus()
             self._tell()
@@ -80,11 +81,11 @@ class JudgeForm(Card):
         score = self._number()
         if score is None:
             self._score.focus()
-            self._tell("! A score is a number from 0 to 1.")
+            self._tell("judge.number")
         elif holds_tag(self._reason.value):
-            self._tell("! The reason holds a tag, and the score is sent as one.")
+            self._tell("judge.tag")
         elif self.question is not None:
-            self._tell("sending ...")
+            self._tell("sending")
             self.post_message(self.Sent(self.question, score_text(score, self._reason.value)))
 
     def _number(self) -> float | None:
@@ -94,5 +95,5 @@ class JudgeForm(Card):
             return None
         return score if 0 <= score <= 1 else None
 
-    def _tell(self, words: str = "") -> None:
-        self._says.update(words or with_keys(self, "Enter goes on; from the reason it sends both"))
+    def _tell(self, key: str = "judge.hint") -> None:
+        self._says.update(translated(self._locale, key))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back, next_pane
+
 _MORE = Binding.Group("Answer", compact=True)
 
 KEYS: list[BindingType] = [
-    Binding("ctrl+n", "next", "Longest wait", id="answer.next", tooltip="Open the conversation that waits longest"),
-    Binding("ctrl+t", "tool", "Function", id="answer.tool", tooltip="Call a function, or go back to words"),
-    Binding("ctrl+g", "stop", "Say the end", id="answer.stop",
+    Binding("ctrl+n", "next", "Longest wait", id="inbox.next", tooltip="Open the conversation that waits longest"),
+    Binding("ctrl+t", "tool", "Function", id="inbox.tool", tooltip="Call a function, or go back to words"),
+    Binding("ctrl+g", "stop", "Say the end", id="inbox.stop",
             tooltip="Send what is typed with the token that ends the conversation"),
-    Binding("ctrl+b", "brief", "Brief", id="answer.brief", tooltip="All of the brief, or the dialogue again"),
-    Binding("ctrl+o", "picture", "Picture", id="answer.picture", tooltip="The picture of the request, large or beside"),
-    Binding("escape", "back", "Back", show=False, id="answer.back", group=_MORE,
-            tooltip="To the list of conversations; from there to Home"),
-    Binding("tab", "app.focus_next", "Next pane", show=False, id="answer.next_pane", group=_MORE,
-            tooltip="Go to the next pane"),
+    Binding("ctrl+b", "brief", "Brief", id="inbox.brief", tooltip="All of the brief, or the dialogue again"),
+    Binding("ctrl+o", "picture", "Picture", id="inbox.picture", tooltip="The picture of the request, large or beside"),
+    back("inbox", _MORE, "To the list of conversations; from there to Home"),
+    next_pane("inbox", _MORE),
 ]  # fmt: skip

@@ -17,8 +17,10 @@ from textual.widgets import Input, Select, Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.step import Question, ToolCall
+from lab.core.step import Question
 from lab.runs.descriptions import one_line
+from screens.answer.call_list import CallDraft, CallList
+from screens.answer.words import counted, translated
 from screens.key_names import with_keys
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
@@ -36,12 +38,12 @@ class ToolList(LineList):
 # Functions
 
 What the client can do for you, such as looking at your phone's settings. **{list.open}** opens the form of one;
-**{answer.tool}** goes back to your words.
+**{inbox.tool}** goes back to your words.
 """
-    empty = "The client offers no function."
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
         super().__init__(id="tool-list")
+        self.empty = translated(locale, "tools.none")
         self.tools: tuple[Tool, ...] = ()
 
     @property
@@ -59,15 +61,18 @@ What the client can do for you, such as looking at your phone's settings. **{lis
 
 
 class ToolForm(Vertical):
-    """The list of functions, then the form of one; `Sent` brings the call."""
+    """The list of functions, then the form of one; `Sent` brings all calls of the answer."""
 
     HELP = """
     The arguments of the function; those with a star are required. **{tool.send}** has the client call it, and what it
-    gives back comes as the next question.
+    gives back comes as the next question. **{tool.another}** keeps the call and goes back to the list: the calls of an
+    answer are sent together.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "Call it", id="tool.send", tooltip="Have the client call this function"),
-    ]
+        Binding("ctrl+s", "send", "Call", id="tool.send", tooltip="Have the client call this and what was kept"),
+        Binding("ctrl+l", "another", "And another", id="tool.another",
+                tooltip="Keep this call, and choose another function to call with it"),
+    ]  # fmt: skip
     DEFAULT_CSS = """
     ToolForm { height: auto; max-height: 70%; display: none; }
     ToolForm > #tool-fields { height: auto; max-height: 14; }
@@ -76,70 +81,111 @@ class ToolForm(Vertical):
 
     @dataclass
     class Sent(Message):
-        """A function is to be called in answer to a question."""
+        """Functions are to be called in answer to a question: their names and JSON arguments."""
 
         question: Question
-        call: ToolCall
+        functions: tuple[tuple[str, str], ...]
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
         super().__init__(id="tools", classes="pane")
+        self._locale = locale
         self.question: Question | None = None
         self.tool: Tool | None = None
         """The function whose form is open; None while they are listed."""
-        self._list = ToolList()
+        self._one_call = False
+        self._place: int | None = None
+        """Which of the calls the form changes; None for a new one."""
+        self._calls = CallList()
+        self._list = ToolList(locale)
         self._fields = VerticalScroll(id="tool-fields")
         self._says = Static("", id="tool-says", markup=False)
         self._entries: list[tuple[ToolField, Input | Select[str]]] = []
 
     def compose(self) -> ComposeResult:
+        yield self._calls
         yield self._list
         yield self._fields
         yield self._says
 
-    def open(self, question: Question, tools: tuple[Tool, ...]) -> None:
-        """Lists the functions; a single one opens its form at once."""
-        self.question, self.tool, self.display = question, None, True
-        self.border_title = "Functions"
+    @property
+    def calls(self) -> int:
+        """How many calls are filled in and not sent."""
+        return self._calls.count
+
+    def open(self, question: Question, tools: tuple[Tool, ...], *, one_call: bool = False) -> None:
+        """Lists the functions; a single one opens its form at once. Calls that wait to be sent are there again.
+
+        `one_call` is whether the client takes no more than one.
+        """
+        if self.question is None or self.question.id != question.id:
+            self._calls.put([])
+        self.question, self.tool, self.display, self._one_call = question, None, True, one_call
         self._list.put(tools)
-        self._fields.display, self._list.display = False, True
-        self._tell()
-        if len(tools) == 1:
-            self.run_worker(self._open_form(tools[0]), exclusive=True, group="form")
+        if len(tools) == 1 and not self._calls.count:
+            self._open(tools[0])
         else:
-            self._list.focus()
+            self._show_list()
+
+    def hide(self) -> None:
+        """Makes room for words; the calls stay for as long as the question waits."""
+        self.tool, self.display = None, False
 
     def close(self) -> None:
-        """Takes it away."""
-        self.question, self.tool, self.display = None, None, False
+        """Takes it away, and the calls with it."""
+        self.hide()
+        self.question = None
+        self._calls.put([])
 
     def back(self) -> bool:
-        """From a form to the list; False where that is shown."""
-        if self.tool is None or self._list.count < 2:
+        """From a form to the list; False where that is shown, or would hold no choice."""
+        if self.tool is None or (self._list.count < 2 and not self._calls.count):
             return False
-        self.tool = None
-        self._fields.display, self._list.display = False, True
-        self._list.focus()
-        self._tell()
+        self._show_list()
         return True
 
-    @on(LineList.Chosen, "#tool-list")
-    def _chosen(self, message: LineList.Chosen) -> None:
-        message.stop()
-        self.run_worker(self._open_form(self._list.tools[message.index]), exclusive=True, group="form")
+    def _show_list(self) -> None:
+        self.tool, self._place = None, None
+        self._fields.display, self._list.display = False, True
+        self._calls.put(self._calls.calls)
+        self.border_title = translated(self._locale, "tools")
+        (self._calls if self._calls.count and self._list.count == 1 else self._list).focus()
+        self._tell()
 
-    async def _open_form(self, tool: Tool) -> None:
-        self.tool = tool
-        self._entries = [(field, _entry(field)) for field in fields_of(tool)]
+    @on(LineList.Chosen, "#tool-list")
+    def _choose(self, message: LineList.Chosen) -> None:
+        message.stop()
+        self._open(self._list.tools[message.index])
+
+    @on(LineList.Chosen, "#call-list")
+    def _change(self, message: LineList.Chosen) -> None:
+        message.stop()
+        self._open(self._calls.calls[message.index].tool, message.index)
+
+    @on(CallList.Removed)
+    def _removed(self, message: CallList.Removed) -> None:
+        if not message.count:
+            self._list.focus()
+        self._tell()
+
+    def _open(self, tool: Tool, place: int | None = None) -> None:
+        self.run_worker(self._open_form(tool, place), exclusive=True, group="form")
+
+    async def _open_form(self, tool: Tool, place: int | None) -> None:
+        """The form of a function, empty; or as it was filled in for the call at that place."""
+        typed = {} if place is None else self._calls.calls[place].typed
+        self.tool, self._place = tool, place
+        prompt = translated(self._locale, "tools.choose")
+        self._entries = [(field, _entry(field, typed.get(field.name, ""), prompt)) for field in fields_of(tool)]
         await self._fields.remove_children()
         await self._fields.mount_all(self._rows(tool))
-        self._fields.display, self._list.display = True, False
+        self._fields.display, self._list.display, self._calls.display = True, False, False
         self.border_title = plain(tool.name, lines=False)[:60]
         self._tell()
         first: Widget = self._entries[0][1] if self._entries else self._fields
         first.focus()
 
     def _rows(self, tool: Tool) -> Sequence[Widget]:
-        about = Static(plain(tool.description or "It takes no arguments."), markup=False)
+        about = Static(plain(tool.description or translated(self._locale, "tools.no arguments")), markup=False)
         rows: list[Widget] = [about]
         for field, entry in self._entries:
             star = " *" if field.required else ""
@@ -148,37 +194,71 @@ class ToolForm(Vertical):
         return rows
 
     def action_send(self) -> None:
-        if self.tool is None or self.question is None:
+        calls = self._with_form()
+        if not calls or self.question is None:
             return
+        self._tell(translated(self._locale, "sending"))
+        self.post_message(self.Sent(self.question, tuple((call.tool.name, call.arguments) for call in calls)))
+
+    def action_another(self) -> None:
+        """Keeps the call of the open form, and lists the functions again."""
+        calls = self._with_form()
+        if calls:
+            self._calls.put(calls)
+            self._show_list()
+            self._list.focus()
+
+    def _with_form(self) -> list[CallDraft]:
+        """The calls of the answer with the one of the open form; none, and why is said, where that cannot be sent."""
+        calls = [*self._calls.calls]
+        if self.tool is None:
+            return calls
         typed = {field.name: _typed(entry) for field, entry in self._entries}
         try:
-            arguments = arguments_of(self.tool, typed)
+            draft = CallDraft(self.tool, typed, arguments_of(self.tool, typed))
         except LabError as error:
             self._tell(f"! {plain(error.message)}")
-            return
-        self._tell("sending ...")
-        call = ToolCall(self.tool.name, arguments, f"call_{self.question.id.replace('-', '')[-24:]}")
-        self.post_message(self.Sent(self.question, call))
+            return []
+        place = len(calls) if self._place is None else self._place
+        calls[place : place + 1] = [draft]
+        return calls
 
     @on(Input.Submitted)
     def _entered(self) -> None:
         self.screen.focus_next()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.tool is not None if action == "send" else super().check_action(action, parameters)
+        if action == "send":
+            return self.tool is not None or self._calls.count > 0
+        if action == "another":
+            return self.tool is not None and not self._one_call
+        return super().check_action(action, parameters)
 
     def _tell(self, words: str = "") -> None:
-        hint = "{tool.send} has it called" if self.tool is not None else "{list.open} opens a function's form"
-        self._says.update(words or with_keys(self, hint))
+        self._says.update(words or with_keys(self, self._hint()))
         self.refresh_bindings()
 
+    def _hint(self) -> str:
+        count = self._calls.count
+        if self.tool is not None:
+            one = translated(self._locale, "tools.send all" if count else "tools.send")
+            return one if self._one_call else f"{one} · {translated(self._locale, 'tools.another')}"
+        return (
+            counted(self._locale, "tools.call", "tools.calls", count)
+            if count
+            else translated(self._locale, "tools.list")
+        )
 
-def _entry(field: ToolField) -> Input | Select[str]:
+
+def _entry(field: ToolField, typed: str, prompt: str) -> Input | Select[str]:
     options = ("true", "false") if field.kind == "boolean" else field.options
     if options:
-        shown = [(plain(option, lines=False)[:100], option) for option in options]
-        return Select(shown, prompt="choose", compact=True)
-    return Input(placeholder=field.words, compact=True)
+        rows = [(plain(option, lines=False)[:100], option) for option in options]
+        entry = Select(rows, prompt=prompt, compact=True)
+        if typed in options:
+            entry.value = typed
+        return entry
+    return Input(typed, placeholder=field.words, compact=True)
 
 
 def _typed(entry: Input | Select[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back
+
 PAIR = Binding.Group("Pairs", compact=True)
 
 KEYS: list[BindingType] = [
@@ -23,5 +25,5 @@ KEYS: list[BindingType] = [
             tooltip="The next pair of steps"),
     Binding("left_square_bracket", "move(-1)", "Pair before", show=False, id="compare.up", group=PAIR,
             tooltip="The pair before"),
-    Binding("escape", "back", "Back", show=False, id="compare.back", group=PAIR, tooltip="Back to Runs"),
+    back("compare", PAIR, "Back to Runs"),
 ]  # fmt: skip

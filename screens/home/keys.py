@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import lines
+
 HOME = Binding.Group("Home", compact=True)
 
 KEYS: list[BindingType] = [
@@ -38,10 +40,10 @@ KEYS: list[BindingType] = [
         "T", "app.show('runs')", "Table of runs", show=False, id="home.runs", group=HOME,
         tooltip="All runs as a table: filter, sort, group, compare",
     ),
-    Binding("right_square_bracket", "move(1)", "Next", show=False, id="home.next", group=HOME, tooltip="Next line"),
     Binding(
-        "left_square_bracket", "move(-1)", "Previous", show=False, id="home.previous", group=HOME,
-        tooltip="Line above",
+        "A", "app.show('answer')", "Answer", show=False, id="home.answer", group=HOME,
+        tooltip="Answer at the endpoint: what clients ask, or start one",
     ),
+    *lines("home", HOME),
     Binding("escape", "back", "All runs", show=False, id="home.back", group=HOME, tooltip="Show all runs again"),
 ]  # fmt: skip

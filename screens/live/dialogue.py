@@ -103,7 +103,7 @@ class Dialogue(Vertical):
     def _utterance(self, who: str, verb: str, at: str, words: str) -> Text:
         text = Text()
         text.append(f"{who} {verb}", style="bold")
-        text.append(f"  {self._clock.shown(at)}", style="dim")
+        text.append(f"  {self._clock.time_of_day(at)}", style="dim")
         if words:
             text.append("\n" + plain(words))
         return text
@@ -112,7 +112,7 @@ class Dialogue(Vertical):
         what = f"paused ({plain(event.reason)})" if isinstance(event, Paused) and event.reason else ""
         what = plain(event.reason) if event.state in POSTURES else what
         what = what or ("paused" if isinstance(event, Paused) else "goes on")
-        return Text(f"-- {what}  {self._clock.shown(event.at)}", style="dim")
+        return Text(f"-- {what}  {self._clock.time_of_day(event.at)}", style="dim")
 
 
 def _verb(reply: Reply) -> str:

@@ -224,7 +224,7 @@ class LiveScreen(Screen[None]):
             self._result.failed(message.error)
         else:
             error = message.error
-            self.notify(plain(error.said), title=plain(error.title), severity="error", markup=False)
+            self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
         self._tell()
 
     @on(LiveWords.Lacking)

@@ -211,6 +211,8 @@ class Mirror(Touchscreen):
         return self._canvas.rows_drawn
 
     def _on_mirror__ready(self) -> None:
+        if self._newest.fault is not None:
+            raise self._newest.fault
         if self._newest.painted is None:
             return
         self._shown_number, self._shown = self._newest.painted

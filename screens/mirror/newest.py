@@ -29,6 +29,8 @@ class FramePainter:
         """The last that was painted, and what `asked` was then."""
         self.paintings = 0
         """How often something was painted."""
+        self.fault: Exception | None = None
+        """What ended the thread; nothing is painted after it."""
         self._codes, self._ready = codes, ready
         self._change = threading.Condition()
         self._shot: MirrorShot | None = None
@@ -61,6 +63,13 @@ class FramePainter:
         return self._thread is not None and self._thread.is_alive()
 
     def _run(self) -> None:
+        try:
+            self._paint_on()
+        except Exception as error:  # noqa: BLE001 - raised where it is seen: else a picture just never came
+            self.fault = error
+            self._ready()
+
+    def _paint_on(self) -> None:
         from screens.mirror.painter import Painter
 
         painter = Painter(self._codes)

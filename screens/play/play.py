@@ -243,7 +243,7 @@ class PlayScreen(Screen[None]):
         self.here = self._attendance.part = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
-        self._lay(ParticipantPage(plain(error.title), plain(error.said)))
+        self._lay(ParticipantPage(plain(error.title), plain(error.body)))
 
     def _say(self, words: str) -> None:
         self.query_one("#play-said", Static).update(words)

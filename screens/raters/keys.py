@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back, next_pane
+
 _MORE = Binding.Group("Raters", compact=True)
 
 KEYS: list[BindingType] = [
@@ -12,8 +14,6 @@ KEYS: list[BindingType] = [
     Binding("left_square_bracket", "other(-1)", "Rater before", id="raters.previous",
             tooltip="The rater before this one"),
     Binding("y", "copy", "Copy", id="raters.copy", tooltip="Copy the line below in words"),
-    Binding("tab", "app.focus_next", "Next pane", show=False, id="raters.next_pane", group=_MORE,
-            tooltip="Go to the next pane"),
-    Binding("escape", "back", "Back", show=False, id="raters.back", group=_MORE,
-            tooltip="From one rater to all, then to Home"),
+    next_pane("raters", _MORE),
+    back("raters", _MORE, "From one rater to all, then to Home"),
 ]  # fmt: skip

@@ -185,7 +185,7 @@ class RecordScreen(Screen[None]):
             self._told.failed(message.error)
         else:
             error = message.error
-            self.notify(plain(error.said), title=plain(error.title), severity="error", markup=False)
+            self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
         self._tell()
 
     @on(Turn)

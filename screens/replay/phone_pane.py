@@ -187,7 +187,7 @@ class StillPhone(Vertical):
             self.mirror.remark = ""
             return seen.tree
         sha256 = hashlib.sha256(image).hexdigest()
-        self.words = reader.known(sha256)
+        self.words = reader.stored_text(sha256)
         self._read(reader, sha256, image)
         if self.words is None:
             self.mirror.remark = _UNREAD if sha256 in self._unread else _READING

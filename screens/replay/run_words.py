@@ -115,7 +115,7 @@ class RunWords:
             self._stop = None
 
     def _look(self, run: str, wanted: Sequence[str], reader: TextReader) -> None:
-        texts = {sha256: text.searched for sha256 in wanted if (text := reader.known(sha256)) is not None}
+        texts = {sha256: text.searched for sha256 in wanted if (text := reader.stored_text(sha256)) is not None}
         self._owner.post_message(self.Changed(run, texts))
 
     def _read(self, run: str, wanted: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
@@ -123,7 +123,7 @@ class RunWords:
             if stop.is_set():
                 break
             read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)
-            text = reader.known(sha256)
+            text = reader.stored_text(sha256)
             texts = {sha256: text.searched} if text is not None else {}
             failed = frozenset[str]() if stop.is_set() or texts else frozenset((sha256,))
             self._owner.post_message(self.Changed(run, texts, failed))

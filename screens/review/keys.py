@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back
+
 EDIT = Binding.Group("Edit", compact=True)
 SHOW = Binding.Group("Show", compact=True)
 
@@ -31,7 +33,7 @@ REVIEW_KEYS: list[BindingType] = [
     Binding("o", "overlay", "Text on phone", show=False, id="review.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("y", "copy", "Copy id", show=False, id="review.copy", group=SHOW, tooltip="Copy the step as ID@STEP"),
-    Binding("escape", "back", "Back", show=False, id="review.back", group=SHOW, tooltip="One step back, then Home"),
+    back("review", SHOW),
 ]  # fmt: skip
 
 PRIVACY_KEYS: list[BindingType] = [
@@ -47,5 +49,5 @@ PRIVACY_KEYS: list[BindingType] = [
     Binding("o", "overlay", "Text on phone", show=False, id="privacy.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("y", "copy", "Copy id", show=False, id="privacy.copy", group=SHOW, tooltip="Copy the step as ID@STEP"),
-    Binding("escape", "back", "Back", show=False, id="privacy.back", group=SHOW, tooltip="One step back, then Home"),
+    back("privacy", SHOW),
 ]  # fmt: skip

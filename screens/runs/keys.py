@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from screens.room_keys import back, lines
+
 TABLE = Binding.Group("Table", compact=True)
 
 KEYS: list[BindingType] = [
@@ -30,9 +32,6 @@ KEYS: list[BindingType] = [
             tooltip="Open every group, or close them all"),
     Binding("C", "last", "Compare again", show=False, id="runs.last", group=TABLE,
             tooltip="Back to the two runs that were compared last"),
-    Binding("right_square_bracket", "move(1)", "Next", show=False, id="runs.next", group=TABLE, tooltip="Next line"),
-    Binding("left_square_bracket", "move(-1)", "Previous", show=False, id="runs.previous", group=TABLE,
-            tooltip="Line above"),
-    Binding("escape", "back", "Back", show=False, id="runs.back", group=TABLE,
-            tooltip="All runs again, then no mark and no selection, then Home"),
+    *lines("runs", TABLE),
+    back("runs", TABLE, "All runs again, then no mark and no selection, then Home"),
 ]  # fmt: skip

@@ -73,6 +73,7 @@ class SentScreen(Screen[int]):
         """A step was read, and the picture of it that is looked at."""
 
         place: int
+        which: int
         sent: SentProposal | None
         pictures: int
         picture: SentPicture | None
@@ -127,7 +128,7 @@ class SentScreen(Screen[int]):
         except LabError as error:
             self.post_message(self.Refused(error))
         else:
-            self.post_message(self.Read(place, sent, len(shas), picture))
+            self.post_message(self.Read(place, which, sent, len(shas), picture))
 
     def _picture(self, sent: SentProposal, sha256: str) -> SentPicture:
         """A picture with the tree of the screen it is of, as far as its shape tells."""
@@ -140,8 +141,8 @@ class SentScreen(Screen[int]):
 
     @on(Read)
     def _came(self, message: Read) -> None:
-        if message.place != self._place:
-            return
+        if (message.place, message.which) != (self._place, self._which):
+            return  # another was wished for since, and comes, or came before it
         self._shown, self._pictures = message.sent, message.pictures
         picture = message.picture
         self._mirror.display = picture is not None

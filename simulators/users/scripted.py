@@ -49,7 +49,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @lru_cache(maxsize=4096)
 def _fits(when: str, question: str) -> bool:
-    return when.casefold() in question.casefold() or pattern(when, any_case=True).found(question)
+    return when.casefold() in question.casefold() or pattern(when, any_case=True).matches(question)
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

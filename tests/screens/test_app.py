@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual.binding import Binding
 from textual.command import CommandPalette
+from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -316,6 +317,25 @@ def test_every_binding_has_an_id_a_tooltip_and_a_place() -> None:
     assert len({b.id for b in found}) == len(found)
     for screen in (HomeScreen, ReplayScreen):
         assert sum(b.show for b in bindings(screen, LabApp)) <= 7
+
+
+def test_an_id_of_a_binding_stands_for_one_key() -> None:
+    """Who moves a key by its id moves that one; and a sentence that names an id tells its key."""
+    import importlib
+    import pkgutil
+
+    import screens
+
+    for module in pkgutil.walk_packages(screens.__path__, "screens."):
+        importlib.import_module(module.name)
+    kinds: list[type[DOMNode]] = [DOMNode]
+    keys: dict[str, set[str]] = {}
+    for kind in kinds:
+        kinds += [one for one in kind.__subclasses__() if one not in kinds]
+        for binding in kind.__dict__.get("BINDINGS", ()):
+            if isinstance(binding, Binding) and binding.id and kind.__module__.startswith("screens."):
+                keys.setdefault(binding.id, set()).add(binding.key.partition(",")[0])
+    assert {id: found for id, found in keys.items() if len(found) > 1} == {}
 
 
 def test_a_theme_that_is_not_there_is_a_sentence(store: Store) -> None:

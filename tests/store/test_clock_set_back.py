@@ -92,7 +92,7 @@ def test_an_undo_takes_back_what_was_answered_last(store: Store, plan: Study) ->
 def test_who_was_released_is_held_no_more(store: Store, plan: Study) -> None:
     store.labels.record_act(act(plan, "held", now(), ""))
     store.labels.record_act(act(plan, "released", an_hour_ago(), ""))
-    assert not store.studies.held(plan, "R1")
+    assert not store.studies.is_held(plan, "R1")
 
 
 def test_the_newest_draft_is_gone_on_with_in_every_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

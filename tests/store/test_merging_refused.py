@@ -158,6 +158,6 @@ def test_every_table_comes_in() -> None:
     """A table that is added to the schema is one that merging must know, or must know to leave out."""
     known = {
         "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
-        "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow",
+        "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow", "answer_link",
     }  # fmt: skip
     assert set(APPEND_ONLY) == known

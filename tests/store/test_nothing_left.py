@@ -60,6 +60,7 @@ COLUMNS = {
     "run_act": dict.fromkeys(("id", "trace", "tag", "act", "by", "at", "body"), "name"),
     "shadow": {"body": WORDS, **dict.fromkeys(
         ("id", "trace", "question", "by", "at", "supersedes"), "name")},
+    "answer_link": dict.fromkeys(("id", "person", "act", "at", "body"), "name"),
     "todo": dict.fromkeys(("study", "rater"), "name"),
     "tally": dict.fromkeys(("study", "rater"), "name"),
 }  # fmt: skip

@@ -134,6 +134,7 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
         "005_studies",
         "006_run_acts",
         "007_shadows",
+        "008_answer_links",
     ]
     db.close()
 

@@ -167,7 +167,7 @@ def test_who_is_held_is_until_released(store: Store) -> None:
     store.labels.record_act(act(plan, "held"))
     assert (store.studies.progress(plan, "R1").held, store.studies.progress(plan, "R2").held) == (True, False)
     store.labels.record_act(act(plan, "released"))
-    assert not store.studies.held(plan, "R1")
+    assert not store.studies.is_held(plan, "R1")
 
 
 def test_an_act_before_its_unit_is_dealt_counts_when_it_is(store: Store) -> None:
@@ -250,7 +250,7 @@ def test_an_older_file_that_is_only_read_has_no_studies(tmp_path: Path) -> None:
         assert (list(store.studies.units(plan)), store.studies.assignments(plan)) == ([], [])
         assert (list(store.labels.read(plan)), store.labels.acts(plan)) == ([], [])
         assert (position(store, plan), store.studies.locked(plan)) == (None, False)
-        assert (store.studies.held(plan, "R1"), store.labels.withdrew("R1")) == (False, False)
+        assert (store.studies.is_held(plan, "R1"), store.labels.withdrew("R1")) == (False, False)
         assert store.studies.progress(plan, "R1").dealt == 0
         assert not store.labels.sheet(plan, UNITS[0], "R1").rows
         with pytest.raises(LabError, match="is not in"):

@@ -257,7 +257,7 @@ def test_who_left_keeps_what_they_did_and_is_dealt_nothing_new(store: Store, pla
         detail = {"for": other}
         store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", who), kind, now(), detail=detail))  # type: ignore[arg-type]
     later = extend(store, plan, "u3")
-    assert store.studies.left(later, "R2")
+    assert store.studies.has_left(later, "R2")
     assert {one.rater for one in store.studies.assignments(later, unit="u3")} == {"R1", "R4"}
     assert done(store, later)["R2"] == (1, 2)
 

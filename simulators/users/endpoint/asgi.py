@@ -39,11 +39,16 @@ _JSON, _STREAM = "application/json", "text/event-stream"
 
 
 class Waiting(Protocol):
-    """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived."""
+    """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived.
+
+    `join` and `leave` say that a client is on the line, and that it is no more.
+    """
 
     @property
     def answer(self) -> Future[Answer]: ...
     def deliver(self) -> None: ...
+    def join(self) -> None: ...
+    def leave(self) -> None: ...
 
 
 class Question(NamedTuple):
@@ -123,12 +128,14 @@ class Endpoint:
             return
         gone = asyncio.create_task(_until_gone(receive))
         self.connected += 1
+        waiting.join()
         try:
             await _send_when_answered(question, _on_loop(waiting.answer), gone, send, self._keep_alive)
             if not gone.done():
                 waiting.deliver()
         finally:
             self.connected -= 1
+            waiting.leave()
             gone.cancel()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -36,7 +36,10 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChatMessage(NamedTuple):
-    """One message as it is shown and compared: its text, its pictures, the functions that it calls."""
+    """One message as it is shown and compared: its text, its pictures, the functions that it calls.
+
+    The `name` of a function's result is the function's, where its id tells which call it belongs to.
+    """
 
     role: str
     text: str = ""
@@ -50,7 +53,10 @@ class ChatMessage(NamedTuple):
 
 
 class ChatRequest(NamedTuple):
-    """A request of either API. `retry` counts the tries before this one, as the client says it."""
+    """A request of either API. `retry` counts the tries before this one, as the client says it.
+
+    `one_call` is whether the client takes no more than one function call in an answer.
+    """
 
     messages: tuple[ChatMessage, ...]
     model: str = ""
@@ -58,6 +64,7 @@ class ChatRequest(NamedTuple):
     tools: tuple[Tool, ...] = ()
     stream: bool = False
     retry: int = 0
+    one_call: bool = False
 
     @property
     def system(self) -> str:
@@ -118,6 +125,7 @@ class _Message(msgspec.Struct, frozen=True):
     content: str | list[str | dict[str, Any]] | None = None
     name: str | None = None
     tool_calls: list[_Call] | None = None
+    tool_call_id: str | None = None
 
 
 class _OfferedTool(msgspec.Struct, frozen=True):
@@ -130,6 +138,7 @@ class _ChatBody(msgspec.Struct, frozen=True):
     tools: list[_OfferedTool] | None = None
     stream: bool | None = None
     n: int | None = None
+    parallel_tool_calls: bool | None = None
 
 
 def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
@@ -138,13 +147,15 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
     if body.n not in (None, 1):
         raise LabError(BODY, f"field n: {body.n} answers are asked for, and a person gives one")
     _check_count(body.messages, "messages")
+    names = {call.id: call.function.name for one in body.messages for call in one.tool_calls or () if call.id}
     return ChatRequest(
-        tuple(_message(one, f"messages[{at}]") for at, one in enumerate(body.messages)),
+        tuple(_message(one, f"messages[{at}]", names) for at, one in enumerate(body.messages)),
         body.model,
         session,
         _tools(tool.function for tool in body.tools or ()),
         bool(body.stream),
         retry,
+        body.parallel_tool_calls is False,
     )
 
 
@@ -162,14 +173,15 @@ def _check_count(messages: Sequence[object], field: str) -> None:
         raise LabError(BODY, f"field {field}: holds more than the {limits.ENDPOINT_MESSAGES:,} that are read")
 
 
-def _message(one: _Message, place: str) -> ChatMessage:
+def _message(one: _Message, place: str, names: Mapping[str, str]) -> ChatMessage:
+    """A message of a body; `names` are the functions that were called, by their calls' ids."""
     text, pictures = _content(one.content, f"{place}.content")
     calls = tuple(
         ToolCall(call.function.name, call.function.arguments, call.id)
         for call in one.tool_calls or ()
         if call.function.name
     )
-    return ChatMessage(one.role, text, pictures, calls, one.name or "")
+    return ChatMessage(one.role, text, pictures, calls, one.name or names.get(one.tool_call_id or "", ""))
 
 
 def _content(content: str | list[str | dict[str, Any]] | None, place: str) -> tuple[str, tuple[Blob, ...]]:
@@ -253,6 +265,7 @@ class _ResponsesBody(msgspec.Struct, frozen=True):
     tools: list[_OfferedFunction] | None = None
     stream: bool | None = None
     previous_response_id: str | None = None
+    parallel_tool_calls: bool | None = None
 
 
 def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
@@ -263,15 +276,36 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
     items = [_Item(content=body.input)] if isinstance(body.input, str) else body.input
     _check_count(items, "input")
     messages = [ChatMessage("system", body.instructions)] if body.instructions else []
-    messages += [_item(one, f"input[{at}]") for at, one in enumerate(items)]
-    return ChatRequest(tuple(messages), body.model, session, _tools(body.tools or ()), bool(body.stream), retry)
+    messages += _items(items)
+    return ChatRequest(
+        tuple(messages),
+        body.model,
+        session,
+        _tools(body.tools or ()),
+        bool(body.stream),
+        retry,
+        body.parallel_tool_calls is False,
+    )
 
 
-def _item(one: _Item, place: str) -> ChatMessage:
+def _items(items: Sequence[_Item]) -> list[ChatMessage]:
+    """An input as messages: functions that were called in one answer stand in one message, as in a chat."""
+    names = {one.call_id: one.name for one in items if one.type == "function_call" and one.call_id}
+    messages: list[ChatMessage] = []
+    for at, one in enumerate(items):
+        message = _item(one, f"input[{at}]", names)
+        if one.type == "function_call" and at and items[at - 1].type == "function_call":
+            messages[-1] = messages[-1]._replace(calls=(*messages[-1].calls, *message.calls))
+        else:
+            messages.append(message)
+    return messages
+
+
+def _item(one: _Item, place: str, names: Mapping[str, str]) -> ChatMessage:
     if one.type == "function_call":
         return ChatMessage("assistant", calls=(ToolCall(one.name, one.arguments, one.call_id),))
     if one.type == "function_call_output":
         text = one.output if isinstance(one.output, str) else encode(one.output).decode()
-        return ChatMessage("tool", text)
+        return ChatMessage("tool", text, name=names.get(one.call_id, ""))
     text, pictures = _content(one.content, f"{place}.content")
     return ChatMessage(one.role, text, pictures)

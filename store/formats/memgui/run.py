@@ -83,7 +83,7 @@ class MemguiRun(NamedTuple):
     def summary(self) -> dict[str, Any]:
         return next((step for step in reversed(self.log) if _is_summary(step)), {})
 
-    def held(self, name: str) -> dict[str, Any]:
+    def mapping(self, name: str) -> dict[str, Any]:
         """What the file of that name held, where it held a mapping."""
         value = self.beside.get(name)
         return value if isinstance(value, dict) else {}
@@ -104,7 +104,7 @@ def imported(of: MemguiRun) -> Imported:
         images=pictures,
         attempt=of.attempt,
     )
-    usages = usages_of(of.steps, of.held("model_call_stats"))
+    usages = usages_of(of.steps, of.mapping("model_call_stats"))
     space = space_of(of.steps)
     places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
     for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
@@ -119,7 +119,7 @@ def imported(of: MemguiRun) -> Imported:
 
 def _task(of: MemguiRun) -> Task:
     row = of.row
-    description = of.held("evaluation_summary").get("task_description")
+    description = of.mapping("evaluation_summary").get("task_description")
     return Task(
         id=of.task,
         kind="general",
@@ -257,7 +257,7 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
     extra: dict[str, Any] = {}
     final = pictures.seen(of.shots[last], extra) if last in of.shots else None
     draft.end(
-        status, score, reason or judged, final=final, usage=whole_usage(usages, summary, of.held("model_call_stats"))
+        status, score, reason or judged, final=final, usage=whole_usage(usages, summary, of.mapping("model_call_stats"))
     )
 
 

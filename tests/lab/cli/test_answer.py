@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import OpenAI
+from openai import APIConnectionError, OpenAI
 
+from lab.cli import endpoint_start
+from lab.cli.arguments import duration
 from lab.cli.main import main
+from lab.runs.conversation_run import give_reply, waiting_turn
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, Call, messages, until
+from tests.answering import CONSENT, JUDGE, Call, messages, reply_to, until
 from tests.screens.runs import BARE, bare_run
 
 SCRIPT = """\
@@ -151,6 +156,19 @@ def test_decisions_scores_and_refusals_by_command(starts: Callable[..., Process]
     assert "has ended already" in run("--close", by_kind["consent"])[2]
 
 
+def test_several_functions_by_command(starts: Callable[..., Process], run: Runs) -> None:
+    served = starts("--headless", "--port", "0")
+    tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "tap")]
+    asked = asks(served.base, messages("Do it."), tools=tools)
+    until(lambda: len(run("--list", "--json")[1] or []) == 1)
+    id = run("--list", "--json")[1][0]["run"]
+    code, _, words = run("--reply", id, "--tool", "look", "--tool", "tap", "--arguments", "{}")
+    assert (code, "stand for 1 of 2 functions" in words) == (2, True)
+    assert run("--reply", id, "--tool", "look", "--tool", "tap", "--arguments", "{}", "--arguments", '{"x": 1}')[0] == 0
+    calls = asked.result.tool_calls
+    assert [(one.function.name, one.function.arguments) for one in calls] == [("look", "{}"), ("tap", '{"x": 1}')]
+
+
 def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
     assert run("--list", "--room")[0] == 2
     assert run("--text", "x")[0] == 2
@@ -202,3 +220,35 @@ def test_an_absent_extra_is_a_sentence(run: Runs, monkeypatch: pytest.MonkeyPatc
     code, _, words = run("--headless", "--port", "0")
     assert code == 2
     assert "hitlab[endpoint]" in words
+
+
+def test_an_endpoint_that_the_app_starts_asks_its_person_and_ends_with_the_app(
+    db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint_start, "PORT", 0)
+    with Store.open(Path(db)) as store:
+        with ExitStack() as served:
+            place = endpoint_start.starter(store, served)("P07")
+            asked = asks(place.base, messages("What for lunch?"))
+            until(lambda: store.conversations.rows("endpoint:", 10))
+            (row,) = store.conversations.rows("endpoint:", 10)
+            assert (row.user, place.notes, place.close_after) == ("P07", (), "")
+            turn = waiting_turn(store.runs.trace(row.run))
+            assert turn is not None
+            give_reply(store, turn, reply_to(turn, "Noodles."))
+            assert asked.result.content == "Noodles."
+        with pytest.raises(APIConnectionError):
+            OpenAI(base_url=place.base, api_key="none", max_retries=0).models.list()
+
+
+def test_what_is_no_duration_is_refused_and_silence_ends_a_conversation(
+    run: Runs, starts: Callable[..., Process]
+) -> None:
+    for words in ("2x", "h", "0s", "-1m", "1.5h"):
+        with pytest.raises(ArgumentTypeError, match="is no duration"):
+            duration(words)
+    assert duration("30m") == 1800
+    served = starts("--headless", "--port", "0", "--close-after", "1s")
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=0.5, max_retries=0)
+    Call(lambda: client.chat.completions.create(model="human", messages=messages("Anyone?")))
+    until(lambda: [line["ended"] for line in run("--list", "--all", "--json")[1] or []] == [True])

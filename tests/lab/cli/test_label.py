@@ -561,7 +561,7 @@ def test_a_pilot_unit_shows_what_is_right_and_who_misses_the_bar_is_held(give: H
     [line] = give(answer_all("p1"), args=("--as", "m1", "--config", "x")).lines
     assert line["gold"] == [], "a model learns nothing from it"
     assert "has shown what is right" in give({"unit": "p1", "reopen": True}).lines[0]["error"]
-    assert store.studies.held(plan, "R1")
+    assert store.studies.is_held(plan, "R1")
 
 
 def test_how_the_pilot_stands_is_told_by_rater_by_answer_and_by_pair(

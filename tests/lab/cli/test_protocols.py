@@ -43,15 +43,15 @@ def test_one_is_printed_whole(capsys: pytest.CaptureFixture[str], name: str, loc
     def printed(text: str) -> bool:
         return "".join(text.split()) in out
 
-    assert printed(one.said(locale, "title", one.title))
+    assert printed(one.word(locale, "title", one.title))
     assert printed(one.sha[:8])
     assert printed(one.guide_sha(locale)[:8])
     assert printed(one.guided(locale))
     for field in one.fields:
-        assert printed(one.said(locale, field.id, field.ask))
+        assert printed(one.word(locale, field.id, field.ask))
         for option in field.options:
-            assert printed(one.said(locale, f"{field.id}.{option.id}", option.shown))
-            assert printed(one.said(locale, f"{field.id}.{option.id}.means", option.means))
+            assert printed(one.word(locale, f"{field.id}.{option.id}", option.shown))
+            assert printed(one.word(locale, f"{field.id}.{option.id}.means", option.means))
             assert all(printed(case) for case in one.cases(locale, field, option))
 
 

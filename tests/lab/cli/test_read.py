@@ -53,10 +53,10 @@ def test_each_picture_is_read_once_and_known_from_then_on(db: str, capsysbinary:
         "engine": engine.engine_name(), "runs": 1, "pictures": 2, "known": 0, "read": 1,
         "unread": [{"run": RUN, "step": 5, "why": "is not in this file."}],
     }  # fmt: skip
-    text = TextReader().known(screen("settings")[0].sha256)
+    text = TextReader().stored_text(screen("settings")[0].sha256)
     assert text is not None
     assert len(text.lines) > 8
-    assert TextReader().known(screen("clock")[0].sha256) is None, "its phone said what is on it"
+    assert TextReader().stored_text(screen("clock")[0].sha256) is None, "its phone said what is on it"
     for words in (["--study", "s"], ["--all"]):
         again = printed(capsysbinary, "read", *words, "--db", db, code=3)
         assert (again["known"], again["read"]) == (1, 0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from lab.cli.main import main
+from lab.core.errors import LabError
+from lab.studies.links import make_link
+from store.store import Store
 
 REFUSED = {
     "live usual_lunch --headless --agent nosuch": "'nosuch' is none of playbook",
@@ -18,6 +23,8 @@ REFUSED = {
     "live usual_lunch --headless --persona nosuch": "persona 'nosuch'",
     "live nosuch --headless": "task 'nosuch'",
     "live --headless --resume abc": "is not there",
+    "live usual_lunch --headless --device nosuch": "adb server",
+    "answer --headless --port 1 --host 203.0.113.7": "cannot be had",
     "run usual_lunch --agent nosuch": "'nosuch' is none of playbook",
     "run usual_lunch --agent recorded:abc": "run abc: is not in a file that is not there yet.",
     "run usual_lunch --user nosuch": "'nosuch' is none of human",
@@ -59,3 +66,38 @@ def test_what_can_be_read_beside_what_cannot_makes_the_file(capsys: pytest.Captu
     assert main(["--db", "new.db", "import", "nosuch", str(run)]) == 3
     assert "1 imported" in capsys.readouterr().out
     assert Path("new.db").is_file()
+
+
+def test_a_new_file_stays_where_something_was_written_or_another_has_it_open(tmp_path: Path) -> None:
+    def refuse(name: str, meanwhile: Callable[[Store], object] = lambda store: None) -> bool:
+        """Whether a file is there after what it was made for was refused."""
+        with suppress(LabError), Store.open(tmp_path / name) as store:
+            meanwhile(store)
+            raise LabError("what was asked", "cannot be done.")
+        return (tmp_path / name).exists()
+
+    assert not refuse("new.db")
+    assert not refuse("read.db", lambda store: store.runs.summaries())
+    others: list[Store] = []
+    assert refuse("open.db", lambda store: others.append(Store.open(store.path)))
+    assert others[0].runs.summaries() == []
+    others[0].close()
+    assert refuse("open.db"), "it was there before"
+    assert refuse("act.db", lambda store: make_link(store, None, "P01", by="boss"))
+    with pytest.raises(ValueError, match="a fault"), Store.open(tmp_path / "fault.db"):
+        raise ValueError("a fault")
+    assert (tmp_path / "fault.db").exists()
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+@pytest.mark.parametrize("size", [100, 4096, 60_000])
+def test_a_truncated_file_has_nothing_beside_it_after_it_was_tried(tmp_path: Path, size: int, readonly: bool) -> None:
+    with Store.open(tmp_path / "whole.db"):
+        pass
+    cut = tmp_path / "cut.db"
+    data = (tmp_path / "whole.db").read_bytes()[:size]
+    cut.write_bytes(data)
+    with pytest.raises(LabError, match="is damaged"):
+        Store.open(cut, readonly=readonly)
+    assert [path.name for path in tmp_path.glob("cut.db*")] == ["cut.db"]
+    assert cut.read_bytes() == data

@@ -267,9 +267,9 @@ def test_a_held_rater_is_released(call: Call, store: Store) -> None:
     study = store.studies.study("s")
     assert "a is not held" in call("release", "s", "a")[1]["message"]
     act(store, study, "a", "held")
-    assert store.studies.held(study, "a")
+    assert store.studies.is_held(study, "a")
     assert call("release", "s", "a") == (0, {"study": "s", "version": 1, "rater": "a"})
-    assert not store.studies.held(study, "a")
+    assert not store.studies.is_held(study, "a")
 
 
 def test_who_withdrew_is_dealt_nothing_and_may_be_replaced(call: Call, store: Store) -> None:

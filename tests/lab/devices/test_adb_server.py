@@ -131,7 +131,7 @@ def test_a_server_that_is_none_is_trouble(answer: bytes, said: str) -> None:
         with pytest.raises(Trouble, match=said):
             server.phones()
         with pytest.raises(Trouble):
-            server.told(server.track(), 1.0)
+            server.next_list(server.track(), 1.0)
 
 
 def test_a_server_that_says_nothing_is_waited_for_no_longer_than_told() -> None:

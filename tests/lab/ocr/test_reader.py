@@ -97,12 +97,12 @@ def test_what_was_read_is_known_to_the_next_without_a_process(
     png, _ = screen
     text = reader.read(sha(png), png)
     other = TextReader()
-    assert other.known(sha(png)) == text
+    assert other.stored_text(sha(png)) == text
     assert other.read(sha(png), b"it is not looked at again") == text
     assert other.pid is None
-    assert other.known(sha(b"another")) is None
+    assert other.stored_text(sha(b"another")) is None
     forget()
-    assert TextReader().known(sha(png)) is None
+    assert TextReader().stored_text(sha(png)) is None
     assert not list(cache_folder().rglob("*"))
     assert [path.name for path in (home / "cache").iterdir()] == ["hitlab"], "nobody else keeps anything there"
 
@@ -115,8 +115,8 @@ def test_what_was_kept_is_for_its_owner_alone_and_damage_is_no_text(
     assert cache_folder().stat().st_mode & 0o077 == 0
     (kept,) = cache_folder().rglob("*.json")
     kept.write_bytes(kept.read_bytes()[:-9])
-    assert TextReader().known(sha(png)) is None
-    assert TextReader().known("../../" + sha(png)) is None
+    assert TextReader().stored_text(sha(png)) is None
+    assert TextReader().stored_text("../../" + sha(png)) is None
 
 
 def test_it_ends_when_nobody_asks_and_begins_again(screen: tuple[bytes, UiTree]) -> None:
@@ -149,7 +149,7 @@ def test_what_is_no_picture_is_a_sentence_and_the_next_is_read(
         reader.read(sha(b"no picture"), b"no picture")
     with pytest.raises(LabError, match="could not be read"):
         reader.read(sha(png[:2000]), png[:2000])
-    assert reader.known(sha(b"no picture")) is None
+    assert reader.stored_text(sha(b"no picture")) is None
     assert reader.read(sha(png), png).lines
 
 
@@ -166,8 +166,8 @@ def test_what_is_not_to_be_kept_is_on_no_disk(reader: TextReader, screen: tuple[
     png, _ = screen
     assert reader.read(sha(png), png, keep=False).lines
     assert not list(cache_folder().rglob("*.json"))
-    assert reader.known(sha(png)) is not None, "it is held in memory"
-    assert TextReader().known(sha(png)) is None
+    assert reader.stored_text(sha(png)) is not None, "it is held in memory"
+    assert TextReader().stored_text(sha(png)) is None
 
 
 def test_nobody_waits_longer_than_they_said_for_the_pictures_of_others(

@@ -16,7 +16,7 @@ from lab.runs.conversation_run import close_conversation, give_reply, system_of
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
-from tests.answering import CONSENT, P1, reply_to, request
+from tests.answering import CONSENT, P1, reply_to, request, until
 
 
 @pytest.fixture
@@ -185,3 +185,46 @@ def test_an_answer_whose_step_was_lost_gets_it_with_the_next_question(intake: In
     assert after.turn.run == one.turn.run
     assert [step.reply.text for step in trace.steps if step.reply] == ["Noodles."]
     assert not isinstance(trace.ended, Ended)
+
+
+def test_a_conversation_that_went_silent_ends_by_what_waits_in_it(store: Store) -> None:
+    intake = Intake(store, [P1], judge_rules(), close_after=7200)
+    heard, waits, spoken = (intake.receive(request("What?", session=name)) for name in ("heard", "waits", "spoken"))
+    heard.join()
+    answered(intake, spoken)
+    intake.close_silent()
+    assert {line.ended for line in conversations(store, ended=True)} == {False}
+    intake.close_after = 0.0
+    intake.close_silent()
+    ended = {name: store.runs.trace(turn.turn.run).ended for name, turn in (("waits", waits), ("spoken", spoken))}
+    assert {name: one and (one.status, one.reason) for name, one in ended.items()} == {
+        "waits": ("stopped", "closed after 0 s of silence, a question unanswered"),
+        "spoken": ("completed", "closed after 0 s of silence"),
+    }
+    assert waits.answer.exception() is not None
+    assert store.runs.trace(heard.turn.run).ended is None
+    heard.leave()
+    intake.close_silent()
+    assert store.runs.trace(heard.turn.run).status == "stopped"
+
+
+def test_a_client_that_comes_back_after_the_silence_begins_anew(store: Store) -> None:
+    intake = Intake(store, [P1], judge_rules(), close_after=1e-9)
+    spoken, waits = intake.receive(request("What?", session="a")), intake.receive(request("Why?", session="b"))
+    answered(intake, spoken)
+    intake.close_silent()
+    assert intake.receive(request("What?", session="a", retry=1)) is spoken, "its answer is there for it still"
+    later = intake.receive(request("What?", "Noodles.", "How many?", session="a"))
+    assert later.turn.run != spoken.turn.run
+    assert later.turn.facts.before == (("user", "What?"), ("assistant", "Noodles."))
+    again = intake.receive(request("Why?", session="b", retry=1))
+    assert again.turn.run != waits.turn.run
+    assert again.turn.question.text == "Why?"
+
+
+def test_the_watch_ends_what_went_silent(store: Store) -> None:
+    intake = Intake(store, [P1], judge_rules(), close_after=0.01)
+    asked = intake.receive(request("What?"))
+    intake.watch()
+    until(lambda: store.runs.trace(asked.turn.run).status == "stopped")
+    intake.close()

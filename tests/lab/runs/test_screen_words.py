@@ -182,7 +182,7 @@ def test_without_the_extra_the_run_goes_by_and_the_command_names_it_once(
 
 def test_a_picture_that_takes_too_long_holds_nothing_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen_words, "PATIENCE", 0.05)
-    monkeypatch.setattr(TextReader, "known", lambda self, sha256: None)
+    monkeypatch.setattr(TextReader, "stored_text", lambda self, sha256: None)
     session = stops(store, "text:battery")
     assert session.stopped_at is None
     assert store.runs.trace(session.trace_id).status == "completed"
@@ -288,7 +288,7 @@ def test_a_screen_that_tells_its_words_is_told_as_before(store: Store) -> None:
 
 def test_where_its_picture_cannot_be_read_the_model_is_told_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen_words, "PATIENCE", 0.05)
-    monkeypatch.setattr(TextReader, "known", lambda self, sha256: None)
+    monkeypatch.setattr(TextReader, "stored_text", lambda self, sha256: None)
     events, requests = with_model(store, COMPLETE)
     assert "those in its picture could not be read" in requests[0].text
     assert events[-1].status == "completed"

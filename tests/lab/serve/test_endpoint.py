@@ -16,7 +16,7 @@ from openai import APIStatusError, APITimeoutError, OpenAI
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.task import Actor, Persona, Task
-from lab.runs.conversation_run import close_conversation
+from lab.runs.conversation_run import calls_of, close_conversation
 from lab.serve.endpoint_server import EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.asgi import Endpoint
@@ -149,6 +149,64 @@ def test_a_function_is_called_with_arguments_in_a_string_and_its_result_comes_ba
     assert (served.question(1).facts.kind, served.question(1).run) == ("tool", served.turns[0].run)
     served.answer("It is on now.", 1)
     assert content(after) == "It is on now."
+
+
+TWO_TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "tap")
+]
+
+
+def test_several_functions_are_called_in_one_answer_and_their_results_are_one_question(served: Served) -> None:
+    asked = asks(served.base, messages("Do it."), tools=TWO_TOOLS)
+    served.answer("", calls=calls_of(served.question().question, [("look", "{}"), ("tap", '{"x": 1}'), ("look", "{}")]))
+    message = asked.result.choices[0].message
+    assert [(one.function.name, one.function.arguments) for one in message.tool_calls] == [
+        ("look", "{}"), ("tap", '{"x": 1}'), ("look", "{}"),
+    ]  # fmt: skip
+    assert len({one.id for one in message.tool_calls}) == 3
+    results = [
+        {"role": "tool", "tool_call_id": one.id, "content": f"done {number}"}
+        for number, one in enumerate(message.tool_calls)
+    ]
+    after = asks(served.base, [*messages("Do it."), message.model_dump(), *results], tools=TWO_TOOLS)
+    turn = served.question(1)
+    assert (turn.run, turn.facts.kind) == (served.turns[0].run, "tool")
+    assert turn.question.text == "[result of look] done 0\n\n[result of tap] done 1\n\n[result of look] done 2"
+    served.answer("All done.", 1)
+    assert content(after) == "All done."
+
+
+def test_a_client_that_takes_one_call_is_sent_one(served: Served) -> None:
+    asked = asks(served.base, messages("Do it."), tools=TWO_TOOLS, parallel_tool_calls=False)
+    question = served.question().question
+    with pytest.raises(LabError, match="calls 2 functions, and takes one function call"):
+        served.answer("", calls=calls_of(question, [("look", "{}"), ("tap", "{}")]))
+    served.answer("", calls=calls_of(question, [("tap", "{}")]))
+    assert [one.function.name for one in asked.result.choices[0].message.tool_calls] == ["tap"]
+
+
+def test_the_responses_api_goes_on_after_several_calls(served: Served) -> None:
+    client: Any = OpenAI(base_url=served.base, api_key="none", timeout=60)
+    tools: list[Any] = [
+        {"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("look", "tap")
+    ]
+    said: list[Any] = [{"role": "user", "content": "Do it."}]
+
+    def create(input: list[Any]) -> Call:
+        return Call(lambda: client.responses.create(model="human", input=input, tools=tools))
+
+    first = create(said)
+    served.answer("", calls=calls_of(served.question().question, [("look", "{}"), ("tap", "{}")]))
+    output = first.result.output
+    assert [one.name for one in output] == ["look", "tap"]
+    calls = [{"type": one.type, "call_id": one.call_id, "name": one.name, "arguments": one.arguments} for one in output]
+    results = [{"type": "function_call_output", "call_id": one.call_id, "output": one.name} for one in output]
+    second = create([*said, *calls, *results])
+    turn = served.question(1)
+    assert (turn.run, turn.facts.before) == (served.turns[0].run, ())
+    assert turn.question.text == "[result of look] look\n\n[result of tap] tap"
+    served.answer("All done.", 1)
+    assert second.result.output_text == "All done."
 
 
 def test_a_token_of_the_prompt_ends_the_conversation(served: Served, store: Store) -> None:

@@ -154,7 +154,7 @@ def test_each_part_comes_once_until_the_guide_says_something_else(store: Store) 
     rating = session(store)
     introduction = Introduction(rating)
     assert introduction.due() == ("guide", "keys", "practice")
-    introduction.shown("guide")
+    introduction.record_shown("guide")
     assert introduction.due() == ("guide", "keys", "practice")  # shown, and not read to its end
     introduction.read("guide")
     introduction.read("keys")
@@ -172,7 +172,7 @@ def test_each_part_comes_once_until_the_guide_says_something_else(store: Store) 
 
 def test_what_was_passed_over_does_not_come_again_and_is_told(store: Store) -> None:
     rating = session(store)
-    Introduction(rating).shown("guide")
+    Introduction(rating).record_shown("guide")
     Introduction(rating).skip()
     assert Introduction(rating).due() == ()
     (line,) = introduction_lines(store.labels.acts_of(rating.study, INTRODUCTION_ACTS))

@@ -202,7 +202,7 @@ def test_whoever_is_cut_off_on_handing_in_is_held_all_the_same(run: Store) -> No
         for target in ("n1", "n2"):
             here.answer(FieldReference(target, "completed"), "not_completed")
         assert here.commit().held
-    assert run.studies.held(study, "R1")
+    assert run.studies.is_held(study, "R1")
     assert [act.act for act in run.labels.acts(study, "R1")][-3:] == ["commit", "gold", "held"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from textual.pilot import Pilot
 
+from lab.core.errors import LabError
 from lab.core.run_records import Blob
 from lab.core.settings import Settings
 from lab.core.task import Actor
@@ -21,6 +22,7 @@ from screens.app import LabApp
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
 from simulators.users.endpoint.chat_request import ChatRequest, Tool
+from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, request
@@ -28,6 +30,7 @@ from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
 BASE = "http://127.0.0.1:8790/v1"
+HERE = EndpointPlace(BASE)
 TOOL = Tool(
     "set_data",
     "Turns mobile data on or off",
@@ -66,9 +69,11 @@ def client(store: Store) -> Client:
     return Client(store)
 
 
-def opened(store: Store, seat: str = "participant", endpoint: tuple[str, ...] = (BASE,)) -> LabApp:
-    settings = Settings(person="P07", seat=seat)  # type: ignore[arg-type]
-    return LabApp(store, settings, Opening("answer", endpoint=endpoint))
+def opened(
+    store: Store, seat: str = "participant", endpoint: EndpointPlace | None = HERE, locale: str = "en", **more: Any
+) -> LabApp:
+    settings = Settings(person="P07", seat=seat, locale=locale)  # type: ignore[arg-type]
+    return LabApp(store, settings, Opening("answer", endpoint=endpoint, **more))
 
 
 def room(app: LabApp) -> AnswerScreen:
@@ -137,6 +142,84 @@ async def test_what_is_unread_is_marked_and_the_longest_wait_comes_first(
         await until(pilot, open_at(app, third))
 
 
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40)])
+async def test_the_upper_line_says_how_many_others_wait_and_for_how_long(
+    store: Store, client: Client, until: Until, size: tuple[int, int]
+) -> None:
+    first = client.ask("Question one?", session="one")
+    app = opened(store)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, open_at(app, first))
+        assert "other" not in painted(app).splitlines()[0]
+        client.ask("Question two?", session="two")
+        await until(pilot, lambda: "1 other waits, 0:0" in painted(app).splitlines()[0])
+        client.ask("Question three?", session="three")
+        await until(pilot, lambda: "2 others wait, 0:0" in painted(app).splitlines()[0])
+        await pilot.press("x", "enter")
+        await sent(pilot, client, first, until)
+        await until(pilot, lambda: "2 others wait" in painted(app).splitlines()[0])
+
+
+async def test_what_was_ended_by_silence_is_told_to_whoever_had_it_open(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Which noodles?")
+    app = opened(store, endpoint=EndpointPlace(BASE, (), "2 h"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, asked))
+        assert "ended when 2 h silent" in painted(app)
+        client.intake.close_after = 0.0
+        client.intake.close_silent()
+        await until(pilot, lambda: room(app).turn is None)
+        assert any("of silence" in toast.message for toast in app._notifications)
+        await until(pilot, lambda: "-- ended: closed after" in painted(app))
+
+
+async def test_the_room_speaks_chinese(store: Store, client: Client, until: Until) -> None:
+    asked = client.ask("您想吃什么？", tools=(TOOL,), system="End with ###STOP###.")
+    client.ask("第二个问题？", session="two")
+    app = opened(store, locale="zh")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, open_at(app, asked))
+        screen = painted(app)
+        for words in ("您的角色", "对话列表", "2 个在等", "助手提问", "另有 1 个在等", "可以调用 1 个函数", "结束对话"):
+            assert words in screen.replace("\u200b", "")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "调用" in painted(app) and "on *" in painted(app))
+        await pilot.press("escape", *"面", "enter")
+        assert await sent(pilot, client, asked, until) == "面"
+        await until(pilot, lambda: "按 ctrl+n 打开" in painted(app))
+
+
+async def test_an_endpoint_is_started_from_the_list_and_a_taken_port_is_a_sentence(store: Store, until: Until) -> None:
+    people: list[str] = []
+
+    def serve_endpoint(person: str) -> EndpointPlace:
+        people.append(person)
+        if len(people) == 1:
+            raise LabError("answer", "127.0.0.1:8790 cannot be had.")
+        return HERE
+
+    app = opened(store, "developer", None, serve_endpoint=serve_endpoint)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "starts an endpoint here" in painted(app))
+        await pilot.press("s")
+        await until(pilot, lambda: any("cannot be had" in toast.message for toast in app._notifications))
+        await pilot.press("s")
+        await until(pilot, lambda: f"P07 answers at {BASE}" in painted(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "starts an endpoint" not in painted(app))
+    assert people == ["P07", "P07"]
+
+
+async def test_home_leads_there(store: Store, until: Until) -> None:
+    app = LabApp(store, Settings(person="P07"), Opening("home"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Runs" in painted(app))
+        await pilot.press("A")
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
+
+
 async def test_a_proposal_is_decided_by_a_key_that_sends_the_tag(store: Store, client: Client, until: Until) -> None:
     asked = client.ask("Shall I turn it on?", system=CONSENT)
     app = opened(store)
@@ -186,6 +269,63 @@ async def test_a_function_is_called_by_a_form_of_its_schema(store: Store, client
     answer = asked.answer.result()
     assert [call.name for call in answer.calls] == ["set_data"]
     assert json.loads(answer.calls[0].arguments) == {"on": True, "note": "now"}
+
+
+async def test_several_functions_are_filled_in_changed_and_sent_together(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Turn on data.", tools=(TOOL, Tool("check"), Tool("reboot")))
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "3 functions can be called" in painted(app) and "Turns mobile" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "on *" in painted(app))
+        await pilot.press("enter", "down", "enter", "tab", *"now")
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "1 call waits" in painted(app) and '"note": "now"' in painted(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        await pilot.press("escape")  # the form that was open is left; the calls stay
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "2 calls are filled in" in painted(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "2 calls wait" in painted(app))
+        await pilot.press("shift+tab", "down", "x")
+        await until(pilot, lambda: "1 call waits" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "note *" in painted(app) and "now" in painted(app))
+        await pilot.press("tab", *"here", "ctrl+l")
+        await until(pilot, lambda: '"note": "here"' in painted(app))
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: "reboot" in painted(app) and "It takes no arguments" in painted(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+    calls = asked.answer.result().calls
+    assert [call.name for call in calls] == ["set_data", "reboot"]
+    assert json.loads(calls[0].arguments)["on"] is True
+    assert len({call.id for call in calls}) == 2
+
+
+async def test_one_function_alone_is_offered_where_the_client_takes_one(
+    store: Store, client: Client, until: Until
+) -> None:
+    asked = client.ask("Turn on data.", tools=(Tool("check"), Tool("reboot")), one_call=True)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, open_at(app, asked))
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: "It takes no arguments" in painted(app))
+        assert "another" not in painted(app)
+        await pilot.press("ctrl+l", "ctrl+s")
+        await until(pilot, lambda: client.content(asked) is not None)
+    assert [call.name for call in asked.answer.result().calls] == ["check"]
 
 
 async def test_the_end_is_written_by_a_key(store: Store, client: Client, until: Until) -> None:

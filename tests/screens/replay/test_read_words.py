@@ -148,7 +148,7 @@ async def test_the_next_picture_is_read_ahead(store: Store, until: Any) -> None:
         await stands(pilot, until, READ, 1)
         reader = app.text_reader
         assert reader is not None
-        await until(pilot, lambda: reader.known(screen("clock")[0].sha256) is not None)
+        await until(pilot, lambda: reader.stored_text(screen("clock")[0].sha256) is not None)
         assert "Steps  1/" in painted(app)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lab.core.trace import Step
 from lab.runs.descriptions import spent_words, usage_words
 from lab.runs.recorded_run import RecordedRun
 from screens.app import LabApp
+from screens.crash import Crash
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
 from screens.sent.sent import SentScreen
@@ -81,6 +83,51 @@ async def test_all_of_it_is_one_key_away_and_esc_closes_it(store: Store, until: 
         await until(pilot, lambda: "Picture" not in painted(app))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and "Steps  2/6" in painted(app))
+
+
+async def test_the_picture_that_was_wished_for_last_is_shown_however_late_another_is_read(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = model_run()
+    store.runs.add(run)
+    first, second = (run.images[sha].data for sha in tuple(run.images)[:2])
+    read, late, came = StoredAlbum.picture, threading.Event(), list[bool]()
+
+    def picture(album: StoredAlbum, sha256: str) -> bytes | None:
+        data = read(album, sha256)
+        if data == second:
+            assert late.wait(60)
+            came.append(True)
+        return data
+
+    monkeypatch.setattr(StoredAlbum, "picture", picture)
+    app = replaying(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await page(app, pilot, until)
+        page_of_sent = app.screen
+        assert isinstance(page_of_sent, SentScreen)
+        await pilot.press("i", "i")
+        await until(pilot, lambda: page_of_sent._which == 0 and shown(app))
+        late.set()
+        await until(pilot, lambda: bool(came) and not app.workers._workers and shown(app))
+        shot = page_of_sent._mirror._newest._shot
+        assert shot is not None
+        assert shot.stored == first
+        assert "Picture 1 of 2" in painted(app)
+
+
+async def test_a_fault_of_the_painter_is_raised_and_no_picture_that_never_comes(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def paint(*_: object) -> None:
+        raise ArithmeticError("a fault of the painter")
+
+    store.runs.add(model_run())
+    monkeypatch.setattr("screens.mirror.painter.Painter.paint", paint)
+    app = replaying(store)
+    with pytest.raises(Crash, match="a fault of the painter"):
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: not app.is_running)
 
 
 async def test_a_run_ends_and_begins_with_nothing_beyond(store: Store, until: Until) -> None:

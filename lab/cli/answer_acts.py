@@ -1,0 +1,127 @@
+"""What `answer` does without serving: it lists conversations, answers a question, ends a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from lab.cli.arguments import Arguments
+from lab.cli.database import open_store
+from lab.cli.output import emit, print_table, say
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.settings import Settings
+from lab.core.step import Reply, ToolCall
+from lab.core.task import Actor
+from lab.runs.conversation_list import ConversationLine, conversations
+from lab.runs.conversation_run import (
+    Turn,
+    calls_of,
+    check_conversation,
+    close_conversation,
+    give_reply,
+    waiting_turn,
+)
+from lab.studies.seats import may_run
+from simulators.users.endpoint.request_kinds import holds_tag, score_text
+
+
+class AnswerActArguments(Arguments):
+    """What `answer` takes for one act."""
+
+    person: str | None
+    tool: list[str] | None
+    arguments: list[str] | None
+    list: bool
+    all: bool
+    reply: str | None
+    close: str | None
+    text: str | None
+    accept: bool
+    reject: bool
+    score: float | None
+
+
+class ReplyGiven(msgspec.Struct, frozen=True):
+    """What `answer --reply` or `answer --close` committed; `status` is how the run then stands."""
+
+    run: str
+    status: str
+    questions: int
+    replies: int
+
+
+def list_conversations(args: AnswerActArguments, settings: Settings) -> int:
+    """Prints the conversations that are open, or all."""
+    whose = settings.person if args.person or not may_run(settings.seat) else ""
+    with open_store(settings, create=False, readonly=True) as store:
+        lines = conversations(store, whose, ended=args.all)
+    emit(lines, _print_lines, json=args.json, nothing="no conversation is open")
+    return 0
+
+
+def _print_lines(lines: Sequence[ConversationLine]) -> None:
+    rows = [
+        [
+            line.run[:13],
+            line.person,
+            line.client,
+            "judge" if line.kind == "judge" else line.task,
+            str(line.turns),
+            _state(line),
+            line.question,
+        ]
+        for line in lines
+    ]
+    print_table(["run", "person", "client", "task", "turns", "state", "question"], rows, wide="question")
+
+
+def _state(line: ConversationLine) -> str:
+    if line.ended:
+        return "ended"
+    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
+
+
+def waiting_words(since: str) -> str:
+    """For how long something waits, in words."""
+    passed = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
+    return f"{passed // 60} min {passed % 60} s" if passed >= 60 else f"{passed} s"
+
+
+def act(args: AnswerActArguments, settings: Settings) -> int:
+    """Answers or ends one conversation, by the same rules as the room."""
+    by = Actor("human", settings.person)
+    with open_store(settings, create=False) as store:
+        run = store.runs.find(args.reply or args.close or "")
+        check_conversation(store.runs.trace(run), "" if may_run(settings.seat) else settings.person)
+        if args.close is not None:
+            close_conversation(store, run, by)
+        else:
+            turn = waiting_turn(store.runs.trace(run))
+            if turn is None:
+                raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
+            give_reply(store, turn, _typed_reply(args, turn, by))
+        trace = store.runs.trace(run)
+    done = ReplyGiven(run, trace.status, trace.questions, trace.replies)
+    emit(done, lambda it: say(f"run {it.run}: {it.replies} of {it.questions} answered, {it.status}"), json=args.json)
+    return 0
+
+
+def _typed_reply(args: AnswerActArguments, turn: Turn, by: Actor) -> Reply:
+    """The reply that was typed on the command line, checked as the room checks it."""
+    text = args.text or ""
+    calls: tuple[ToolCall, ...] = ()
+    if args.score is not None:
+        if turn.facts.kind != "judge":
+            raise LabError("--score", "is a judge's, and this is a user's question.", code=2)
+        if holds_tag(text):
+            raise LabError("--text", "holds a tag, and the score is sent as one.", code=2)
+        text = score_text(args.score, text)
+    if args.tool is not None:
+        arguments = args.arguments or ["{}"] * len(args.tool)
+        calls = calls_of(turn.question, zip(args.tool, arguments, strict=True))
+    decision: Literal["accept", "reject"] | None = "accept" if args.accept else "reject" if args.reject else None
+    return Reply(turn.question.id, text, by, decision, sent_at=now(), calls=calls)

@@ -1,0 +1,91 @@
+"""Links into the room Answer: each person's own, by which a browser opens their conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lab.cli.arguments import Arguments
+from lab.cli.database import open_store
+from lab.cli.output import emit, say
+from lab.cli.study_links import LOCAL, PersonLink, checked_url, make_missing, named_people, person_link, print_links
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.settings import Settings, check_code
+from lab.studies.links import Link, expiry, links_of, revoke_link
+from lab.studies.seats import check_seat, sees_outcomes
+from store.store import Store
+
+
+class AnswerLinks(msgspec.Struct, frozen=True):
+    """What `answer --links` prints: each person's newest link into the room Answer."""
+
+    links: tuple[PersonLink, ...]
+
+
+class AnswerLinksArguments(Arguments):
+    """What `answer` takes for links."""
+
+    links: bool
+    again: str | None
+    revoke: str | None
+    until: str | None
+    shared: bool
+    url: str | None
+
+
+def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:
+    """Makes a link for each of these people who has none, and says how everybody's is used."""
+    check_seat(settings, sees_outcomes, "answer --links")
+    url = checked_url(args.url or LOCAL)
+    until = expiry(args.until) if args.until else ""
+    with open_store(settings, create=False) as store:
+        linked = _linked(store)
+        again = named_people(args.again, linked, "--again")
+        revoked = named_people(args.revoke, linked, "--revoke")
+        _revoke(store, [*again, *revoked], settings.person)
+        wanted = [*people, *(code for code in again if code not in people)]
+        made = make_missing(store, None, wanted, url, by=settings.person, until=until, shared=args.shared)
+        result = AnswerLinks(tuple(_rows(store, made)))
+    emit(result, lambda _: _tell(result), json=args.json)
+    return 0
+
+
+def check_people(codes: str) -> list[str]:
+    """The study codes of a comma-separated list, each once; `LabError` for what is none."""
+    people = [code.strip() for code in codes.split(",") if code.strip()]
+    for code in people:
+        check_code(code, "--answer", "code")
+    if not people:
+        raise LabError("--answer", "names nobody.", "Say P01,P02.", code=2)
+    return list(dict.fromkeys(people))
+
+
+def _linked(store: Store) -> list[str]:
+    """Everybody who ever had a link and did not withdraw."""
+    return list(dict.fromkeys(link.rater for link in links_of(store, None)))
+
+
+def _revoke(store: Store, people: Sequence[str], by: str) -> None:
+    at = now()
+    for link in links_of(store, None):
+        if link.rater in people and link.state(at) == "open":
+            revoke_link(store, link, by=by)
+
+
+def _rows(store: Store, made: dict[str, str]) -> list[PersonLink]:
+    last: dict[str, Link] = {link.rater: link for link in links_of(store, None)}
+    at = now()
+    return [person_link(link, at, made.get(code, "")) for code, link in last.items()]
+
+
+def _tell(result: AnswerLinks) -> None:
+    people = ",".join(link.rater for link in result.links if link.state == "open")
+    print_links(result.links)
+    if any(link.address for link in result.links):
+        say(f"Each link is shown this once, and is for one person. `hitlab serve --answer {people}` opens them.")
+    elif result.links:
+        say("A link is shown when it is made. `hitlab answer --links --again CODE` makes another.")
+    else:
+        say("Nobody has a link. `hitlab answer --links --as P01,P02` makes them.")

@@ -1,0 +1,45 @@
+"""An endpoint that the app starts while it is open, and where an endpoint is asked, as the room says it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from lab.core.screen_clock import duration_words
+from lab.core.task import Actor
+
+if TYPE_CHECKING:
+    from lab.serve.answer_service import AnswerPlan
+    from lab.serve.endpoint_server import EndpointServer
+    from simulators.users.endpoint.place import EndpointPlace
+    from store.store import Store
+
+HOST, PORT = "127.0.0.1", 8790
+
+
+def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
+    """Where an endpoint is asked, as the room says it."""
+    from lab.serve.endpoint_server import reached_words
+    from simulators.users.endpoint.place import EndpointPlace
+
+    notes = tuple(reached_words(server.access, server.host))
+    return EndpointPlace(server.base, notes, duration_words(plan.close_after) if plan.close_after else "")
+
+
+def starter(store: Store, served: ExitStack) -> Callable[[str], EndpointPlace]:
+    """What starts an endpoint for the app that is open, on the usual port of this machine, until `served` is left."""
+
+    def start(person: str) -> EndpointPlace:
+        from lab.serve.answer_service import AnswerPlan, serving
+        from lab.serve.endpoint_server import check_server
+        from simulators.users.endpoint.access import TOKEN, access_for
+        from simulators.users.endpoint.request_kinds import judge_rules
+
+        check_server()
+        access = access_for(HOST, os.environ.get(TOKEN, ""))
+        plan = AnswerPlan(HOST, PORT, access, judge_rules(), [Actor("human", person)])
+        return place_of(served.enter_context(serving(store, plan, lambda error: None)), plan)
+
+    return start

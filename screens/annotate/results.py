@@ -1,0 +1,32 @@
+"""What a rater learns of an item once it is handed in: what follows, what is right, what judges say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from lab.studies.judges_beside import JudgeAnswer
+from lab.studies.rating_session import HandedIn, RatingSession
+from lab.studies.sheet_wording import Wording
+from screens.annotate.sheet_text import derived_words, judges_words
+
+
+def practice_result(session: RatingSession, handed: HandedIn, head: Content) -> Content:
+    """What is right in the practice item, below its `head`."""
+    assert session.sheet is not None
+    way = Wording(session.study.protocol, session.locale)
+    return Content.assemble(head, derived_words(way, session.sheet, handed, ()))
+
+
+def unit_result(
+    session: RatingSession, handed: HandedIn, derived: Sequence[tuple[str, str]], judges: Sequence[JudgeAnswer]
+) -> tuple[str, Content]:
+    """The title and the page of a unit that was handed in."""
+    assert session.sheet is not None
+    way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
+    title = "What judges say" if judges else "What follows"
+    learned = derived_words(way, session.sheet, handed, derived)
+    return "What is right" if handed.compared else title, Content.assemble(
+        learned, judges_words(way, session.sheet, judges)
+    )

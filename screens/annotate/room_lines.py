@@ -1,0 +1,99 @@
+"""The lines above and below a rater's room: where they are in the study, and what the keys do now."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.content import Content
+
+from lab.core.task import Actor
+from lab.studies.rating_session import RatingSession
+from screens.annotate.attendance import Attendance
+from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction_words import translated
+from screens.annotate.sheet import SheetPane
+from screens.annotate.sheet_text import introduction_title, title_words
+from screens.annotate.study_list import DealtStudies
+from screens.key_names import with_keys
+from screens.widgets.status_line import StatusLine
+from screens.widgets.text_page import TextPage
+
+View = Literal["shelf", "read", "open", "told", "over"]
+"""What is seen: the studies, guide or keys, a unit beside its sheet, what was learned of it, or a sentence."""
+_TO_STUDIES = "{annotate.back}: back to the studies."
+_DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
+
+
+class RoomLines:
+    """Both lines, painted from the room's parts as they are."""
+
+    def __init__(
+        self,
+        person: Actor,
+        shelf: DealtStudies,
+        pane: SheetPane,
+        page: TextPage,
+        introduction: RoomIntroduction,
+        attendance: Attendance,
+    ) -> None:
+        self.above, self.below = StatusLine("annotate-title"), StatusLine("annotate-state")
+        self._person, self._shelf, self._pane, self._page = person, shelf, pane, page
+        self._introduction, self._attendance = introduction, attendance
+
+    def paint(self, view: View, seat: str, width: int, *, takes_back: bool) -> None:
+        """Says how the room stands in so many columns.
+
+        `takes_back` is whether the unit that was handed in last may be taken back.
+        """
+        self.above.say(Content(self._title(view, seat, width)))
+        self.below.say(Content(self._state(view, takes_back)))
+
+    # -- above -----------------------------------------------------------------------------------------------
+
+    def _title(self, view: View, seat: str, width: int) -> str:
+        session = self._attendance.session
+        if session is not None and (view == "read" or session.practice is not None):
+            return introduction_title(session, seat, view == "read", width)
+        if session is None or session.assignment is None:
+            return f"Annotate   {self._person.id}, {seat}"
+        attendance, place = self._attendance, session.assignment
+        settling = session.sheet is not None and session.sheet.committed and view == "open"
+        stage = "settle" if settling else place.stage
+        progress = attendance.progress._replace(at=place.position + 1)
+        return title_words(session.study, stage, progress, self._person.id, seat, attendance.pace, width)
+
+    # -- below -----------------------------------------------------------------------------------------------
+
+    def _state(self, view: View, takes_back: bool) -> str:
+        session = self._attendance.session
+        practises = session is not None and session.practice is not None
+        if session is None or (session.assignment is None and not practises and view != "read"):
+            return self._shelf.next_words() if view == "shelf" else with_keys(self._page, _TO_STUDIES)
+        if view == "read":
+            return self._introduction.state(bool(self._page.lines_below))
+        if view == "told" and practises:
+            return with_keys(self._page, translated(session.locale, "state.first"))
+        if view == "told":
+            back = "   {annotate.reopen}: take it back." if takes_back else ""
+            return with_keys(self._page, f"{self._break}{{annotate.onward}}: on to the next.{back}")
+        if view == "over":
+            return with_keys(self._page, _TO_STUDIES)
+        if self._pane.drawing:
+            return with_keys(self._page, _DRAWING)
+        return self._of_sheet(session)
+
+    def _of_sheet(self, session: RatingSession) -> str:
+        """What the sheet takes next, and what is kept of it."""
+        pane = self._pane
+        practises = session.practice is not None
+        kept = "" if pane.typing or pane.menu.display else f"   {self._kept(session)}"
+        return f"{'' if practises else self._break}{pane.next_words}{kept}"
+
+    def _kept(self, session: RatingSession) -> str:
+        return translated(session.locale, "counts nowhere") if session.practice is not None else self._pane.saved
+
+    @property
+    def _break(self) -> str:
+        """That a break is due, before all else; empty where none is."""
+        minutes = self._attendance.break_due
+        return f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""

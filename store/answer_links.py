@@ -1,0 +1,38 @@
+"""Links into the room Answer: what happened to each is a row, as it is an act of its study for links into studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lab.core.codec import decode, encode, storable
+from lab.core.label import Act
+from lab.core.study import VERSION
+from store.database import Database
+from store.studies import check_no_kit
+from store.tombstones import check_stays
+
+TABLE = "answer_link"
+
+
+class AnswerLinks:
+    """The acts on links that are into no study: made, taken up by a browser, revoked."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
+        """Keeps an act, durable on return; `check` may refuse it in the same transaction.
+
+        Raises `LabError` where the person has withdrawn, or the file is a kit.
+        """
+        with self._database.writing() as db:
+            check()
+            check_no_kit(db)
+            check_stays(db, act.rater.id, "link")
+            values = (act.id, storable(act.rater.id), act.act, act.at, encode(act).decode())
+            db.execute(f"INSERT INTO {TABLE} VALUES (NULL, ?, ?, ?, ?, ?)", values)
+
+    def acts(self) -> list[Act]:
+        """Every act, in the order in which they came into this file."""
+        rows = self._database.rows_in(TABLE, f"SELECT body FROM {TABLE} ORDER BY n")
+        return [decode(body, Act, "an act on a link in the file", newest=VERSION) for (body,) in rows]
