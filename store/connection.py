@@ -63,10 +63,11 @@ def tidy_write_ahead(path: Path) -> None:
     To be called where none was there before. A connection that may write does so as it closes, under SQLite's own
     locks; where somebody else has the file open, they stay.
     """
-    with suppress(sqlite3.Error):
+    with suppress(sqlite3.Error, UnicodeDecodeError, LabError):  # it may be damaged, or hold more than is read
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
         try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            with schema_bounded(connection, path):
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         finally:
             connection.close()
 

@@ -159,5 +159,5 @@ def _smaller(screen: Screen, longest: int) -> Blob:
     size = max(1, round(width * part)), max(1, round(height * part))
     with open_picture(screen.png) as picture:
         rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
-        small = rgb.resize(size, Image.Resampling.HAMMING, reducing_gap=1.0)
-    return Blob(png_of(small.tobytes(), size, _PACKED), "image/png")
+        scaled = rgb.resize(size, Image.Resampling.HAMMING, reducing_gap=1.0)
+    return Blob(png_of(scaled.tobytes(), size, _PACKED), "image/png")

@@ -37,7 +37,7 @@ class Blinded:
         self._store = store
         self._runs = frozenset(unit.runs)
         self._named: set[str] = set()
-        self.shows = study.shows
+        self.shows = study.shown
         self.ends: dict[str, Ended] = {}
         """How each run ended, as far as that is shown; there once its events were read to their end."""
         self.asked: dict[str, int] = {}
