@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from lab.core.label import INTRODUCTION_ACTS, Act
-from lab.core.screen_clock import seconds_between
+from lab.core.screen_clock import seconds_passed
 
 _LAST = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
 """Acts by which an introduction is over, where nothing else of it comes behind them."""
@@ -51,6 +51,6 @@ def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
         right,
         places,
         done is not None and right == places,
-        seconds_between(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
+        seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
         "introduction_skipped" in last,
     )

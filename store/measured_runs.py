@@ -10,6 +10,7 @@ import msgspec
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
+from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
 from lab.core.step import Action, Point, Question, Reply, Usage
@@ -283,10 +284,7 @@ def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]
 
 
 def _between(first: str | None, last: str | None) -> float:
-    try:
-        return max(0.0, (datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
+    return max(0.0, seconds_between(first, last) or 0.0)
 
 
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:

@@ -11,7 +11,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.study import Study
-from lab.studies.past_sheets import PastAnswer, PastSheet, found, past_sheets
+from lab.studies.past_sheets import PastAnswer, PastSheet, past_sheets, sheets_with
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def past(store: Store, study: Study, rater: str, find: str, settings: Settings) 
     if not sees_outcomes(settings.seat):  # a terminal tells raters nothing of a run; Annotate shows what is asked there
         sheets = [msgspec.structs.replace(one, title=f"Item {one.position}") for one in sheets]
     return PastSheets(
-        study.id, study.version, study.title, rater, find, len(sheets), tuple(found(sheets, find))
+        study.id, study.version, study.title, rater, find, len(sheets), tuple(sheets_with(sheets, find))
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -12,6 +11,7 @@ from lab.cli.arguments import Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
+from lab.core.ids_and_clock import seconds_between
 from lab.core.label import Act
 from lab.core.step import Reply
 from lab.core.study import Study
@@ -184,15 +184,15 @@ def _question(asked: Asked, reply: Reply | None) -> QuestionPlayed:
         shown,
         reply.first_key_at if reply is not None else None,
         sent,
-        round(_between(shown, sent), 3) if shown and sent else None,
+        _rounded(seconds_between(shown, sent)),
         reply.edits if reply is not None else None,
         len(reply.text) if reply is not None else 0,
         reply.decision if reply is not None else None,
     )
 
 
-def _between(earlier: str, later: str) -> float:
-    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
 
 
 def _tell(result: RunsPlayed) -> None:

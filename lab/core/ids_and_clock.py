@@ -30,6 +30,14 @@ def later(at: str, *before: str | None) -> str:
         return at
 
 
+def seconds_between(earlier: str | None, later: str | None) -> float | None:
+    """Seconds from one stored time to another; None where one is missing, is no time, or alone names its zone."""
+    try:
+        return (datetime.fromisoformat(later or "") - datetime.fromisoformat(earlier or "")).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
 def monotonic_ms() -> float:
     """Milliseconds on a clock that never steps back; only differences mean anything."""
     return time.monotonic() * 1000.0

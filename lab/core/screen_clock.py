@@ -24,12 +24,9 @@ class Clock:
         return f"{datetime.fromisoformat(at).astimezone():%H:%M:%S}" if at else ""
 
 
-def seconds_between(earlier: str, later: str) -> float:
+def seconds_passed(earlier: str, later: str) -> float:
     """Seconds from one recorded wall time to another; 0 where the clock went back, or one of them is no time."""
-    try:
-        return max(0.0, (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
+    return max(0.0, ids_and_clock.seconds_between(earlier, later) or 0.0)
 
 
 def span(seconds: float) -> str:

@@ -22,6 +22,8 @@ from store.store import Store
 
 STUCK_AFTER = 60.0
 """Seconds after which a phone that does not answer is taken out, where there are others."""
+_LOOK = 0.5
+"""Seconds between two looks at threads: a wait without an end may not hear a Ctrl-C that comes right before it."""
 _PATIENCE = 5.0
 """Seconds in which runs that are stopped have to end."""
 
@@ -107,7 +109,8 @@ class Batch:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join()
+                while thread.is_alive():
+                    thread.join(_LOOK)
         except KeyboardInterrupt:
             self.interrupted = True
             self._stop("interrupted")

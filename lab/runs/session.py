@@ -61,6 +61,10 @@ from store.store import Store
 """Who pauses a run while its phone is away."""
 
 
+_LOOK = 0.5
+"""Seconds between two looks at the loop: a wait without an end may not hear a Ctrl-C that comes right before it."""
+
+
 class ForkStart(NamedTuple):
     """What a fork goes on from: its first events, and what is said in another's place at its own first step."""
 
@@ -182,7 +186,11 @@ class Session:
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits until the loop is over; True when it is."""
-        self._thread.join(timeout)
+        if timeout is None:
+            while self._thread.is_alive():
+                self._thread.join(_LOOK)
+        else:
+            self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def append(self, event: AnyEvent) -> None:

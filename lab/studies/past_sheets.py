@@ -94,7 +94,7 @@ def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> lis
     return sorted(sheets, key=lambda one: (not one.handed_in, one.handed_in, one.position))
 
 
-def found(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
+def sheets_with(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
     """The sheets on which every one of the words stands somewhere, in any case and width of letters."""
     wanted = _folded(words).split()
     return [one for one in sheets if _holds(one.texts, wanted)]

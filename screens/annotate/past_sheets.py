@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from lab.core.study import Study
-from lab.studies.past_sheets import PastAnswer, PastSheet, found
+from lab.studies.past_sheets import PastAnswer, PastSheet, sheets_with
 from lab.studies.sheet_wording import Wording
 from screens.key_names import with_keys
 from screens.replay.step_pane import Part
@@ -133,7 +133,7 @@ class PastSheetsScreen(ModalScreen[None]):
 
     def _show(self) -> None:
         """Lists the sheets that hold what is typed."""
-        self.list.sheets = found(self.all_sheets, self.field.value)
+        self.list.sheets = sheets_with(self.all_sheets, self.field.value)
         self.list.empty = self.way.sheet("_past_no_such" if self.all_sheets else "_past_none") + "  {past.back}"
         self.list.changed()
         self._tell()

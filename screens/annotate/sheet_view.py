@@ -17,7 +17,7 @@ from textual.widget import Widget
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.rating_sheet import FieldReference, Sheet
-from lab.core.screen_clock import Clock, seconds_between
+from lab.core.screen_clock import Clock, seconds_passed
 from lab.studies.rating_pace import Pace
 from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
 from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits
@@ -229,7 +229,7 @@ class SheetView(Vertical):
         was = self.times.pop(spot, None) if spot is not None else None
         if was is None:
             return KeyedItem(spot, now, self.pace.away)
-        idle = was.idle_ms + 1000 * seconds_between(was.left_at, now)
+        idle = was.idle_ms + 1000 * seconds_passed(was.left_at, now)
         return KeyedItem(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
 
     def _hold_times(self) -> None:

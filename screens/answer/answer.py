@@ -19,7 +19,7 @@ from textual.widgets import TextArea
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, seconds_between, span
+from lab.core.screen_clock import Clock, seconds_passed, span
 from lab.core.settings import Settings
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
@@ -508,7 +508,7 @@ class AnswerScreen(Screen[None]):
         others = self._inbox.waiting(self.run)
         parts = []
         if others:
-            wait = span(seconds_between(others[0].asked_at, self._clock.now()))
+            wait = span(seconds_passed(others[0].asked_at, self._clock.now()))
             parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
         parts += [served, *(place.notes[:1] if place is not None else ())]
         if self._trace is not None and self.run:

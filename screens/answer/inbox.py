@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.screen_clock import Clock, seconds_between, span
+from lab.core.screen_clock import Clock, seconds_passed, span
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
 from screens.answer.words import counted, translated
@@ -89,7 +89,7 @@ nothing more is expected. Where nothing is served from here, **{inbox.serve}** s
     def paint(self, index: int, width: int) -> Content:
         line = self.lines[index]
         mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.waits else ("·", MUTED)
-        wait = span(seconds_between(line.asked_at, self._clock.now())) if line.waits else ""
+        wait = span(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
         kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
         words = one_line(line.question or line.task)
         head = [(f"{mark} ", look), (f"{wait:>5}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]

@@ -176,9 +176,7 @@ class MobileWorldPhone:
 
     def begin(self) -> None:
         """Puts the phone where the task begins."""
-        with suppress(
-            ServerRefusal
-        ):  # what is not begun cannot always be torn down, and the beginning resets all anyway
+        with suppress(ServerRefusal):  # what is not begun cannot always be torn down; the beginning resets all anyway
             self._of_task("POST", "/task/tear_down", Any, seconds=_END)
         self._of_task("POST", "/task/init", Any, seconds=_INIT)
         self._begun = True
@@ -212,7 +210,7 @@ class MobileWorldPhone:
         return None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """ServerRefusal: the server takes none."""
+        """Refused: the server takes none."""
         raise LabError(self._line.base, "this server takes no snapshot; a new run begins where the task does.")
 
     def close(self) -> None:

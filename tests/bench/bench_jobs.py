@@ -29,20 +29,13 @@ import psutil
 
 from lab.core.trace import Ended, Step
 from store.store import Store
+from tests.served_phones import ServedPhone, served_phones
 from tests.simulators.phone.served.rig import AdbServer
 
 ROOT = Path(__file__).parents[2]
 AIM = 5.0
 """The speed-up of eight jobs, of work that waits."""
 APPS = ("settings", "notes", "mail", "clock", "maps", "food", "messages", "calendar")
-
-
-class Served(NamedTuple):
-    """A phone in a process of its own."""
-
-    serial: str
-    harness: str
-    pid: int
 
 
 class Measured(NamedTuple):
@@ -59,28 +52,9 @@ class Rig(NamedTuple):
 
     folder: Path
     environment: dict[str, str]
-    phones: Sequence[Served]
+    phones: Sequence[ServedPhone]
     adb: int
     tasks: Sequence[str]
-
-
-@contextmanager
-def served(count: int, environment: dict[str, str]) -> Iterator[list[Served]]:
-    """So many phones."""
-    command = [sys.executable, "-m", "lab.cli.main", "phone", "--json"]
-    with ExitStack() as stack:
-        begun = [
-            stack.enter_context(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True))
-            for _ in range(count)
-        ]
-        for process in begun:
-            stack.callback(process.terminate)
-        phones = []
-        for process in begun:
-            assert process.stdout is not None
-            told = json.loads(process.stdout.readline())
-            phones.append(Served(told["serial"], told["harness"], process.pid))
-        yield phones
 
 
 @contextmanager
@@ -110,13 +84,13 @@ def laid(folder: Path, count: int, steps: int) -> list[str]:
     return names
 
 
-def measured(rig: Rig, name: str, phones: Sequence[Served], tasks: Sequence[str]) -> Measured:
+def measured(rig: Rig, name: str, phones: Sequence[ServedPhone], tasks: Sequence[str]) -> Measured:
     """Runs the tasks on those phones by one command, into a file of its own."""
     db = rig.folder / f"{name}.db"
     places = [word for phone in phones for word in ("--device", phone.serial, "--harness", phone.harness)]
     command = [sys.executable, "-m", "lab.cli.main", "run", *tasks, "--agent", "model:openai/timed", *places]
     command += ["--user", f"script:{rig.folder / 'silent.yaml'}", "--db", str(db), "--jobs", str(len(phones)), "--json"]
-    parts = {"phones": [phone.pid for phone in rig.phones], "adb": [rig.adb]}
+    parts = {"phones": [phone.process.pid for phone in rig.phones], "adb": [rig.adb]}
     before = {part: sum(map(_processor, pids)) for part, pids in parts.items()}
     with subprocess.Popen(
         command, cwd=ROOT, env=rig.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -163,7 +137,7 @@ def rigged(args: argparse.Namespace) -> Iterator[Rig]:
         base = stack.enter_context(model(args.latency, args.jobs))
         own = {"HITLAB_HARNESS_TOKEN": "of-the-bench", "OPENAI_API_KEY": "sk-of-nobody", "HITLAB_MODEL_BASE": base}
         environment = {**adb.environment, **own, "XDG_CONFIG_HOME": name}
-        phones = stack.enter_context(served(args.jobs, environment))
+        phones = stack.enter_context(served_phones(args.jobs, environment))
         rig = Rig(folder, environment, phones, adb.pid, laid(folder, args.tasks, args.steps))
         measured(rig, "before", phones, rig.tasks[: args.jobs])
         yield rig

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from statistics import median
 from typing import Any
 
 from annotators.papers.cells import UnitValue, average, of_all, percent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.studied import StudyData
+from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.rounding import rounded
@@ -81,8 +81,8 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
             rows.append(
                 (
                     name, f"{len(replies):,}",
-                    _middle(replies, lambda one: _seconds(one.shown_at, one.first_key_at), 1),
-                    _middle(replies, lambda one: _seconds(one.shown_at, one.sent_at), 1),
+                    _middle(replies, lambda one: seconds_between(one.shown_at, one.first_key_at), 1),
+                    _middle(replies, lambda one: seconds_between(one.shown_at, one.sent_at), 1),
                     _middle(replies, lambda one: float(len(one.text)), 0),
                     _middle(replies, lambda one: None if one.edits is None else float(one.edits), 0),
                     _decisions(replies),
@@ -100,15 +100,6 @@ def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], di
         return "not told"
     of = f" ({len(values):,})" if len(values) < len(replies) else ""
     return f"{rounded(median(values), digits)}{of}"
-
-
-def _seconds(first: str | None, last: str | None) -> float | None:
-    if not first or not last:
-        return None
-    try:
-        return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-    except (ValueError, TypeError):  # a stranger's time that is none, or of which one has no zone
-        return None
 
 
 def _decisions(replies: Sequence[Reply]) -> str:
@@ -134,7 +125,7 @@ def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Tabl
 
 def _waits(case: MeasuredRun) -> list[float]:
     replies = [step.reply for step in case.steps if step.reply is not None]
-    return [seconds for one in replies if (seconds := _seconds(one.shown_at, one.sent_at)) is not None]
+    return [seconds for one in replies if (seconds := seconds_between(one.shown_at, one.sent_at)) is not None]
 
 
 # -- afterwards ------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from statistics import median
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from annotators.papers.fingertip.text_similarity import LONGEST, similarity
 from annotators.papers.knowu.reply_support import ReplySource, SupportedReply, supported_replies
 from annotators.studied import StudyData
 from lab.core.agreement import Agreement
+from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 from lab.core.shadow_answer import ShadowAnswer
@@ -138,15 +138,20 @@ def _pairs(
         for place, step in enumerate(case.steps):
             if step.question is None or step.reply is None or step.reply.by.kind != "human":
                 continue
-            one = known.get(place)
-            reply = None
-            if one is not None and one.missing is None:
-                reply = ModelReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at))
-            missing = "" if reply is not None else one.missing or "" if one is not None else NOT_ASKED
+            reply, missing = _shadow_reply(known.get(place))
             yield PairedReply(
                 f"{case.id}@{place + 1}", case.task.id, step.question.kind == "propose", _of_reply(step.reply), reply,
                 missing,
             )  # fmt: skip
+
+
+def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
+    """What a shadow said, or why there is nothing."""
+    if one is None:
+        return None, NOT_ASKED
+    if one.missing is not None:
+        return None, one.missing
+    return ModelReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at)), ""
 
 
 def _played_rows(studied: StudyData) -> list[ModelRow]:
@@ -158,16 +163,6 @@ def _played_rows(studied: StudyData) -> list[ModelRow]:
         own = [one for case in cases for one in _replies(case)]
         rows.append(ModelRow(name, ReplySource(name, runs=tuple(case.id for case in cases)), own=own))
     return rows
-
-
-def seconds_between(first: str | None, last: str | None) -> float | None:
-    """The seconds between two stored times; None where one is missing, or is a stranger's that is none."""
-    if not first or not last:
-        return None
-    try:
-        return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-    except (ValueError, TypeError):
-        return None
 
 
 # -- the table -------------------------------------------------------------------------------------------------

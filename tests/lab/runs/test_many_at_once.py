@@ -8,11 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -31,6 +30,7 @@ from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, fits, hitlab
 from tests.lab.programs import OPENS, comes, gone, program
 from tests.mobileworld import mobileworld
+from tests.served_phones import served_phones
 from tests.simulators.phone.served.rig import AdbServer, adb_server
 
 __all__ = ["adb_server", "hitlab"]
@@ -265,44 +265,18 @@ def test_ctrl_c_ends_all_that_go_on_as_stopped_and_begins_no_other(tasks: list[s
 # -- phones that die --------------------------------------------------------------------------------------------------
 
 
-class Served(NamedTuple):
-    """A served phone in a process of its own."""
-
-    words: list[str]
-    process: subprocess.Popen[str]
-
-
-@contextmanager
-def phones(count: int, env: dict[str, str]) -> Iterator[list[Served]]:
-    """So many of them, and what `hitlab run` is told of each."""
-    words = [sys.executable, "-m", "lab.cli.main", "phone", "--json"]
-    with ExitStack() as stack:
-        begun = [
-            stack.enter_context(subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True))
-            for _ in range(count)
-        ]
-        for process in begun:
-            stack.callback(process.kill)
-        served = []
-        for process in begun:
-            assert process.stdout is not None
-            told = json.loads(process.stdout.readline())
-            served.append(Served(["--device", told["serial"], "--harness", told["harness"]], process))
-        yield served
-
-
 def test_a_phone_that_is_killed_loses_no_attempt(tasks: list[str], tmp_path: Path, adb_server: AdbServer) -> None:
     env = {**adb_server.environment, "HITLAB_HARNESS_TOKEN": "of-this-test"}
     agent = program(tmp_path, WAITS)
     words = [*tasks[:3], "--agent", agent, "--stuck-after", 8, "--db", "x.db"]
-    with phones(2, env) as [first, second]:
+    with served_phones(2, env) as [first, second]:
         both = [*first.words, *second.words]
         begun = command(tmp_path, *words, *both, env=env)
         assert comes(lambda: len(here(tmp_path)) == 2, 60)
         first.process.kill()
         first.process.wait()
         (tmp_path / "go").touch()
-        out, err = begun.communicate(timeout=120)
+        out, err = begun.communicate(timeout=300)
         assert begun.returncode == 0, err
         result = json.loads(out)
         assert fits(result, "run")
@@ -318,12 +292,12 @@ def test_a_phone_that_is_killed_loses_no_attempt(tasks: list[str], tmp_path: Pat
             assert [run.id for run in store.runs.summaries(archived=True)] == [broken["trace"]]
             assert len(store.runs.summaries()) == 3
         # it is not there from the beginning on
-        out, err = command(tmp_path, *words, *both, env=env).communicate(timeout=120)
+        out, err = command(tmp_path, *words, *both, env=env).communicate(timeout=300)
         result = json.loads(out)
         assert [task["passes"] for task in result["tasks"]] == [1, 1, 0]
         assert (result["broken"], err.decode().count("is taken out")) == ([], 1)
         alone = command(tmp_path, *words, *first.words, env=env)
-        out, err = alone.communicate(timeout=120)
+        out, err = alone.communicate(timeout=300)
         assert alone.returncode == 3, err
         assert b"no phone is left, so 3 attempts were not made" in err
         assert json.loads(out)["lost"] == 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,6 @@ from store.withdrawal import withdraw
 from tests.answering import request
 from tests.lab.serve.browser import Browser
 from tests.lab.serve.test_server import ANY, until
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("HITLAB_PERSON", "boss")
-    with Store.open(tmp_path / "lab.db") as opened:
-        yield opened
 
 
 def run(store: Store, *words: str) -> int:

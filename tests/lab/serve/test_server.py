@@ -8,9 +8,8 @@ import re
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -30,14 +29,6 @@ from tests.studies import frozen, unit
 
 ANY = ServerPlace("127.0.0.1", 0)
 HINT = "Did the"
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("HITLAB_PERSON", "boss")
-    with Store.open(tmp_path / "lab.db") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Assignment, Given, Study, Unit
 from lab.core.task import Actor, Task
-from lab.studies.past_sheets import PastSheet, found, past_sheets
+from lab.studies.past_sheets import PastSheet, past_sheets, sheets_with
 from store.kit_export import make_kit
 from store.store import Store
 from tests.blind import RUN, planted
@@ -101,7 +101,7 @@ def test_a_sheet_that_was_taken_back_is_only_begun(store: Store, plan: Study) ->
     ],
 )  # fmt: skip
 def test_words_are_found_in_any_case_width_and_order(store: Store, plan: Study, words: str, units: list[str]) -> None:
-    assert [one.unit for one in found(past_sheets(store, plan, "R1"), words)] == units
+    assert [one.unit for one in sheets_with(past_sheets(store, plan, "R1"), words)] == units
 
 
 def test_a_kit_has_its_raters_own(store: Store, plan: Study, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_kit_has_its_raters_own(store: Store, plan: Study, tmp_path: Path) -> 
     with Store.open(tmp_path / "R1.db", create=False) as kit:
         given = kit.studies.study(plan.id)
         say(kit, given, UNITS[3], "open", "state", "completed", note="in the kit")
-        assert "u4" in [one.unit for one in found(past_sheets(kit, given, "R1"), "kit")]
+        assert "u4" in [one.unit for one in sheets_with(past_sheets(kit, given, "R1"), "kit")]
         assert past_sheets(kit, given, "R2") == []
 
 

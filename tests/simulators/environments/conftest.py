@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import pytest
 
-from lab.core.task import Task
+from lab.core.step import Action, Proposed
+from lab.core.task import Actor, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from lab.runs.task_source import task_source
@@ -21,7 +22,7 @@ Seen = TypeVar("Seen")
 PLAYBOOKS = {"FlightAlarm": "flight_alarm", "LowBattery@tobin": "low_battery", "UsualLunch@ines": "usual_lunch"}
 
 
-def until(look: Callable[[], Seen | None], seconds: float = 20) -> Seen:
+def until(look: Callable[[], Seen | None], seconds: float = 180) -> Seen:
     """What `look` sees once it sees something."""
     end = time.monotonic() + seconds
     while not (seen := look()):
@@ -42,6 +43,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+class Listed:
+    """An agent that does what is listed."""
+
+    actor = Actor("script", "listed")
+
+    def __init__(self, *actions: Action) -> None:
+        self.actions = actions
+
+    def propose(self, brief: object, screen: object, history: object) -> Proposed:
+        assert isinstance(history, list)
+        return Proposed(self.actions[len(history)])
+
+
 def played(task: Task, playbook: str) -> Task:
     """The task with a built-in task's playbook."""
     import msgspec
@@ -59,5 +73,5 @@ def spec_of(server: MobileWorldServer, name: str, user: str = "script") -> Spec:
 def over(session: Session) -> Session:
     """The session, once its run is over."""
     session.start()
-    assert session.join(60)
+    assert session.join(180)
     return session

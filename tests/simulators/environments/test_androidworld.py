@@ -11,30 +11,18 @@ import msgspec
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor
+from lab.core.step import Action
 from lab.runs.session import Session
 from lab.runs.spec import Spec, phone_of
 from lab.runs.task_source import task_source
 from simulators.environments.address import read_address
 from simulators.environments.androidworld import AndroidWorld, Worker
 from store.store import Store
-from tests.simulators.environments.conftest import over, played
+from tests.simulators.environments.conftest import Listed, over, played
 
 ROOT = Path(__file__).parents[3]
 ENV = f"androidworld:{sys.executable}"
 DONE = Action("status", status="complete")
-
-
-class Listed:
-    actor = Actor("script", "listed")
-
-    def __init__(self, *actions: Action) -> None:
-        self.actions = actions
-
-    def propose(self, brief: object, screen: object, history: object) -> Proposed:
-        assert isinstance(history, list)
-        return Proposed(self.actions[len(history)])
 
 
 @pytest.fixture(autouse=True)

@@ -20,24 +20,11 @@ from simulators.environments import http_line, mobileworld
 from simulators.environments.address import read_address
 from store.store import Store
 from tests.mobileworld import GOAL, PNG_SIZE, MobileWorldServer, answers
-from tests.simulators.environments.conftest import over, spec_of, until
+from tests.simulators.environments.conftest import Listed, over, spec_of, until
 
 
 def environment(server: MobileWorldServer) -> mobileworld.MobileWorld:
     return mobileworld.MobileWorld(read_address(server.env))
-
-
-class Listed:
-    """An agent that does what is listed."""
-
-    actor = Actor("script", "listed")
-
-    def __init__(self, *actions: Action) -> None:
-        self.actions = actions
-
-    def propose(self, brief: object, screen: object, history: object) -> Proposed:
-        assert isinstance(history, list)
-        return Proposed(self.actions[len(history)])
 
 
 def test_its_tasks_are_listed_with_kinds_apps_and_tags(server: MobileWorldServer) -> None:
