@@ -369,3 +369,15 @@ def test_changing_a_plan_changes_its_hash_and_signing_it_does_not() -> None:
     plan = study(UNITS)
     assert plan.sha == replace(plan, at="later", by=R2).sha
     assert plan.sha != replace(plan, seed=1).sha != replace(plan, protocol=replace(NODES, title="Other")).sha
+
+
+def test_the_time_of_a_label_is_taken_from_its_own_sheet_alone(store: Store) -> None:
+    """And not from all that its rater did, which a judge of 20,000 sheets would read for each of its labels."""
+    plan = frozen(store, UNITS)
+    with statements(store) as sent:
+        store.labels.record(plan, UNITS[0], label(plan, UNITS[0], "open", "state", "completed"))
+    (last,) = {sql for sql in sent if "max(at)" in sql}
+    plans = [line for *_, line in store.database.read(f"EXPLAIN QUERY PLAN {last}")]
+    looked = [line for line in plans if line.startswith(("SEARCH act", "SEARCH label"))]
+    assert len(looked) == 2
+    assert all("unit=? AND run=?" in line for line in looked)
