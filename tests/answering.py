@@ -137,7 +137,7 @@ class Call:
 
     @property
     def result(self) -> Any:
-        self.thread.join(60)
+        self.thread.join(180)
         assert not self.thread.is_alive()
         if self._error is not None:
             raise self._error

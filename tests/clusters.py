@@ -87,7 +87,7 @@ class RemoteWorkers:
         """Ends the cluster."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(60)
+        self._process.wait(180)
 
 
 def _main() -> None:

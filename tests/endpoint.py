@@ -133,7 +133,7 @@ class ModelServer:
         self.closing.set()
         self._http.shutdown()
         self._http.server_close()
-        self._thread.join(5)
+        self._thread.join(180)
 
     def took(self, path: str, headers: dict[str, str], data: bytes) -> Reply:
         """Keeps a request and asks the brain."""

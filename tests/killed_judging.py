@@ -119,7 +119,7 @@ def _killed_at_random(process: ForkServerProcess, server: ModelServer, dice: ran
             server.came.wait(0.2)
     threading.Event().wait(dice.random() * 0.06)
     process.kill()
-    process.join(60)
+    process.join(180)
     return process.exitcode == -signal.SIGKILL
 
 

@@ -52,11 +52,11 @@ def killed_lines(command: Sequence[str], after: int, pause: float) -> list[bytes
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     if after:
-        reached.wait(60)
+        reached.wait(180)
     threading.Event().wait(pause)
     process.kill()
     process.wait()
-    reader.join(10)
+    reader.join(180)
     process.stdout.close()
     return [line for line in lines if line.endswith(b"\n")]
 

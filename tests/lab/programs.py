@@ -64,7 +64,7 @@ def played(store: Store, agent: str, task: Task = TASK) -> Trace:
     """A whole run of a program at a task, with nobody to answer."""
     session = Session(store, Spec(task, agent=agent, user="human"))
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     return store.runs.trace(session.trace_id)
 
 

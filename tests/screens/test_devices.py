@@ -76,7 +76,7 @@ async def test_a_run_is_made_on_the_phone_that_is_chosen(
         await until(pilot, lambda: "Phone · screencap" in painted(app) and "The agent asks" in painted(app))
         assert app.session is not None
         app.session.stop("enough")
-        assert app.session.join(10)
+        assert app.session.join(180)
         assert store.runs.trace(app.session.trace_id).device.id == line.serial
 
 

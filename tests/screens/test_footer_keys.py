@@ -206,7 +206,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         spec = Spec(library.task(plays.COFFEE), library.persona("ines", "noise"), user="script")
         session = Session(store, spec)
         session.start()
-        assert session.join(60)
+        assert session.join(180)
         _played(store)
         filled(store)
         for name, field in ASKED.items():

@@ -283,7 +283,7 @@ def test_a_real_terminal_is_asked_and_sent_the_picture(full: Store, graphics: st
         assert _seen(terminal, sign)
         os.write(terminal, b"\x11")
         _seen(terminal, b"nothing more", 20)
-        assert program.wait(20) == 0
+        assert program.wait(180) == 0
     finally:
         program.kill()
         os.close(terminal)

@@ -145,7 +145,7 @@ async def test_what_is_said_at_a_step_that_is_forked(tmp_path: Path, until: Unti
         while session.questions.waiting is None:
             time.sleep(0.01)
         session.leave()
-        session.join(60)
+        session.join(180)
         app: Any = LabApp(store, Settings(bell=False), Opening("replay", session.trace_id, 1))
         async with app.run_test(size=sizes[0]) as pilot:
             await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen.footage.view is not None)

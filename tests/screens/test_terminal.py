@@ -45,7 +45,7 @@ def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[boo
             asked = True
     else:
         program.kill()
-    code = program.wait(30)
+    code = program.wait(180)
     os.close(terminal)
     return found, code
 

@@ -111,7 +111,7 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: PictureWindo
     waiting = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=0")[1])))
     waiting.start()
     window.show(None, None, "no picture")
-    waiting.join(10)
+    waiting.join(180)
     assert heard[0]["number"] == 1
 
     def ask() -> None:
@@ -123,7 +123,7 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: PictureWindo
     while not any("process_request" in thread.name for thread in threading.enumerate()):
         time.sleep(0.01)
     window.close()
-    asks.join(10)
+    asks.join(180)
     assert not asks.is_alive()
 
 

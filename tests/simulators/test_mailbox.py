@@ -18,7 +18,7 @@ class Asking:
         box.on_change = lambda now: self.waiting.set() if now is not None else None
         self.thread = threading.Thread(target=self._ask, args=(box, item, stop), daemon=True)
         self.thread.start()
-        assert self.waiting.wait(5)
+        assert self.waiting.wait(180)
 
     def _ask(self, box: Mailbox[str, int], item: str, stop: threading.Event) -> None:
         try:
@@ -33,7 +33,7 @@ def test_an_answer_comes_back_once() -> None:
     assert box.waiting == "q"
     assert box.answer("q", 7)
     assert not box.answer("q", 8)
-    asking.thread.join(5)
+    asking.thread.join(180)
     assert asking.given == 7
     assert box.waiting is None
 
@@ -43,7 +43,7 @@ def test_an_answer_to_another_item_is_refused() -> None:
     asking = Asking(box, "now", threading.Event())
     assert not box.answer("before", 1)
     assert box.answer("now", 2)
-    asking.thread.join(5)
+    asking.thread.join(180)
     assert asking.given == 2
 
 
@@ -52,7 +52,7 @@ def test_stop_withdraws_what_waits() -> None:
     stop = threading.Event()
     asking = Asking(box, "q", stop)
     stop.set()
-    asking.thread.join(5)
+    asking.thread.join(180)
     assert asking.withdrawn
     assert not box.answer("q", 1)
 
@@ -61,5 +61,5 @@ def test_withdraw_takes_back_what_waits() -> None:
     box: Mailbox[str, int] = Mailbox()
     asking = Asking(box, "q", threading.Event())
     box.withdraw()
-    asking.thread.join(5)
+    asking.thread.join(180)
     assert asking.withdrawn

@@ -123,7 +123,7 @@ def test_a_server_that_gives_no_answer_ends_the_run_with_a_sentence(served: Mode
     with Store.open(tmp_path / "lab.db") as store:
         session = _session(store, served)
         session.start()
-        assert session.join(60)
+        assert session.join(180)
         trace = store.runs.trace(session.trace_id)
         assert trace.status == "failed"
         assert trace.replies == 0

@@ -168,7 +168,7 @@ def _one_play_of_a_model(store: Store) -> None:
     assert unit.play is not None
     session = session_of(store, unit.play, claim(store, study, model, unit.id), "", "script")
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     tie(store, study, model, unit.id, 1, store.runs.trace(session.trace_id))
 
 

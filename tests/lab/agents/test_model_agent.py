@@ -200,9 +200,9 @@ def test_its_name_makes_it_and_a_run_goes_on_with_it(store: Store, monkeypatch: 
         came = threading.Event()
         session.questions.on_change = lambda question: came.set() if question else None
         session.start()
-        assert came.wait(30)
+        assert came.wait(180)
         session.leave()
-        assert session.join(10)
+        assert session.join(180)
         trace = store.runs.trace(session.trace_id)
         assert (trace.agent.id, trace.agent.kind) == ("model:openai/tiny", "model")
         again = Session(store, resume_spec(trace), trace)
@@ -304,7 +304,7 @@ def test_a_person_who_ends_the_run_does_not_wait_for_the_model(store: Store) -> 
         session.start()
         server.wait(1)
         session.stop()
-        assert session.join(10)
+        assert session.join(180)
     assert store.runs.trace(session.trace_id).status == "stopped"
 
 

@@ -88,7 +88,7 @@ def example(store: Store, task: str, command: list[str]) -> None:
     )  # fmt: skip
     session = Session(store, spec)
     session.start()
-    assert session.join(60)
+    assert session.join(180)
     trace = store.runs.trace(session.trace_id)
     assert trace.ended is not None
     assert (trace.status, trace.ended.score) == ("completed", 1.0), trace.ended.reason
@@ -120,7 +120,7 @@ def test_a_reply_reaches_the_program(store: Store, tmp_path: Path) -> None:
 
     session.questions.on_change = answer
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     steps = store.runs.trace(session.trace_id).steps
     assert [step.proposed.action.text for step in steps] == ["Light or dark?", "dark"]
 
@@ -135,7 +135,7 @@ def test_every_line_fits_its_schema_and_holds_nothing_hidden(store: Store, tmp_p
     task = Task("t", "personalized", title="canary", instruction="Wait a little", budget=9, policy="canary")
     session = Session(store, Spec(task, persona, agent=agent))
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     lines = told(agent)
     assert [line["line"] for line in lines] == ["hello", "brief", *["observation"] * 3, "end"]
     validator = jsonschema.Draft202012Validator(msgspec.json.schema(schemas()["agent-reads"]))
@@ -297,7 +297,7 @@ def test_a_stored_run_starts_no_program_by_itself_and_a_new_one_is_told_the_hist
     session = Session(store, Spec(TASK, agent=program(tmp_path, ASKS)))
     session.questions.on_change = lambda question: session.leave() if question is not None else None
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     cut = store.runs.trace(session.trace_id)
     assert cut.status == "open"
     with pytest.raises(LabError, match="never starts one by itself") as caught:
@@ -313,7 +313,7 @@ def test_a_stored_run_starts_no_program_by_itself_and_a_new_one_is_told_the_hist
 
     again.questions.on_change = answer
     again.start()
-    assert again.join(30)
+    assert again.join(180)
     [brief, observation] = told(agent)[1:3]
     assert brief["line"] == "brief"
     [done] = observation["done"]
@@ -326,7 +326,7 @@ def test_a_run_closes_the_program_it_started_and_leaves_one_that_was_lent(store:
     agent = agent_of(program(tmp_path, "open(sys.argv[0] + '.pid', 'w').write(str(os.getpid()))" + OPENS))
     session = Session(store, Spec(TASK), agent=agent)
     session.start()
-    assert session.join(30)
+    assert session.join(180)
     pid = int(next(tmp_path.glob("*.pid")).read_text())
     assert not gone(pid)
     agent.close()

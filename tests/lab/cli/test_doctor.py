@@ -45,7 +45,7 @@ def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str
             if answer is not None and QUERY in said:
                 os.write(terminal, answer)
                 answer = None
-        program.wait(20)
+        program.wait(180)
     finally:
         program.kill()
         os.close(terminal)

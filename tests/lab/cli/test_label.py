@@ -837,7 +837,7 @@ def test_one_row_in_one_line_out_each_on_the_disk_before_it_is_told(tmp_path: Pa
         rows = list(store.labels.read(plan))
         assert (len(rows), rows[-1].id) == (i + 1, line["labels"][0]["id"])
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(180) == 0
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == b"hitlab: standard input: 3 kept, 0 there already, 0 refused\n"
@@ -858,7 +858,7 @@ def test_killed_between_rows_what_was_told_is_there_and_the_rest_follows(tmp_pat
         os.kill(process.pid, signal.SIGKILL)
         rest = process.stdout.read()
         told += [json.loads(line) for line in rest.splitlines(keepends=True) if line.endswith(b"\n")]
-        process.wait(60)
+        process.wait(180)
         known |= {one["id"] for line in told for one in line["labels"]}
         assert known <= {one.id for one in store.labels.read(plan)}
         assert store.check() == []

@@ -68,7 +68,7 @@ def printed(folder: Path, *args: str) -> str:
         pass  # how Linux says that the other side has closed
     finally:
         os.close(terminal)
-    program.wait(60)
+    program.wait(180)
     return seen.decode("utf-8")
 
 

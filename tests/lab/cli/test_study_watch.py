@@ -296,7 +296,7 @@ def test_a_dumb_terminal_gets_it_once(study: Study) -> None:
     main_side, side = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "lab.cli.main", "study", "watch", "s"],
-        env={**os.environ, "TERM": "dumb"}, stdin=subprocess.DEVNULL, stdout=side, timeout=60, check=False,
+        env={**os.environ, "TERM": "dumb"}, stdin=subprocess.DEVNULL, stdout=side, timeout=180, check=False,
     )  # fmt: skip
     os.close(side)
     seen = os.read(main_side, 65536).decode()

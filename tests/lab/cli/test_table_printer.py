@@ -32,7 +32,7 @@ def printed_in_terminal(columns: int, *args: str) -> list[str]:
         pass  # how Linux says that the other side has closed
     finally:
         os.close(terminal)
-    assert program.wait(30) == 0, seen
+    assert program.wait(180) == 0, seen
     return re.sub(r"\x1b\[[0-9;]*m", "", seen.decode()).splitlines()
 
 

@@ -136,7 +136,7 @@ def test_at_a_terminal_the_code_is_typed(db: Path, filled: Filled, typed: str, d
         if not data:
             break
         seen += data
-    assert program.wait(60) == (0 if done else 1)
+    assert program.wait(180) == (0 if done else 1)
     os.close(terminal)
     assert withdrew(db) == done
     assert (b"has withdrawn from" if done else b"another word was typed") in seen

@@ -95,7 +95,7 @@ def test_a_run_types_it_and_its_file_does_not_hold_it(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         session = Session(store, Spec(Task("t", "general", instruction="log in")), agent=_Typist(), device=phone)
         session.start()
-        assert session.join(10)
+        assert session.join(180)
         events = list(store.runs.events(session.trace_id))
     assert phone.typed == [WORD]
     acting = next(event for event in events if isinstance(event, Acting))

@@ -27,7 +27,7 @@ def on_thread(call: Callable[[], None]) -> tuple[threading.Thread, list[WaitCanc
 
 def test_a_turn_begins_at_once_when_nothing_holds_it() -> None:
     thread, raised = on_thread(RunControl().begin_turn)
-    thread.join(5)
+    thread.join(180)
     assert not thread.is_alive()
     assert not raised
 
@@ -39,7 +39,7 @@ def test_a_paused_run_waits_until_it_goes_on() -> None:
     thread.join(0.15)
     assert thread.is_alive()
     control.resume()
-    thread.join(5)
+    thread.join(180)
     assert not thread.is_alive()
     assert not raised
 
@@ -49,7 +49,7 @@ def test_stop_ends_a_wait_with_withdrawn() -> None:
     control.pause()
     thread, raised = on_thread(control.begin_turn)
     control.halt()
-    thread.join(5)
+    thread.join(180)
     assert [type(error) for error in raised] == [WaitCancelled]
     with pytest.raises(WaitCancelled):
         control.before_act()
@@ -66,7 +66,7 @@ def test_one_turn_lets_exactly_one_pass_and_its_act_too() -> None:
     assert thread.is_alive()
     assert control.paused
     control.halt()
-    thread.join(5)
+    thread.join(180)
 
 
 def test_a_pause_in_mid_turn_holds_the_act() -> None:
@@ -77,7 +77,7 @@ def test_a_pause_in_mid_turn_holds_the_act() -> None:
     thread.join(0.15)
     assert thread.is_alive()
     control.one_turn()
-    thread.join(5)
+    thread.join(180)
     assert not thread.is_alive()
     assert not raised
 
@@ -89,5 +89,5 @@ def test_the_pace_holds_the_second_turn_and_stop_ends_that_wait() -> None:
     thread.join(0.15)
     assert thread.is_alive()
     control.halt()
-    thread.join(5)
+    thread.join(180)
     assert [type(error) for error in raised] == [WaitCancelled]

@@ -53,7 +53,7 @@ def watching(phone: AdbPhone) -> Iterator[Watched]:
         yield seen
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(180)
         assert not thread.is_alive()
 
 
@@ -159,7 +159,7 @@ def test_closing_ends_a_stream(attach: Attach, scrcpy_server: Path) -> None:
         thread.start()
         phone.perform(Action("navigate_home"))
         phone.close()
-        thread.join(10)
+        thread.join(180)
         assert not thread.is_alive()
 
 

@@ -111,7 +111,7 @@ def speaking(answer: bytes, *, hold: bool = False) -> Iterator[Server]:
         yield Server("127.0.0.1", listening.getsockname()[1])
     finally:
         hang_up(listening)
-        thread.join(5)
+        thread.join(180)
         for line in held:
             line.close()
 

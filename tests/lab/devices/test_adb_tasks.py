@@ -61,7 +61,7 @@ def test_a_run_waits_for_its_phone_and_loses_nothing(rig: Rig, attach: Attach, t
 
         run.on_event = see
         run.start()
-        assert paused.wait(20)
+        assert paused.wait(180)
         assert not run.over
         rig.faults.plug()
         assert run.join(300)

@@ -168,7 +168,7 @@ def test_silence_is_not_waited_for_without_end(mirror: Mirror, env: dict[str, st
     done = threading.Event()
 
     def silent(handler: BaseHTTPRequestHandler) -> None:
-        done.wait(10)
+        done.wait(180)
 
     mirror.answers[NAME] = silent
     try:

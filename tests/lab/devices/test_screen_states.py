@@ -146,7 +146,7 @@ def test_a_run_waits_for_the_screen_and_never_ends_on_a_black_one(
         assert until(lambda: any(isinstance(event, Paused) and said in event.reason for event in seen), 20)
         assert not any(isinstance(event, Ended) for event in seen) or name == "asleep"
         rig.served.fault("clear", None)
-        assert session.join(20)
+        assert session.join(180)
         assert any(isinstance(event, Resumed) for event in seen)
         assert [step.action.status for step in store.runs.trace(session.trace_id).steps if step.action] == ["complete"]
 
@@ -168,7 +168,7 @@ def test_a_step_without_a_tree_says_why(
     with Store.open(db) as store:
         session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Done(), device=phone)
         session.start()
-        assert session.join(20)
+        assert session.join(180)
     assert main(["show", session.trace_id, "--db", str(db)]) == 0
     assert "no UI tree: ERROR: could not get idle state." in capsys.readouterr().out
 
@@ -187,7 +187,7 @@ def test_a_batch_says_why_it_waits_and_goes_on(
     assert "is locked: the lock screen is in front. Unlock it by hand." in lab.stderr.readline()
     rig.served.fault("lock", "")
     said = lab.stderr.read()
-    assert lab.wait(60) == 0
+    assert lab.wait(180) == 0
     assert "goes on" in said
     assert "completed, score 1" in said
 

@@ -59,7 +59,7 @@ def ran(session: Session) -> Trace:
 
     session.questions.on_change = answer
     session.start()
-    assert session.join(60)
+    assert session.join(180)
     return session.store.runs.trace(session.trace_id)
 
 

@@ -249,7 +249,7 @@ def test_ctrl_c_ends_all_that_go_on_as_stopped_and_begins_no_other(tasks: list[s
     begun = command(tmp_path, *tasks[:3], "--jobs", 2, "--agent", program(tmp_path, HANGS), "--db", "x.db")
     assert comes(lambda: len(here(tmp_path)) == 2, 60)
     begun.send_signal(signal.SIGINT)
-    out, err = begun.communicate(timeout=60)
+    out, err = begun.communicate(timeout=180)
     assert begun.returncode == 3, err
     assert b"Traceback" not in err
     result = json.loads(out)

@@ -153,7 +153,7 @@ def test_words_that_stay_do_not_hold_again(store: Store) -> None:
     assert session.stopped_at is not None
     assert session.stopped_at.step == 1
     session.go_on()
-    assert session.join(60)
+    assert session.join(180)
     assert sum(isinstance(event, Paused) for event in seen) == 1
 
 

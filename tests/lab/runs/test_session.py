@@ -91,7 +91,7 @@ def waiting(box: Mailbox[Question, Reply]) -> Question:
     came = threading.Event()
     box.on_change = lambda item: came.set() if item is not None else None
     if box.waiting is None:
-        assert came.wait(10)
+        assert came.wait(180)
     assert box.waiting is not None
     return box.waiting
 
@@ -103,7 +103,7 @@ def answer(session: Session, text: str) -> None:
 
 def run_to_end(session: Session) -> Ended:
     session.start()
-    assert session.join(20)
+    assert session.join(180)
     trace = session.store.runs.trace(session.trace_id)
     assert trace.ended is not None
     return trace.ended
@@ -126,7 +126,7 @@ def test_a_question_waits_for_the_person_and_its_reply_stands_in_its_step(store:
     session = Session(store, Spec(TASK), agent=ListAgent(ASK, DONE), device=Phone())
     session.start()
     answer(session, "dark")
-    assert session.join(20)
+    assert session.join(180)
     step = store.runs.trace(session.trace_id).steps[0]
     assert step.question == Question("q0", "ask", "Which theme?")
     assert step.reply is not None
@@ -151,7 +151,7 @@ def test_a_pause_is_on_disk_while_a_question_is_open_and_a_stop_ends_the_run(sto
     last = on_disk(store, session)[-1]
     assert isinstance(last, Ended)
     assert (last.status, last.score) == ("stopped", None)
-    assert session.join(10)
+    assert session.join(180)
     assert on_disk(store, session)[-1] == last
 
 
@@ -164,10 +164,10 @@ def test_a_reply_given_while_paused_is_kept_and_the_phone_stands_still(store: St
     answered = threading.Event()
     session.on_event = lambda event: answered.set() if isinstance(event, Step) else None
     assert session.questions.answer(question, Reply(question.id, "dark", session.person))
-    assert answered.wait(10)
+    assert answered.wait(180)
     assert not phone.on_disk
     session.go_on()
-    assert session.join(20)
+    assert session.join(180)
     assert len(phone.on_disk) == 1
     kinds = [type(event).__name__ for event in on_disk(store, session)]
     assert kinds.index("Paused") < kinds.index("Answered") < kinds.index("Resumed") < kinds.index("Acting")
@@ -177,7 +177,7 @@ def test_a_sleeping_agent_holds_nobody(store: Store) -> None:
     agent = SleepingAgent()
     session = Session(store, Spec(TASK), agent=agent, device=Phone())
     session.start()
-    assert agent.asleep.wait(10)
+    assert agent.asleep.wait(180)
     session.stop()
     assert store.runs.trace(session.trace_id).status == "stopped"
 
@@ -216,7 +216,7 @@ def test_an_open_run_goes_on_with_its_phone_its_question_and_its_draft(store: St
     question = asked(session)
     session.save_draft(question, "da")
     session.leave()
-    assert session.join(10)
+    assert session.join(180)
     cut = store.runs.trace(session.trace_id)
     assert (cut.status, cut.asked is not None) == ("open", True)
 
@@ -226,7 +226,7 @@ def test_an_open_run_goes_on_with_its_phone_its_question_and_its_draft(store: St
     question = asked(again)
     assert (question.id, again.draft(question)) == ("q1", "da")
     answer(again, "dark")
-    assert again.join(20)
+    assert again.join(180)
     trace = store.runs.trace(session.trace_id)
     assert (trace.status, len(trace.steps), trace.questions, trace.replies) == ("completed", 3, 1, 1)
     assert trace.ended is not None
@@ -244,7 +244,7 @@ def test_a_run_cut_off_in_an_act_goes_on_from_before_it(store: Store) -> None:
     cut = store.runs.trace(session.trace_id)
     again = Session(store, resume_spec(cut, agent="x"), cut, agent=ListAgent(DONE, OPEN, DONE), device=Phone())
     again.start()
-    assert again.join(20)
+    assert again.join(180)
     steps = store.runs.trace(session.trace_id).steps
     assert "cut off" in (steps[0].error or "")
     assert [step.action.kind for step in steps if step.action] == ["open_app", "open_app", "status"]
@@ -264,10 +264,10 @@ def test_one_turn_passes_and_the_phone_stands_still_again(store: Store) -> None:
     stands = threading.Event()
     session.on_event = lambda event: stands.set() if isinstance(event, Paused) else None
     session.one_turn()
-    assert stands.wait(10)
+    assert stands.wait(180)
     assert len(store.runs.trace(session.trace_id).steps) == 1
     session.go_on()
-    assert session.join(20)
+    assert session.join(180)
 
 
 def test_a_person_acts_in_the_agents_place_and_gives_it_back(store: Store) -> None:
@@ -283,12 +283,12 @@ def test_a_person_acts_in_the_agents_place_and_gives_it_back(store: Store) -> No
 
     session.turns.on_change = on_change
     session.start()
-    assert came.wait(10)
+    assert came.wait(180)
     came.clear()
     assert session.turns.answer(turns[-1], Action("open_app", app="Notes"))
-    assert came.wait(10)
+    assert came.wait(180)
     session.take_over(False)
-    assert session.join(20)
+    assert session.join(180)
     trace = store.runs.trace(session.trace_id)
     assert trace.steps[0].proposed.by == session.person
     assert trace.steps[0].decision is not None
@@ -327,7 +327,7 @@ def test_what_a_person_held_while_the_phone_was_turned_touches_nothing(store: St
 
     session.turns.on_change = on_change
     session.start()
-    assert session.join(20)
+    assert session.join(180)
     first, second, _ = store.runs.trace(session.trace_id).steps
     assert (first.error, second.error) == ("the phone was turned meanwhile; nothing was done", None)
     assert phone.done == [Action("click", at=(6, 6))]
@@ -364,7 +364,7 @@ def test_a_file_that_cannot_be_written_stops_the_run_with_a_sentence(store: Stor
     store.database.connection().execute("PRAGMA user_version")
     store.close()
     session.questions.answer(question, Reply(question.id, "dark", session.person))
-    assert session.join(10)
+    assert session.join(180)
     assert session.failure is not None
 
 

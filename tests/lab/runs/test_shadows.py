@@ -90,7 +90,7 @@ def test_a_shadow_is_asked_each_question_as_the_person_was_and_kept_apart(store:
     shown: list[bytes] = []
     session.on_event = lambda event: shown.append(encode(event))
     answered(session)
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     trace = store.runs.trace(session.trace_id)
     asked = [step for step in trace.steps if step.question is not None]
     assert trace.status == "completed"
@@ -114,7 +114,7 @@ def test_a_shadow_is_asked_each_question_as_the_person_was_and_kept_apart(store:
 def test_it_is_told_the_screen_where_the_person_saw_it(store: Store, server: ModelServer, mirror: bool) -> None:
     session = session_of(store, mirror=mirror)
     answered(session)
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     (first, *_) = shadow_questions(store, session.trace_id)
     assert first.screen.tree is not None
     known = first.question.text + encode(first.started.task).decode()
@@ -135,7 +135,7 @@ def test_a_slow_or_dead_model_delays_nothing_and_is_missing_with_its_reason(
         answered(session)
         assert store.runs.trace(session.trace_id).status == "completed"
         served.wait(1)
-    assert session.shadows.wait(60)
+    assert session.shadows.wait(180)
     rows = store.shadows.current(session.trace_id)
     assert {row.missing for row in rows} == {"no_answer"}
     assert all("gave no answer in one try" in row.why and not row.text for row in rows)
@@ -149,7 +149,7 @@ def test_what_no_model_said_usably_is_missing_with_what_it_cost(store: Store, mo
         monkeypatch.setenv("HITLAB_MODEL_BASE", served.base)
         session = session_of(store)
         answered(session)
-        assert session.shadows.wait(30)
+        assert session.shadows.wait(180)
         row = store.shadows.current(session.trace_id)[0]
         assert (row.missing, row.text) == ("unusable", "")
         assert "no usable reply in two answers" in row.why
@@ -161,7 +161,7 @@ def test_a_key_that_is_not_there_stops_nobody(store: Store, monkeypatch: pytest.
     monkeypatch.delenv("OPENAI_API_KEY")
     session = session_of(store, shadows=("model:openai/gpt-x",))
     answered(session)
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     assert store.runs.trace(session.trace_id).status == "completed"
     assert {row.missing for row in store.shadows.current(session.trace_id)} == {"no_answer"}
 
@@ -173,15 +173,15 @@ def test_a_run_that_goes_on_asks_an_open_question_once_and_what_is_missing_again
     session.start()
     while session.questions.waiting is None:
         assert not session.join(0.005)
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     session.leave()
-    assert session.join(30)
+    assert session.join(180)
     before = len(server.requests)
     trace = store.runs.trace(session.trace_id)
     assert trace.conditions.shadows == (SHADE,)
     again = Session(store, resume_spec(trace), trace)
     answered(again)
-    assert again.shadows.wait(30)
+    assert again.shadows.wait(180)
     rows = store.shadows.current(trace.id)
     assert {row.missing for row in rows} == {None}
     assert len(server.requests) == before + len(rows) - 1, "the open question had its answer"
@@ -248,7 +248,7 @@ def test_answers_go_with_a_merge_and_with_no_export_nor_any_list(
     play_to_end(part)
     session = part._session
     assert session is not None
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     run = session.trace_id
     assert MARK in store.shadows.current(run)[0].text
     with Store.open(tmp_path / "other.db") as other:
@@ -300,7 +300,7 @@ def test_study_play_asks_what_shadows_have_not_answered(
     monkeypatch.setenv("HITLAB_MODEL_BASE", "http://127.0.0.1:9/v1")
     play_to_end(part)
     assert part._session is not None
-    assert part._session.shadows.wait(60)
+    assert part._session.shadows.wait(180)
     run = part._session.trace_id
     assert {row.missing for row in store.shadows.current(run)} == {"no_answer"}
     part.where()  # ties the run
@@ -316,6 +316,6 @@ def test_study_play_asks_what_shadows_have_not_answered(
 def test_rows_are_never_changed(store: Store, server: ModelServer) -> None:
     session = session_of(store)
     answered(session)
-    assert session.shadows.wait(30)
+    assert session.shadows.wait(180)
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         store.database.connection().execute("UPDATE shadow SET body = ''")

@@ -114,7 +114,7 @@ def test_a_phone_that_goes_while_a_question_is_open_pauses_the_run_and_resumes_i
     answer(session)  # a person may answer while the phone is away
     until(lambda: any(isinstance(event, Step) for event in seen))
     phone.cut(None)
-    assert session.join(10)
+    assert session.join(180)
     kinds = [type(event).__name__ for event in seen]
     assert kinds.count("Paused") == kinds.count("Resumed") == 1
     assert isinstance(seen[-1], Ended)
@@ -129,7 +129,7 @@ def test_what_nobody_tells_of_is_noticed_when_the_phone_is_looked_at(store: Stor
     until(lambda: isinstance(seen[-1], Paused))
     assert "half a screenshot" in seen[-1].reason  # type: ignore[union-attr]
     phone.cut(None, told=False)
-    assert session.join(10)
+    assert session.join(180)
     assert [type(event).__name__ for event in seen[1:3]] == ["Paused", "Resumed"]
 
 
@@ -141,7 +141,7 @@ def test_a_person_ends_the_run_while_the_phone_is_away(store: Store) -> None:
     with pytest.raises(LabError, match="unplugged"):
         session.go_on()
     session.stop("no phone today")
-    assert session.join(10)
+    assert session.join(180)
     assert isinstance(seen[-1], Ended)
     assert (seen[-1].status, seen[-1].reason) == ("stopped", "no phone today")
     phone.cut(None)
@@ -160,7 +160,7 @@ def test_a_pause_of_the_persons_own_outlasts_the_phones(store: Store) -> None:
     assert isinstance(seen[-1], Resumed)
     assert seen[-1].by == session.person
     answer(session)
-    assert session.join(10)
+    assert session.join(180)
 
 
 def test_an_act_that_was_cut_off_is_a_step_that_says_so_and_is_not_done_twice(store: Store) -> None:
@@ -171,7 +171,7 @@ def test_an_act_that_was_cut_off_is_a_step_that_says_so_and_is_not_done_twice(st
     # the next look is let through, so that the act itself meets the cut line
     phone.observe = Phone.observe.__get__(phone)  # type: ignore[method-assign]
     answer(session)
-    assert session.join(10)
+    assert session.join(180)
     steps = [event for event in seen if isinstance(event, Step)]
     assert steps[1].error == "phone R58: is unplugged. It may or may not have been done"
     assert len(steps) == 3
@@ -201,7 +201,7 @@ def test_a_run_cut_off_while_acting_waits_for_its_phone_too(store: Store) -> Non
     session.start()
     until(lambda: isinstance(store_last(store, session), Paused))
     phone.cut(None)
-    assert session.join(10)
+    assert session.join(180)
     steps = store.runs.trace(session.trace_id).steps
     assert ["cut off" in (step.error or "") for step in steps] == [True, False]
 
@@ -213,7 +213,7 @@ def test_a_run_cut_off_while_acting_can_be_left_while_its_phone_is_away(store: S
     session.start()
     until(lambda: isinstance(store_last(store, session), Paused))
     session.leave()
-    assert session.join(10)
+    assert session.join(180)
     assert store.runs.trace(session.trace_id).acting is not None
 
 
@@ -225,7 +225,7 @@ def test_what_a_phone_refuses_at_the_beginning_stops_the_run_and_lets_go_of_it(s
     phone.close = closed.set  # type: ignore[method-assign]
     session.on_event = told.append
     session.start()
-    assert session.join(10)
+    assert session.join(180)
     assert (session.failure, told[-1]) == (phone.away, None)
     assert closed.is_set()
 
@@ -279,6 +279,6 @@ class Ways(Cut):
 
 def test_a_step_says_how_its_text_was_typed(store: Store) -> None:
     session, seen = begun(store, Ways(), Action("input_text", text="你好"), HOME, DONE)
-    assert session.join(10)
+    assert session.join(180)
     assert [event.typed_by for event in seen if isinstance(event, Step)] == ["scrcpy clipboard", "", ""]
     assert seen == list(store.runs.events(session.trace_id))

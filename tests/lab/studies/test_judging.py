@@ -285,7 +285,7 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
     def brain(request: Request) -> Reply:
         if request.number == 1:
             two.set()
-        assert go.wait(30)
+        assert go.wait(180)
         return good(request)
 
     with serving(brain) as server:
@@ -293,7 +293,7 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
         made.sign()
 
         def close() -> None:
-            assert two.wait(30)
+            assert two.wait(180)
             made.closing = True
             go.set()
 

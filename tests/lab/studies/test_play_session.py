@@ -57,7 +57,7 @@ def begun(part: Participation, here: PlayPosition) -> str:
     while not asked and not session.over:
         session.join(0.05)
     session.leave()
-    assert session.join(30)
+    assert session.join(180)
     assert part.store.runs.trace(session.trace_id).ended is None
     return session.trace_id
 
@@ -227,7 +227,7 @@ def test_a_script_that_was_cut_off_is_gone_on_with(store: Store, capsys: pytest.
     session.control.pause()
     session.start()
     session.leave()
-    assert session.join(30)
+    assert session.join(180)
     assert store.runs.trace(run).ended is None
     assert main.main(["study", "play", "teas", "--json", "--db", str(store.path)]) == 3
     told = json.loads(capsys.readouterr().out)

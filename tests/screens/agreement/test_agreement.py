@@ -256,7 +256,7 @@ async def test_what_was_computed_last_stands_at_once_while_newer_answers_are_cou
     let, agreed = threading.Event(), lab.studies.study_data.agreed
 
     def held(*of: Any) -> Any:
-        let.wait(60)
+        let.wait(180)
         return agreed(*of)
 
     monkeypatch.setattr(lab.studies.study_data, "agreed", held)
@@ -279,7 +279,7 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
 ) -> None:
     study = made(store)
     let, agreed = threading.Event(), lab.studies.study_data.agreed
-    monkeypatch.setattr(lab.studies.study_data, "agreed", lambda *of: (let.wait(60), agreed(*of))[1])
+    monkeypatch.setattr(lab.studies.study_data, "agreed", lambda *of: (let.wait(180), agreed(*of))[1])
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:

@@ -81,7 +81,7 @@ class Terminal:
         """Ends it as a power cut would."""
         if self.program.poll() is None:
             self.program.send_signal(signal.SIGKILL)
-        self.program.wait(30)
+        self.program.wait(180)
         with contextlib.suppress(OSError):
             os.close(self.main)
 

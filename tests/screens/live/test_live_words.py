@@ -178,7 +178,7 @@ class GatedReader(TextReader):
     def read(self, sha256: str, data: bytes, *, patience: float | None = None, keep: bool = True) -> ReadText:
         self.count += 1
         self.begun.set()
-        assert self.go.wait(60)
+        assert self.go.wait(600)
         return super().read(sha256, data, patience=patience, keep=keep)
 
 

@@ -62,7 +62,7 @@ class Terminal:
 
     def kill(self) -> None:
         self.program.send_signal(signal.SIGKILL)
-        self.program.wait(30)
+        self.program.wait(180)
         os.close(self.main)
 
 

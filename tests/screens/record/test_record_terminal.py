@@ -84,7 +84,7 @@ class Terminal:
                     os.read(self._main, 65536)
                 except OSError:
                     break
-        return self._program.wait(30)
+        return self._program.wait(180)
 
 
 def recorded(db: Path, home: Path) -> str:

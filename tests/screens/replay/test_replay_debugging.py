@@ -40,7 +40,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         spec = Spec(library.task("morning_coffee"), library.persona("ines", "noise"), user="script")
         session = Session(store, spec)
         session.start()
-        assert session.join(60)
+        assert session.join(180)
         return path, session.trace_id
 
 
@@ -216,7 +216,7 @@ async def test_the_family_is_a_tree_and_enter_opens_a_run_at_its_fork(coffee: An
     store, run = coffee
     session = forked(store, run, 16, ForkChange(action=Action("status", status="complete")), person="P01")
     session.start()
-    assert session.join(60)
+    assert session.join(180)
     app = replaying(store, run, 1)
     async with app.run_test(size=size) as pilot:
         await looked_at(app, pilot, until, 1)

@@ -169,7 +169,7 @@ def test_it_takes_no_snapshot_and_its_runs_are_neither_resumed_nor_forked(
     session.begins_paused = "waiting"
     session.start()
     session.leave()
-    assert session.join(20)
+    assert session.join(180)
     trace = store.runs.trace(session.trace_id)
     with pytest.raises(LabError, match=r"made in an environment .*cannot be resumed"):
         resume_spec(trace)
@@ -188,18 +188,18 @@ def test_a_server_that_is_away_is_waited_for_and_the_run_goes_on(server: MobileW
             assert isinstance(history, list)
             if len(history) == 1:
                 halfway.set()
-                assert go.wait(20)
+                assert go.wait(180)
             return super().propose(brief, screen, history)
 
     agent = Halfway(Action("wait"), Action("ask_user", text="?"), Action("status", status="complete"))
     session = Session(store, spec_of(server, "FlightAlarm"), agent=agent)
     session.start()
-    assert halfway.wait(20)
+    assert halfway.wait(180)
     server.kill()
     go.set()
     until(lambda: session.device.trouble)
     server.start()
-    assert session.join(60)
+    assert session.join(180)
     events = list(store.runs.events(session.trace_id))
     paused = [event for event in events if isinstance(event, Paused)]
     assert paused
@@ -215,7 +215,7 @@ def test_a_person_ends_a_run_whose_server_stays_away(server: MobileWorldServer, 
     session.start()
     until(lambda: session.device.trouble)
     session.stop()
-    assert session.join(60)
+    assert session.join(180)
     assert store.runs.trace(session.trace_id).status == "stopped"
 
 
@@ -328,7 +328,7 @@ def test_a_server_that_never_answers_is_not_waited_for_longer_than_is_said(
     gone = threading.Event()
 
     def silent(handler: BaseHTTPRequestHandler) -> None:
-        gone.wait(20)
+        gone.wait(180)
 
     def dripping(handler: BaseHTTPRequestHandler, *heads: bytes) -> None:
         handler.wfile.write(b"\r\n".join((b"HTTP/1.1 200 OK", *heads, b"", b"")))

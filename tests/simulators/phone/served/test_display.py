@@ -143,7 +143,7 @@ def test_waiting_ends_with_a_change_of_whatever_is_seen() -> None:
         waiting.start()
         change()
         assert seen.get(timeout=20) != version
-        waiting.join(20)
+        waiting.join(180)
 
 
 def _wait(display: Display, version: int, seen: queue.SimpleQueue[int]) -> None:

@@ -101,7 +101,7 @@ def test_the_command_says_what_to_type_and_ends_by_ctrl_c(tmp_path: Path) -> Non
         assert process.stdout is not None
         said = [process.stdout.readline().decode() for _ in range(9)]
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(180) == 0
     serial = said[0].split("served at ")[1].split(". ")[0]
     assert f"adb connect {serial}" in "".join(said)
     assert f"hitlab live TASK --device {serial} --harness http://127.0.0.1:" in said[-1]
