@@ -75,11 +75,11 @@ def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     return data
 
 
-def numbered(folder: Path, named: re.Pattern[str]) -> dict[int, Path]:
-    """A folder's files by the number that is the first group of `named`, found in their names; the last of each."""
+def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
+    """A folder's files by the number that is the first group of `pattern`, found in their names; the last of each."""
     if not folder.is_dir():
         return {}
-    matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := named.search(path.name)))
+    matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := pattern.search(path.name)))
     return {int(match[1]): path for match, path in matched_paths}
 
 
@@ -121,9 +121,9 @@ def beginning(path: Path, count: int, root: Path) -> bytes:
             raise LabError(str(path), f"cannot be read ({error.strerror})") from error
 
 
-def _pieces(opened: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
+def _pieces(gzip_file: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
     try:
-        with gzip.open(opened) as file:
+        with gzip.open(gzip_file) as file:
             while piece := file.read(size):
                 yield piece
     except (EOFError, zlib.error) as error:

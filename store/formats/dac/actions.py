@@ -89,27 +89,27 @@ def is_action(value: Any) -> bool:
 
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     """A source action as ours; what is not known, or has no type, is `other`."""
-    held = raw if isinstance(raw, dict) else {"action_type": raw}
-    spelling = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
-    text = next((words(held[key]) for key in _TEXT if words(held.get(key))), None)
+    fields = raw if isinstance(raw, dict) else {"action_type": raw}
+    spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
+    text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
     if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
         spelling, text = flat(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
-    boxes, at = _places(next((held[key] for key in _PLACE if held.get(key) is not None), None), frame)
-    way = next((way_name for key in _WAY if (way_name := direction(held.get(key)))), None)
+    boxes, at = _places(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
+    way = next((way_name for key in _WAY if (way_name := direction(fields.get(key)))), None)
     action = Action(
         kind="status" if status else kind,
         at=at,
-        text=words(held.get("text")) if kind == "input_text" and "text" in held else text,
+        text=words(fields.get("text")) if kind == "input_text" and "text" in fields else text,
         direction=way,
         vector=_vector(kind, way, frame),
-        app=next((words(held[key]) for key in _APP if words(held.get(key))), None) if kind == "open_app" else None,
+        app=next((words(fields[key]) for key in _APP if words(fields.get(key))), None) if kind == "open_app" else None,
         status=status,
         raw=raw,
         space="box" if boxes else "px",
         boxes=boxes,
     )
-    return with_ours(action, held.get(OURS))
+    return with_ours(action, fields.get(OURS))
 
 
 def _status(word: str) -> Any:

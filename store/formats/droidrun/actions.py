@@ -91,8 +91,8 @@ def done_of(action: dict[str, Any]) -> Action:
 def _kind(name: str, args: dict[str, Any]) -> ActionKind:
     if name in _PRESSES:
         key = args.get("button", args.get("keycode", args.get("key")))
-        named = str(key).strip().lower().removeprefix("keycode_")
-        return _KEYS.get(named, "other")
+        key_name = str(key).strip().lower().removeprefix("keycode_")
+        return _KEYS.get(key_name, "other")
     return _KINDS.get(name, "other")
 
 
@@ -118,8 +118,8 @@ def _still(action: dict[str, Any]) -> bool:
 
 def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> str | None:
     if kind == "input_text":
-        typed = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
-        return spelled_out(args.get("text")) or spelled_out(typed)
+        macro_text = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
+        return spelled_out(args.get("text")) or spelled_out(macro_text)
     if kind == "status":
         return spelled_out(args.get("reason", args.get("message")))
     return spelled_out(args.get("information")) if kind == "other" else None
