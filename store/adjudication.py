@@ -52,29 +52,29 @@ class Adjudications:
     ) -> list[SignedSettlement]:
         """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
         `of_batch` all that does not stand as it was settled in that batch."""
-        kept: list[SignedSettlement] = []
+        settlements: list[SignedSettlement] = []
         with self._database.writing() as db:
             check_no_kit(db)
-            standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
+            settlements_by_place = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
-                stands = standing.get((unit.id, FieldReference(what.target, what.field)))
+                stands = settlements_by_place.get((unit.id, FieldReference(what.target, what.field)))
                 if open_only and stands is not None:
                     continue
                 if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
-                self._check(db, study, unit, what, by, standing)
-                settled = SignedSettlement(unit.id, what, by, self._later(db, study))
+                self._check(db, study, unit, what, by, settlements_by_place)
+                settlement = SignedSettlement(unit.id, what, by, self._later(db, study))
                 detail = _plain(what)
                 insert_act(
                     db,
-                    Act(uuid7(), study.id, study.version, by, "adjudicated", settled.at, unit.id, detail=detail),
+                    Act(uuid7(), study.id, study.version, by, "adjudicated", settlement.at, unit.id, detail=detail),
                 )
                 place = (unit.id, FieldReference(what.target, what.field))
-                standing.pop(place, None)
+                settlements_by_place.pop(place, None)
                 if not what.withdrawn:
-                    standing[place] = settled
-                kept.append(settled)
-        return kept
+                    settlements_by_place[place] = settlement
+                settlements.append(settlement)
+        return settlements
 
     def _later(self, db: sqlite3.Connection, study: Study) -> str:
         """Now, after the newest settlement: what is settled last stands."""
@@ -100,15 +100,19 @@ class Adjudications:
             return f"{by.id} rated it; who settles it is somebody else."
         if self._studies.locked(study):
             return ""
-        dealt = self._studies.assignments(study, unit=unit.id)
-        if any(one.rater == by.id for one in dealt):
+        assignments = self._studies.assignments(study, unit=unit.id)
+        if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
-        handed = self.handed(study, unit.id, {one.rater for one in dealt})
-        waits = {one.rater for one in dealt if (one.rater, one.unit, one.run) not in handed}
+        handed = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
+        waits = {
+            assignment.rater
+            for assignment in assignments
+            if (assignment.rater, assignment.unit, assignment.run) not in handed
+        }
         waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:
-            left = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
-            return f"{left}; what is settled would come before their answers."
+            problem = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
+            return f"{problem}; what is settled would come before their answers."
         return ""
 
     def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
@@ -136,7 +140,7 @@ class Adjudications:
         unit: Unit,
         what: Settlement,
         by: Actor,
-        standing: Mapping[tuple[str, FieldReference], SignedSettlement],
+        settlements_by_place: Mapping[tuple[str, FieldReference], SignedSettlement],
     ) -> None:
         spot = FieldReference(what.target, what.field)
         title = f"unit {unit.id}, {place_words(unit, spot)}"
@@ -151,7 +155,7 @@ class Adjudications:
         if what.minutes is not None and not 0 <= what.minutes < float("inf"):
             raise LabError(title, f"field minutes: {what.minutes:g} is no length of time")
         if what.withdrawn:
-            if (unit.id, spot) not in standing:
+            if (unit.id, spot) not in settlements_by_place:
                 raise LabError(title, "is not settled; there is nothing to withdraw.")
             return
         _check_settlement(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
@@ -164,9 +168,9 @@ def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
         (one for target, ones in places if target == spot.target for one in ones if one.id == spot.field), None
     )
     if field is None:
-        known = ", ".join(dict.fromkeys(one.id for _, ones in places for one in ones))
+        field_ids = ", ".join(dict.fromkeys(one.id for _, ones in places for one in ones))
         targets = ", ".join(target for target, _ in places if target) or "none"
-        raise LabError(title, f"is not asked there (targets: {targets}; fields: {known})")
+        raise LabError(title, f"is not asked there (targets: {targets}; fields: {field_ids})")
     if any(FieldReference(one.target, one.field) == spot for one in unit.mechanical):
         raise LabError(title, "was answered by a rule, and asked of nobody.")
     return field
@@ -185,11 +189,11 @@ def _check_settlement(
             raise LabError(title, f"is not what most of its raters say: {majority}.")
     if what.by_means != "discussion" and (what.moves or what.minutes is not None):
         raise LabError(title, "field moves: only a discussion has moves and minutes.")
-    rated = {one.rater.id: one for one in answers if one.person}
+    answer_by_rater = {one.rater.id: one for one in answers if one.person}
     for move in what.moves:
-        if move.rater not in rated:
+        if move.rater not in answer_by_rater:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(rated[move.rater]).word:
+        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(answer_by_rater[move.rater]).word:
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
     if len({move.rater for move in what.moves}) != len(what.moves):
@@ -215,9 +219,9 @@ def _plain(what: Settlement) -> dict[str, Any]:
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
         fields: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
-        kept: Settlement = decode(encode(what), Settlement, "a settlement")
+        settlement: Settlement = decode(encode(what), Settlement, "a settlement")
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
-    if (kept.value is None) is not (what.value is None):
+    if (settlement.value is None) is not (what.value is None):
         raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
     return fields

@@ -74,8 +74,10 @@ class AgreementLabels:
     def calls(self, study: Study) -> list[JudgeCall]:
         """All answers that the study's judges paid for, in the order in which they came in; without their words."""
         names = ("stage", "model", "once", "usage.prompt_tokens", "usage.completion_tokens", "usage.cost")
-        told = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
-        sql = f"SELECT rater, unit, run, {told} FROM act WHERE study = ? AND version = ? AND act = 'judged' ORDER BY n"
+        columns = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
+        sql = (
+            f"SELECT rater, unit, run, {columns} FROM act WHERE study = ? AND version = ? AND act = 'judged' ORDER BY n"
+        )
         return [
             JudgeCall(
                 unescape_surrogates(rater), unescape_surrogates(unit), run,

@@ -60,8 +60,8 @@ class Likeness:
         if blob is None:
             return None
         try:
-            with open_picture(blob.data) as opened:
-                return opened.convert("L")
+            with open_picture(blob.data) as picture:
+                return picture.convert("L")
         except (OSError, ValueError, SyntaxError):
             return None
 

@@ -62,8 +62,8 @@ def related(read: Read, run: str) -> list[str]:
                 near.setdefault(copy, set()).add(of)
     seen, todo = {run}, [run]
     while todo:
-        one = todo.pop()
-        more = (near.get(one, set()) | _read_in(read, one)) - seen
+        other = todo.pop()
+        more = (near.get(other, set()) | _read_in(read, other)) - seen
         seen |= more
         todo += more
     here = {id for (id,) in read("SELECT id FROM trace")}

@@ -102,19 +102,19 @@ def redact(
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
     covered = {id: _covered(redactor, run) for id, run in runs.items()}
-    kept = {sha for run in covered.values() for event in run.events for sha in run_rows.referred(event)}
+    used_blobs = {sha for run in covered.values() for event in run.events for sha in run_rows.referred(event)}
     with store.erasure.erasing() as eraser:
         check_stays(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
-        destroyed = eraser.erase_runs(runs, keep=kept)
+        destroyed = eraser.erase_runs(runs, keep=used_blobs)
         for id, run in covered.items():
             _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
         designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
         studies = cover_studies(eraser, redactor.cloak, ids, local)
-        done = Redacted(
+        report = Redacted(
             replaced=ids,
-            boxes=sum(len(given) for given in boxes.values()),
+            boxes=sum(len(step_boxes) for step_boxes in boxes.values()),
             nodes=redactor.nodes,
             texts=redactor.texts,
             pictures=len(new.keys() & planned.paints.keys()),
@@ -128,10 +128,10 @@ def redact(
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(done)))
-    done = done._replace(left=_left(store, redactor.cloak))
-    store.erasure.wipe(done)
-    return done
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(report)))
+    report = report._replace(left=_left(store, redactor.cloak))
+    store.erasure.wipe(report)
+    return report
 
 
 _PLANS = """
@@ -157,9 +157,9 @@ def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     return RemainingPlaces(runs, plans)
 
 
-def _counts(done: Redacted) -> dict[str, int]:
+def _counts(report: Redacted) -> dict[str, int]:
     names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
-    return {**{name: getattr(done, name) for name in names}, **done.studies._asdict(), **done.destroyed._asdict()}
+    return {**{name: getattr(report, name) for name in names}, **report.studies._asdict(), **report.destroyed._asdict()}
 
 
 # -- what is looked at -----------------------------------------------------------------------------------------
@@ -208,13 +208,13 @@ def _run(store: Store, id: str) -> _Run:
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
     """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
     for id, run in runs.items():
-        for table, rows, done in (
+        for table, rows, change in (
             ("review", run.reviews, "reviewed"),
             ("run_act", run.acts, "archived or tagged"),
             ("shadow", run.shadows, "answered by a shadow"),
         ):
             if eraser.db.execute(f"SELECT count(*) FROM {table} WHERE trace = ?", (id,)).fetchone()[0] != len(rows):
-                raise LabError(f"run {id}", f"was {done} meanwhile; nothing was done.", "Try again.")
+                raise LabError(f"run {id}", f"was {change} meanwhile; nothing was done.", "Try again.")
 
 
 # -- what is made of it ----------------------------------------------------------------------------------------
@@ -253,8 +253,8 @@ def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) ->
 
 def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
     """Puts a covered run in, at the old one's place in the file's order."""
-    used = {sha for event in run.events for sha in run_rows.referred(event)}
-    own = {sha: blob for sha, blob in blobs.items() if sha in used}
+    used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
+    own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
     imported = Imported(run.events, own, run.verdicts, run.reviews)
     run_rows.insert_run(eraser.db, imported, n)
     acts = [msgspec.structs.replace(act, id=uuid7(), trace=imported.id) for act in run.acts]

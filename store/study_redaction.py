@@ -39,12 +39,12 @@ def cover_studies(
 
     `local` are words by run (its old id, or its new one) that are covered in its items and what people said of these.
     """
-    done = StudiesCovered()
+    total = StudiesCovered()
     for (body,) in eraser.db.execute("SELECT body FROM study ORDER BY n").fetchall():
         study: Study = decode(body, Study, "a study in the file", newest=VERSION)
         more = _Covering(eraser, study, cloak, ids, local).all_of_it()
-        done = StudiesCovered(*(a + b for a, b in zip(done, more, strict=True)))
-    return done
+        total = StudiesCovered(*(a + b for a, b in zip(total, more, strict=True)))
+    return total
 
 
 class _Covering:
