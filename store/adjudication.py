@@ -122,8 +122,8 @@ class Adjudications:
             "AND unit = ?"
         )
         of = key_of(study)
-        read = self._database.rows_in
-        bodies = [body for rater in raters for (body,) in read("act", sql, *of, storable(rater), storable(unit))]
+        rows_in = self._database.rows_in
+        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *of, storable(rater), storable(unit))]
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
@@ -181,15 +181,15 @@ def _check_settlement(
 ) -> None:
     """What is settled must fit its field, and what is told of raters must be so."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
-    settled = PlaceAnswer(by, what.value, what.reason_missing)
+    settled_answer = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
         most = majority_of(answers, field)
-        if most is None or most.word != settled.word:
+        if most is None or most.word != settled_answer.word:
             majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
             raise LabError(title, f"is not what most of its raters say: {majority}.")
     if what.by_means != "discussion" and (what.moves or what.minutes is not None):
         raise LabError(title, "field moves: only a discussion has moves and minutes.")
-    answer_by_rater = {one.rater.id: one for one in answers if one.person}
+    answer_by_rater = {answer.rater.id: answer for answer in answers if answer.person}
     for move in what.moves:
         if move.rater not in answer_by_rater:
             raise LabError(title, "field moves: names somebody who did not rate it.")
@@ -200,9 +200,9 @@ def _check_settlement(
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _plain_answer(one: PlaceAnswer) -> PlaceAnswer:
+def _plain_answer(answer: PlaceAnswer) -> PlaceAnswer:
     """A reason counts as a word of its own where somebody moved away from it."""
-    return PlaceAnswer(one.rater, one.reason_missing) if one.reason_missing else one
+    return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
 
 
 def _check_fits(
@@ -215,7 +215,7 @@ def _check_fits(
 def _plain(what: Settlement) -> dict[str, Any]:
     """It as an act tells it; `LabError` where JSON cannot hold it."""
     # Each text apart: escaped with a reason that UTF-8 cannot hold, a name would be no longer the one that is settled.
-    moves = tuple(replace(one, code=storable(one.code), why=storable(one.why)) for one in what.moves)
+    moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
         fields: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")

@@ -93,9 +93,11 @@ class AgreementLabels:
             for table, name in _NAMED.items()
         }
         label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
-        read = self._database.rows_in
-        erased = [read(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
-        return Newest(label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erased))
+        rows_in = self._database.rows_in
+        erasure_counts = [rows_in(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
+        return Newest(
+            label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erasure_counts)
+        )
 
     def same_since(self, study: Study, then: Newest) -> bool:
         """Whether the labels that count in a study are those that counted when the file went as far as `then`."""

@@ -87,11 +87,11 @@ _AUTHORS = (
 
 def _check(db: sqlite3.Connection, superseded: list[Revision], revision: Revision) -> None:
     """The rules, asked while nobody else can write."""
-    if any(one.subject != revision.subject for one in superseded):
+    if any(earlier.subject != revision.subject for earlier in superseded):
         raise LabError(_what(revision), "follows a revision of another task's design.")
     heads = {_decoded(row).id for row in db.execute(_HEADS, revision.subject)}
     authors = [code for (code,) in db.execute(_AUTHORS, (*revision.subject, revision.version))]
-    beside = len(heads - {one.id for one in superseded})
+    beside = len(heads - {earlier.id for earlier in superseded})
     if db.execute(f"{_FROZEN} ?3", (*revision.subject, revision.version)).fetchone():
         raise LabError(
             _what(revision),

@@ -105,15 +105,15 @@ def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Ans
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
     answer = _left_in(store, study, answer)
-    replaced = _replaced(store)
-    known_ids = _known(db, answer, replaced, what)
+    replaced_runs = _replaced(store)
+    known_ids = _known(db, answer, replaced_runs, what)
     before = reached(db)
     _check_not_after_leaving(store, study, kit, answer, known_ids, what)
     _check_sheets(store, study, kit, answer, known_ids, what)
     content = _insert(db, study, kit, answer, known_ids, what)
-    if replaced and content.labels + content.acts:
+    if replaced_runs and content.labels + content.acts:
         with lifted(db) as eraser:
-            content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced)))
+            content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
     if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
@@ -179,16 +179,16 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
 
 def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
-    uncovered, replaced = Uncovered(), _replaced(store)
+    uncovered, replaced_runs = Uncovered(), _replaced(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
         whole, here = (one.database.read(sql, *key) for one in (other, store))
         uncovered.take(
-            [replaced.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
+            [replaced_runs.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
         )
     events = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
-    for run, new in replaced.items():
+    for run, new in replaced_runs.items():
         if run in kit.runs:
             whole, here = other.database.read(events, run), store.database.read(events, new)
             uncovered.take((run, new), (body for (body,) in whole), (body for (body,) in here))
@@ -241,7 +241,7 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
 
 def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str) -> None:
     """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
-    assignment_by_sheet = {(one.unit, one.run): one for one in answer.dealt}
+    assignment_by_sheet = {(assignment.unit, assignment.run): assignment for assignment in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
     for label in answer.labels:
         sheets.setdefault((label.unit, label.run), ([], []))[0].append(label)
@@ -316,24 +316,24 @@ def _held(acts: Iterable[Act], at: str) -> bool:
 # -- then it comes in ------------------------------------------------------------------------------------------
 
 
-def _known(db: sqlite3.Connection, answer: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
+def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, str], what: str) -> set[str]:
     """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
-    labels = set()
-    for table, kind, ones in (("label", Label, answer.labels), ("act", Act, answer.acts)):
-        for one in ones:
-            row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(one.id),)).fetchone()
+    known_ids = set()
+    for table, kind, kit_rows in (("label", Label, answer.labels), ("act", Act, answer.acts)):
+        for kit_row in kit_rows:
+            row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(kit_row.id),)).fetchone()
             if row is None:
                 continue
-            if decode(row[0], kind, what) != one and not _is_covered(row[0], one, replaced):
-                raise LabError(what, f"{table} {one.id} stands here, and says something else.")
-            labels.add(one.id)
-    return labels
+            if decode(row[0], kind, what) != kit_row and not _is_covered(row[0], kit_row, replaced_runs):
+                raise LabError(what, f"{table} {kit_row.id} stands here, and says something else.")
+            known_ids.add(kit_row.id)
+    return known_ids
 
 
-def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> bool:
+def _is_covered(here: str, kit_row: Label | Act, replaced_runs: Mapping[str, str]) -> bool:
     """Whether a row stands here as it is in the kit but for what was redacted."""
     try:
-        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(one)), replaced))
+        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(kit_row)), replaced_runs))
     except ValuesDiffer:
         return False
 

@@ -113,9 +113,11 @@ def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, An
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
     answer_times = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
-    places = {(one.kind, one.id): at for at, one in enumerate(columns.raters)}
+    places = {(actor.kind, actor.id): at for at, actor in enumerate(columns.raters)}
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
-    return columns, answer_times._replace(rater=_ints(places[one.kind, one.id] for one in actors)[answer_times.rater])
+    return columns, answer_times._replace(
+        rater=_ints(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
+    )
 
 
 def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _Reading:
@@ -196,11 +198,11 @@ class _Reading:
     def take(self, batch: list[tuple[int, str]]) -> None:
         """Takes rows in: n, body."""
         labels = self._decoded([body for _, body in batch])
-        self.superseded.update([one.supersedes for one in labels if one.supersedes])
-        self.superseded.update([id for one in labels if one.also for id in one.also])
-        at = milliseconds([one.at for one in labels])
-        shown_at = milliseconds([one.shown_at or "" for one in labels])
-        idle = np.array([one.idle_ms for one in labels], dtype=np.float64)
+        self.superseded.update([label.supersedes for label in labels if label.supersedes])
+        self.superseded.update([id for label in labels if label.also for id in label.also])
+        at = milliseconds([label.at for label in labels])
+        shown_at = milliseconds([label.shown_at or "" for label in labels])
+        idle = np.array([label.idle_ms for label in labels], dtype=np.float64)
         nan = float("nan")
 
         def ints(numbers: Iterable[int]) -> Ints:
@@ -219,7 +221,7 @@ class _Reading:
             ints(map(self.cites.__getitem__, map(_CITES, labels))),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
             np.maximum((at - shown_at - idle) / 1000, 0.0),
-            np.array([nan if one.confidence is None else one.confidence for one in labels], dtype=np.float64),
+            np.array([nan if label.confidence is None else label.confidence for label in labels], dtype=np.float64),
         )
         mask = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
         self._parts.append(rows.where(mask))
@@ -289,7 +291,7 @@ def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tu
     """Who rated or was to, by kind and id, and for each of `bodies` which of them it is."""
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
-    for actor in sorted(actors, key=lambda one: (one.kind, one.id, one.name)):
+    for actor in sorted(actors, key=lambda actor: (actor.kind, actor.id, actor.name)):
         first.setdefault((actor.kind, actor.id), actor)
     rater_ids = {id for _, id in first}
     for id in dealt_codes:
@@ -323,13 +325,13 @@ class _Sheets:
     def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
         self._units = reading.units
         self._raters = raters
-        self._codes = {storable(id): i for i, id in enumerate(sorted({one.id for one in raters}))}
-        self._code = _ints(self._codes[storable(one.id)] for one in raters)
+        self._codes = {storable(id): i for i, id in enumerate(sorted({actor.id for actor in raters}))}
+        self._code = _ints(self._codes[storable(actor.id)] for actor in raters)
         self._rows = rows
-        self.person_not = np.array([one.kind != "human" for one in raters], dtype=np.bool_)
+        self.person_not = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
         self._by_code = dict[str, int]()
-        for i, one in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
-            self._by_code.setdefault(storable(one.id), i)
+        for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
+            self._by_code.setdefault(storable(actor.id), i)
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
         """Each row's sheet."""
@@ -362,5 +364,5 @@ class _Sheets:
             if is_done or code not in leavers:
                 dealt_rows.append((self._units[unit], rater, run, is_done))
         dealt_rows.sort()
-        sheets = np.array([one[:3] for one in dealt_rows], dtype=np.int32).reshape(-1, 3)
-        return sheets, np.array([one[3] for one in dealt_rows], dtype=np.bool_)
+        sheets = np.array([row[:3] for row in dealt_rows], dtype=np.int32).reshape(-1, 3)
+        return sheets, np.array([row[3] for row in dealt_rows], dtype=np.bool_)

@@ -153,11 +153,14 @@ def _dealt_in(into: Merging, source: Source, study: Study) -> None:
 def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
     sql = f"SELECT body FROM assignment WHERE {_OF} AND rater = ? ORDER BY position"
     for (body,) in source.rows(sql, *key_of(study), rater):
-        one: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
-        if (one.study, one.version, storable(one.rater)) != (study.id, study.version, rater):
-            raise LabError("a row of assignment", f"is of {one.rater} in {one.study} v{one.version}, not of {rater}.")
-        if storable(one.unit) in units:
-            yield one
+        assignment: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
+        if (assignment.study, assignment.version, storable(assignment.rater)) != (study.id, study.version, rater):
+            raise LabError(
+                "a row of assignment",
+                f"is of {assignment.rater} in {assignment.study} v{assignment.version}, not of {rater}.",
+            )
+        if storable(assignment.unit) in units:
+            yield assignment
 
 
 def _labels_in(into: Merging, source: Source, study: Study) -> None:
@@ -232,23 +235,23 @@ def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
 
     Who rated, and what most said, is not asked anew: answers may come with another file.
     """
-    settled: Settlement = convert(act.detail, Settlement, what)
+    settlement: Settlement = convert(act.detail, Settlement, what)
     body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
     if body is None:
         raise LabError(what, "settles something, and of no item.")
     unit: Unit = decode(body, Unit, f"unit {act.unit}", newest=VERSION)
-    field = study.protocol.field(settled.field)
+    field = study.protocol.field(settlement.field)
     is_asked = any(
-        target == settled.target and field in fields for target, fields in fields_by_target(study.protocol, unit)
+        target == settlement.target and field in fields for target, fields in fields_by_target(study.protocol, unit)
     )
     if field is None or not is_asked:
-        raise LabError(what, f"field field: {settled.field} of {settled.target or 'the item'} is not asked.")
-    if settled.minutes is not None and not 0 <= settled.minutes < float("inf"):
-        raise LabError(what, f"field minutes: {settled.minutes:g} is no length of time")
-    if not settled.withdrawn:
-        label = Label("", *key_of(study), unit.id, settled.target, settled.field, act.rater, settled.value,
-                      reason_missing=settled.reason_missing)  # fmt: skip
-        check_value(what, field, target_of(unit, settled.target), label)
+        raise LabError(what, f"field field: {settlement.field} of {settlement.target or 'the item'} is not asked.")
+    if settlement.minutes is not None and not 0 <= settlement.minutes < float("inf"):
+        raise LabError(what, f"field minutes: {settlement.minutes:g} is no length of time")
+    if not settlement.withdrawn:
+        label = Label("", *key_of(study), unit.id, settlement.target, settlement.field, act.rater, settlement.value,
+                      reason_missing=settlement.reason_missing)  # fmt: skip
+        check_value(what, field, target_of(unit, settlement.target), label)
 
 
 # -- clashes ---------------------------------------------------------------------------------------------------

@@ -72,8 +72,8 @@ class Studies:
         """
         rows = list(assignments)
         with self._database.writing() as db:
-            for one in {one.rater for one in rows}:
-                check_no_kit(db, but=one)
+            for rater in {assignment.rater for assignment in rows}:
+                check_no_kit(db, but=rater)
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
             if (later := self.extended_by(study)) is not None:

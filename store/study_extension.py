@@ -171,7 +171,9 @@ class _Carrying:
         total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
         with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
             for (rater,) in self.db.execute(raters, (*self._key, since)).fetchall():
-                carried_assignments = [replace(one, version=self.study.version) for one in self._dealt(rater, since)]
+                carried_assignments = [
+                    replace(assignment, version=self.study.version) for assignment in self._dealt(rater, since)
+                ]
                 count += insert_assignments(
                     self.db, self.study, list(placed(self.db, self.study, rater, carried_assignments))
                 )
@@ -180,40 +182,40 @@ class _Carrying:
     def _dealt(self, rater: str, since: int) -> Iterator[Assignment]:
         sql = f"SELECT body FROM assignment WHERE {_OF} AND n > ? AND rater = ? ORDER BY position"
         for (body,) in self.db.execute(sql, (*self._key, since, rater)):
-            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
-            if storable(one.unit) in self.units:
-                yield one
+            assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            if storable(assignment.unit) in self.units:
+                yield assignment
 
     def labels(self, since: int) -> int:
         """Every answer with its history."""
 
-        def carried(one: Label) -> None:
+        def carry_label(label: Label) -> None:
             insert_label(
                 self.db,
                 replace(
-                    one,
-                    id=self._id(one.id),
+                    label,
+                    id=self._id(label.id),
                     version=self.study.version,
-                    supersedes=self._id(one.supersedes) if one.supersedes else None,
-                    also=tuple(map(self._id, one.also)),
-                    undoes=self._id(one.undoes) if one.undoes else None,
-                    carries=one.id,
+                    supersedes=self._id(label.supersedes) if label.supersedes else None,
+                    also=tuple(map(self._id, label.also)),
+                    undoes=self._id(label.undoes) if label.undoes else None,
+                    carries=label.id,
                 ),
             )
 
-        return self._each("label", Label, since, lambda one: storable(one.unit) in self.units, carried)
+        return self._each("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
         """What people did on these units and at the study as a whole."""
         out = frozenset(kept_out)
 
-        def carried(one: Act) -> None:
-            insert_act(self.db, replace(one, id=self._id(one.id), version=self.study.version, carries=one.id))
+        def carry_act(act: Act) -> None:
+            insert_act(self.db, replace(act, id=self._id(act.id), version=self.study.version, carries=act.id))
 
-        def is_carried(one: Act) -> bool:
-            return one.act not in out and (not one.unit or storable(one.unit) in self.units)
+        def is_carried(act: Act) -> bool:
+            return act.act not in out and (not act.unit or storable(act.unit) in self.units)
 
-        return self._each("act", Act, since, is_carried, carried)
+        return self._each("act", Act, since, is_carried, carry_act)
 
     def _each(
         self, table: str, kind: type[Any], since: int, is_wanted: Callable[[Any], bool], insert: Callable[[Any], None]

@@ -224,8 +224,8 @@ class _Withdrawing:
         derived_units: list[tuple[str, int, str]] = []
         for study in self._studies.values():
             if study.protocol.targets == "items":
-                others = [one for one in self._labels if (one.study, one.version) != (study.id, study.version)]
-                answered_units = {storable(one.unit) for one in others if one.value is not None}
+                others = [label for label in self._labels if (label.study, label.version) != (study.id, study.version)]
+                answered_units = {storable(label.unit) for label in others if label.value is not None}
                 units = self.db.execute("SELECT id FROM unit WHERE study = ? AND version = ?", key_of(study)).fetchall()
                 derived_units += [(*key_of(study), id) for (id,) in units if id in answered_units]
         return derived_units

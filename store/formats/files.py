@@ -97,15 +97,16 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
         return read_within(root, path, most=most)
     data = bytearray()
     with open_within(root, path) as file:
-        packed = os.fstat(file.fileno()).st_size
-        swollen = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed)
+        packed_size = os.fstat(file.fileno()).st_size
+        most_unpacked = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed_size)
         for piece in _pieces(file, path):
             data += piece
             if len(data) > most:
                 raise LabError(str(path), f"unpacks to more than the {most:,} bytes that are read")
-            if len(data) > swollen:
+            if len(data) > most_unpacked:
                 raise LabError(
-                    str(path), f"unpacks from {packed:,} bytes to more than {swollen:,}, as no recorded run does"
+                    str(path),
+                    f"unpacks from {packed_size:,} bytes to more than {most_unpacked:,}, as no recorded run does",
                 )
     return bytes(data)
 

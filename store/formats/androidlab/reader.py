@@ -288,6 +288,6 @@ ANDROIDLAB = Format(
     name=NAME,
     title="AndroidLab",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

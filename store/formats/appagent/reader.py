@@ -44,15 +44,15 @@ def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Impor
     data = read_within(source.root, log)
     lines, cut_line = _lines(data, log)
     explored = log.name.startswith("log_explore_")
-    reflected: list[LogLine] = []
+    reflections: list[LogLine] = []
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
-            reflected += _lines(read_within(source.root, path), path)[0]
+            reflections += _lines(read_within(source.root, path), path)[0]
     screens = Screens(
         source.root, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER)
     )
     rounds = _rounds(source)
-    return run(log, data, lines, screens, is_known, cut_line=cut_line, reflected=reflected, rounds=rounds)
+    return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
 
 def _rounds(source: RunSource) -> int | None:
@@ -131,4 +131,4 @@ def _is_record(candidate: CandidateFile) -> bool:
         return True
 
 
-APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda seen: False, read=read)
+APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda candidate: False, read=read)

@@ -83,10 +83,11 @@ def run(
     is_known: Callable[[str], bool],
     *,
     cut_line: str = "",
-    reflected: list[LogLine],
+    reflections: list[LogLine],
     rounds: int | None = None,
 ) -> Imported | KnownRun:
-    """The run of a log; `cut_line` is a last line that cannot be read, `reflected` what an explorer said of its steps.
+    """The run of a log; `cut_line` is a last line that cannot be read, `reflections` what an explorer said of its
+    steps.
 
     `rounds` are the most steps it may take, None where nothing tells.
     """
@@ -102,7 +103,7 @@ def run(
         data=data,
         images=screens.pictures,
     )
-    after = {line.value["step"]: line for line in reflected if isinstance(line.value.get("step"), int)}
+    after = {line.value["step"]: line for line in reflections if isinstance(line.value.get("step"), int)}
     useless: set[str] = set()
     grid = False
     last = Action("other")
@@ -135,7 +136,13 @@ def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
 
 
 def _step(
-    draft: Draft, line: LogLine, screens: Screens, number: int, grid: bool, useless: set[str], reflected: LogLine | None
+    draft: Draft,
+    line: LogLine,
+    screens: Screens,
+    number: int,
+    grid: bool,
+    useless: set[str],
+    reflection: LogLine | None,
 ) -> tuple[Action, NumberedElement | None]:
     value = line.value
     extra = {key: field_value for key, field_value in value.items() if key not in ("step", "response")}
@@ -150,8 +157,8 @@ def _step(
     call = answer.get("Function", answer.get("Action", ""))
     action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], screen)
     extra |= {name: text for name, text in answer.items() if name in ("Observation", "Summary")}
-    if reflected is not None:
-        extra["reflection"] = reflected.value
+    if reflection is not None:
+        extra["reflection"] = reflection.value
     draft.step(
         action,
         before,

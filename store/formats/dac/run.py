@@ -98,10 +98,10 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
         device=_device(episode),
     )
     actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
-    flagged = _impossible(episode)
-    if flagged:
+    is_impossible = _impossible(episode)
+    if is_impossible:
         draft.verdict("impossible", True, episode.says("reason"))
-    end = ended(actions, None, episode.says("reason") or _reason(actions), flagged)
+    end = ended(actions, None, episode.says("reason") or _reason(actions), is_impossible)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 

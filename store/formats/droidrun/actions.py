@@ -40,9 +40,9 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
     kind = _kind(call.name, args)
     index = args.get("index")
     target = boxes.get(index) if isinstance(index, int) else None
-    touched = next((action for action in macro if "x" in action or "start_x" in action), {})
-    target = box_of(touched.get("element_bounds")) or target
-    at, to = _ends(touched)
+    touch = next((action for action in macro if "x" in action or "start_x" in action), {})
+    target = box_of(touch.get("element_bounds")) or target
+    at, to = _ends(touch)
     if at is None:
         at, to = _call_points(args)
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
@@ -59,7 +59,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
         vector=vector,
         app=spelled_out(args.get("text") or app) if kind == "open_app" else None,
         status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
-        ms=_ms(touched) if touched else _ms(args),
+        ms=_ms(touch) if touch else _ms(args),
         raw=call.raw,
         space="index" if index is not None and index != -1 else "px" if at else None,
         boxes=(target,) if target is not None and kind in ("click", "double_tap", "long_press", "input_text") else (),

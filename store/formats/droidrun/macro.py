@@ -44,16 +44,16 @@ def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[
         for action_kinds in _MAKES.get(call.name, ())
     ]
     pairs = _matched(calls, units, macro)
-    owned: list[list[int]] = [[] for _ in calls]
+    places_by_call: list[list[int]] = [[] for _ in calls]
     leftovers: dict[int, list[int]] = {}
     last = -1
     for j in range(len(macro)):
         if j in pairs:
             last = pairs[j]
-            owned[last].append(j)
+            places_by_call[last].append(j)
         else:
             leftovers.setdefault(last, []).append(j)
-    return owned, leftovers
+    return places_by_call, leftovers
 
 
 def is_recorded(call: ToolCall) -> bool:

@@ -78,17 +78,17 @@ def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | K
     macro, unread = _macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    happened = turns_of([] if alone else _events(data, path))
-    recorded = isinstance(macro.get("actions"), list) or bool(happened.macro)
+    timeline = turns_of([] if alone else _events(data, path))
+    has_macro = isinstance(macro.get("actions"), list) or bool(timeline.macro)
     if not isinstance(macro.get("actions"), list):
-        macro["actions"] = happened.macro
+        macro["actions"] = timeline.macro
     run = _DroidrunRun(
         run_source,
-        happened,
+        timeline,
         macro,
         numbered(run_source.path / "screenshots", _NUMBERED),
         numbered(run_source.path / "ui_states", _NUMBERED),
-        recorded,
+        has_macro,
     )
     pictures = Pictures(run_source.root)
     task = _task(run, name)
@@ -142,7 +142,7 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
-    owned, leftovers = shared([call for turn in turns for call in turn.calls], actions)
+    places_by_call, leftovers = shared([call for turn in turns for call in turn.calls], actions)
     _loose(draft, [actions[j] for j in leftovers.get(-1, [])])
     at = 0
     for number, turn in enumerate(turns):
@@ -157,9 +157,9 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
             draft.step(Action("other"), before, error="the agent looked and gave no answer", extra=extra, **words)
         elif not turn.is_answered and turn.extra:
             idle.append(extra)
-        calls = _checked(turn, owned[at : at + len(turn.calls)], run.recorded)
+        calls = _checked(turn, places_by_call[at : at + len(turn.calls)], run.recorded)
         for i, call in enumerate(calls, at):
-            macro_actions = [actions[j] for j in owned[i]]
+            macro_actions = [actions[j] for j in places_by_call[i]]
             if macro_actions:
                 extra["macro"] = macro_actions
             if call.summary:
@@ -172,18 +172,18 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
     return idle
 
 
-def _checked(turn: AgentTurn, owned: list[list[int]], recorded: bool) -> list[ToolCall]:
+def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
     """A turn's calls; where an error ended its code, those of which the macro holds nothing failed or were not run."""
     error = turn.error
     if error is None:
         return turn.calls
-    last = max((i for i, macro_places in enumerate(owned) if macro_places), default=-1)
+    last = max((i for i, macro_places in enumerate(places_by_call) if macro_places), default=-1)
     return [
         call._replace(done=False, summary=error.sentence(was_run=call.line == error.line))
         if call.done is None
-        and not owned[i]
+        and not places_by_call[i]
         and is_recorded(call)
-        and (call.line == error.line or (recorded and not error.line and i > last))
+        and (call.line == error.line or (has_macro and not error.line and i > last))
         else call
         for i, call in enumerate(turn.calls)
     ]
@@ -282,6 +282,6 @@ DROIDRUN = Format(
     name=NAME,
     title="droidrun",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

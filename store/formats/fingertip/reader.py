@@ -194,6 +194,6 @@ FINGERTIP = Format(
     name=NAME,
     title="FingerTip-20K",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

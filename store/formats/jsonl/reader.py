@@ -228,7 +228,7 @@ JSONL = Format(
     name=NAME,
     title="hitlab's own",
     is_run_folder=lambda folder, names, root: FILE in names and _is_ours(CandidateFile(folder / FILE, root)),
-    is_file=lambda seen: seen.name == FILE and _is_ours(seen),
+    is_file=lambda candidate: candidate.name == FILE and _is_ours(candidate),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

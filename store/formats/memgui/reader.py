@@ -118,6 +118,6 @@ MEMGUI = Format(
     name=NAME,
     title="MemGUI-Bench and SPA-Bench",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

@@ -286,8 +286,8 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     except LabError:
         return True
     has_shots = any(_SHOT.match(name) for name in names)
-    listed = is_list(opening)
-    values = candidate.items if listed else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
+    is_json_list = is_list(opening)
+    values = candidate.items if is_json_list else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
     if has_shots and not any(values):
         return True
     return any(_is_call(_line(value, []), has_shots) for value in values)
@@ -305,6 +305,6 @@ MOBILE_USE = Format(
     name=NAME,
     title="mobile_use dumps",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

@@ -205,18 +205,18 @@ def _question(run: str, step: int, question: Question, reply: Reply | None, at: 
 
 def _between(first: str | None, last: str | None) -> float | None:
     try:
-        waited = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
+        wait = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
     except (ValueError, TypeError):
         return None
-    return waited.total_seconds()
+    return wait.total_seconds()
 
 
-def _filled(usage: Usage | None, summed: Usage | None) -> Usage | None:
+def _filled(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
     """What a source told of the whole run, and what it did not tell from the sum of the steps."""
-    if usage is None or summed is None:
-        return usage or summed
+    if usage is None or step_usage is None:
+        return usage or step_usage
     own = {name: getattr(usage, name) for name in Usage.__struct_fields__ if getattr(usage, name) is not None}
-    return msgspec.structs.replace(summed, **own)
+    return msgspec.structs.replace(step_usage, **own)
 
 
 def _used(usage: Usage | None, names: tuple[str, ...]) -> Row:
