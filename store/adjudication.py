@@ -164,14 +164,13 @@ class Adjudications:
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
     """The field that is asked at a place of a unit; what a rule answered is not settled by anybody."""
     places = fields_by_target(study.protocol, unit)
-    field = next(
-        (one for target, ones in places if target == spot.target for one in ones if one.id == spot.field), None
-    )
+    fields_here = [field for target, fields in places if target == spot.target for field in fields]
+    field = next((candidate for candidate in fields_here if candidate.id == spot.field), None)
     if field is None:
-        field_ids = ", ".join(dict.fromkeys(one.id for _, ones in places for one in ones))
+        field_ids = ", ".join(dict.fromkeys(candidate.id for _, fields in places for candidate in fields))
         targets = ", ".join(target for target, _ in places if target) or "none"
         raise LabError(title, f"is not asked there (targets: {targets}; fields: {field_ids})")
-    if any(FieldReference(one.target, one.field) == spot for one in unit.mechanical):
+    if any(FieldReference(answer.target, answer.field) == spot for answer in unit.mechanical):
         raise LabError(title, "was answered by a rule, and asked of nobody.")
     return field
 

@@ -95,9 +95,9 @@ class Eraser:
         """Remembers that a run was erased: it is not taken in again, nor is what it stood in the place of."""
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
         for (body,) in earlier:
-            one = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
-            self.db.execute("DELETE FROM tombstone WHERE trace = ?", (one.trace,))
-            self.db.execute(TOMBSTONE, tombstone_row(one))
+            moved_stone = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
+            self.db.execute("DELETE FROM tombstone WHERE trace = ?", (moved_stone.trace,))
+            self.db.execute(TOMBSTONE, tombstone_row(moved_stone))
         self.db.execute(TOMBSTONE, tombstone_row(stone))
 
     def _used(self, sha256: str) -> bool:

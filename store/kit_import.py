@@ -160,9 +160,9 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
     assignments: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
     labels: list[Label] = [decode(body, Label, what, newest=1) for body in bodies("label")]
     acts: list[Act] = [decode(body, Act, what, newest=1) for body in bodies("act")]
-    whose = {(one.study, one.version, "human", one.rater) for one in assignments}
-    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in labels}
-    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in acts}
+    whose = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
+    whose |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
+    whose |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
     for id, version, kind, rater in sorted(whose):
         if (id, version) != (study.id, study.version):
             raise LabError(what, f"holds rows of study {id} v{version}, and is a kit of {study.name}.")
@@ -183,7 +183,7 @@ def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
-        whole, here = (one.database.read(sql, *key) for one in (other, store))
+        whole, here = (file_store.database.read(sql, *key) for file_store in (other, store))
         uncovered.take(
             [replaced_runs.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
         )
@@ -230,9 +230,9 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
         for (id,) in store.database.read("SELECT id FROM unit WHERE study = ? AND version = ?", study.id, study.version)
     }
     return answer._replace(
-        dealt=[one for one in answer.dealt if one.unit in here],
-        labels=[one for one in answer.labels if one.unit in here],
-        acts=[one for one in answer.acts if not one.unit or one.unit in here],
+        dealt=[assignment for assignment in answer.dealt if assignment.unit in here],
+        labels=[label for label in answer.labels if label.unit in here],
+        acts=[act for act in answer.acts if not act.unit or act.unit in here],
     )
 
 

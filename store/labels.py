@@ -137,11 +137,11 @@ class Labels:
         of = (*key_of(study), storable(rater))
         assignments: list[Assignment] = []
         for _, body in self._database.rows_in("assignment", _FORKED, *of):
-            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
-            unit = self._studies.unit(study, one.unit)
-            sheet = self.sheet(study, unit, rater, one.run)
+            assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            unit = self._studies.unit(study, assignment.unit)
+            sheet = self.sheet(study, unit, rater, assignment.run)
             if sheet.committed and sheet.clashes and not unit.gold:
-                assignments.append(one)
+                assignments.append(assignment)
         return assignments
 
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:

@@ -104,7 +104,7 @@ class ProgressRows:
     def absences(self, study: Study, after: int = 0) -> Absences:
         """The times away that were measured."""
         times, seconds = self._columns(_AWAY, study, after)
-        return Absences(times, [float(one or 0.0) for one in seconds])
+        return Absences(times, [float(away or 0.0) for away in seconds])
 
     def steps(self, study: Study) -> TimeColumns:
         """When anything happened in the runs that people played."""

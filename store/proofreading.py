@@ -48,7 +48,7 @@ class Reviews:
             for row in rows:
                 check_stays(db, row.by.id, f"review of run {demo.trace}")
                 at = times.setdefault(
-                    row.at, later(row.at, *(one.at for one in stands))
+                    row.at, later(row.at, *(review.at for review in stands))
                 )  # what is said at once stays so
                 row = msgspec.structs.replace(row, at=at)
                 check_next(demo, stands, row)

@@ -277,9 +277,9 @@ class _Withdrawing:
     def _designs(self, runs: Collection[str]) -> int:
         """Signs their drafts anew, and takes their words out of every row that repeats them; gives how many."""
         rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
-        theirs = [one for _, one in rows if self._is(one.by)]
-        marks = {words for one in theirs for words in one.marks.values() if words}
-        notes = {f"took back: {one.note}" for one in theirs if one.note}
+        theirs = [revision for _, revision in rows if self._is(revision.by)]
+        marks = {words for revision in theirs for words in revision.marks.values() if words}
+        notes = {f"took back: {revision.note}" for revision in theirs if revision.note}
         count = 0
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})

@@ -49,7 +49,7 @@ class _Episode(NamedTuple):
     fields: dict[str, list[Any]]
 
     def texts(self, name: str) -> list[str]:
-        return [text_of(one) for one in self.fields.get(name, []) if isinstance(one, bytes)]
+        return [text_of(data) for data in self.fields.get(name, []) if isinstance(data, bytes)]
 
     def one(self, name: str) -> str:
         values = self.fields.get(name, [])
@@ -157,7 +157,7 @@ def _steps(
 def _rest(episode: _Episode) -> dict[str, Any]:
     """The record's further features, which no release has had yet; long bytes are left out."""
     return {
-        name: [text_of(one) if isinstance(one, bytes) else one for one in values if len(str(one)) < 10_000]
+        name: [text_of(value) if isinstance(value, bytes) else value for value in values if len(str(value)) < 10_000]
         for name, values in episode.fields.items()
         if name not in _OURS and values
     }

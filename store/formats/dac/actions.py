@@ -129,10 +129,10 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
         value = next(([value[key] for key in names] for names in keys if all(key in value for key in names)), None)
     if not isinstance(value, list):
         return (), None
-    if len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
+    if len(value) == 2 and all(isinstance(item, list) and len(item) == 2 for item in value):
         value = [*value[0], *value[1]]
-    several = value if value and all(isinstance(one, list) for one in value) else [value]
-    boxes = tuple(one_box for one in several if (one_box := _box(one, frame)) is not None)
+    several = value if value and all(isinstance(item, list) for item in value) else [value]
+    boxes = tuple(one_box for item in several if (one_box := _box(item, frame)) is not None)
     if boxes:
         return boxes, centre(boxes[0])
     first = several[0]
@@ -141,8 +141,10 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
 
 
 def _box(value: Any, frame: CoordinateFrame) -> Box | None:
-    shares = [number(one) for one in value]
-    if any(isinstance(one, float) for one in value) and all(share is not None and 0 <= share <= 1 for share in shares):
+    shares = [number(side) for side in value]
+    if any(isinstance(side, float) for side in value) and all(
+        share is not None and 0 <= share <= 1 for share in shares
+    ):
         return box(value, frame.seen or frame.told, 1)
     corners = box(value)
     return (*frame.pixel(corners[:2]), *frame.pixel(corners[2:])) if corners else None
@@ -153,7 +155,7 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
     fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
-        fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(one) for one in boxes]
+        fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(target_box) for target_box in boxes]
     way = _way(action)
     if fields["action_type"] == "scroll" and way is not None:
         fields["orientation"] = way

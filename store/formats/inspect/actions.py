@@ -84,5 +84,5 @@ def _ms(seconds: Any) -> int | None:
 
 def _text(value: Any) -> str | None:
     if isinstance(value, list):
-        return "+".join(str(one) for one in value)
+        return "+".join(str(key) for key in value)
     return spelled_out(value)

@@ -240,7 +240,7 @@ def _float(value: Any) -> float | None:
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     """What all models of a sample cost together."""
     model_usage = as_mapping(sample.get("model_usage"))
-    usages = [usage for usage in (usage_of(one) for one in model_usage.values()) if usage is not None]
+    usages = [usage for usage in (usage_of(model_tokens) for model_tokens in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
     if not usages and seconds is None:
         return None
