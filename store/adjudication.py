@@ -103,11 +103,11 @@ class Adjudications:
         assignments = self._studies.assignments(study, unit=unit.id)
         if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
-        handed = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
+        handed_sheets = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
         waits = {
             assignment.rater
             for assignment in assignments
-            if (assignment.rater, assignment.unit, assignment.run) not in handed
+            if (assignment.rater, assignment.unit, assignment.run) not in handed_sheets
         }
         waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:

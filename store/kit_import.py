@@ -279,11 +279,11 @@ def _check_sheet(
 ) -> None:
     """Goes through a sheet as it came about; what is here already was checked when it came."""
     study, unit = at_first.study, at_first.unit
-    handed = [act for act in acts if act.act in ("commit", "reopen")]
+    hand_ins = [act for act in acts if act.act in ("commit", "reopen")]
     acts_so_far: list[Act] = []
     for i, label in enumerate(labels):
-        while handed and (handed[0].at, handed[0].id) < (label.at, label.id):
-            acts_so_far.append(handed.pop(0))
+        while hand_ins and (hand_ins[0].at, hand_ins[0].id) < (label.at, label.id):
+            acts_so_far.append(hand_ins.pop(0))
             _check_handed(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
         if label.id in known_ids:
             continue
@@ -291,7 +291,7 @@ def _check_sheet(
             raise LabError(f"label {label.id}", "was given under another version of the protocol.")
         sheet = Sheet(study.protocol, unit, labels[:i], acts_so_far)
         check_next(at_first._replace(sheet=sheet, held=_held(of_rater, label.at)), label)
-    for act in handed:
+    for act in hand_ins:
         _check_handed(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
         acts_so_far.append(act)
 

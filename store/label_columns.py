@@ -137,8 +137,8 @@ def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Colu
     dealt_sheets = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
     leavers = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
-    handed = {sheet for sheet, act in last.items() if act == "commit"}
-    return _columns(reading, superseded_rows, dealt_sheets, handed, leavers)
+    handed_sheets = {sheet for sheet, act in last.items() if act == "commit"}
+    return _columns(reading, superseded_rows, dealt_sheets, handed_sheets, leavers)
 
 
 def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
@@ -262,7 +262,11 @@ def _step(evidence: str) -> int:
 
 
 def _columns(
-    reading: _Reading, superseded_rows: Longs, dealt_sheets: Sequence[Sheet], handed: set[Sheet], leavers: set[str]
+    reading: _Reading,
+    superseded_rows: Longs,
+    dealt_sheets: Sequence[Sheet],
+    handed_sheets: set[Sheet],
+    leavers: set[str],
 ) -> Columns:
     """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
     rows = reading.rows()
@@ -277,9 +281,11 @@ def _columns(
     alone, clashes = _alone(rows)
     rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
     sheets = _Sheets(reading, raters, rows)
-    counts = sheets.person_not[rows.rater] | np.isin(sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed))
+    counts = sheets.person_not[rows.rater] | np.isin(
+        sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
+    )
     counted_rows = rows.where(counts)
-    sheet, done_mask = sheets.dealt(dealt_sheets, handed, leavers)
+    sheet, done_mask = sheets.dealt(dealt_sheets, handed_sheets, leavers)
     return Columns(
         reading.unit_ids, reading.target_ids, reading.field_ids, raters,
         tuple(msgspec.json.decode(value) for value in values[0]), reasons[0], cites[0],
@@ -345,7 +351,7 @@ class _Sheets:
         keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
         return np.array(keys, dtype=np.int64)
 
-    def dealt(self, dealt_sheets: Sequence[Sheet], handed: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
+    def dealt(self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
         """The sheets that were to be handed in, in the order of units, and whether each was.
 
         What somebody who left had not handed in is another's now. A model or script hands in by answering.
@@ -358,7 +364,7 @@ class _Sheets:
             if unit not in self._units:
                 continue
             rater = self._by_code[code]
-            is_done = sheet in handed
+            is_done = sheet in handed_sheets
             if not is_done and self.person_not[rater]:
                 is_done = bool(answered_sheets.intersection(self.known([sheet]).tolist()))
             if is_done or code not in leavers:

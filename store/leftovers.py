@@ -202,8 +202,8 @@ def _began(pid: int) -> float | None:
     """When a process began, in seconds since 1970; None where the system does not tell in /proc."""
     try:
         after = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        booted = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
-        return int(booted.split()[1]) + int(after[19]) / os.sysconf("SC_CLK_TCK")
+        boot_line = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+        return int(boot_line.split()[1]) + int(after[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, StopIteration, ValueError, IndexError):
         return None
 

@@ -276,5 +276,5 @@ def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, st
     """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in."""
     studies = into.db.execute("SELECT id, version FROM study ORDER BY id, version").fetchall()
     for key in studies:
-        for rater, unit, run, target, field, handed in into.db.execute(_CLASHES, key):
-            yield (*key, rater, unit, run, target, field, bool(handed))
+        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
+            yield (*key, rater, unit, run, target, field, bool(is_handed_in))

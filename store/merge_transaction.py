@@ -115,24 +115,24 @@ class Merging:
 
         A redacted run's reviewed text is the exception: it is left out, as that of the new run can be made again.
         """
-        repeated = set(repeats(read, list(self.stones)))
-        reviewed = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
-        withdrawn = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
-        for id in sorted(repeated - withdrawn - reviewed):
+        repeating_runs = set(repeats(read, list(self.stones)))
+        reviewed_runs = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
+        withdrawn_runs = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
+        for id in sorted(repeating_runs - withdrawn_runs - reviewed_runs):
             raise LabError(
                 named(name),
                 f"run {id} repeats a run that was redacted elsewhere, and was not redacted with it.",
                 "Redact it there, too, then merge.",
             )
-        return repeated
+        return repeating_runs
 
     def _uncovered(self) -> Uncovered:
         """What redactions covered, where one of the files still holds a run as it was."""
         uncovered = Uncovered()
         for old, new in self.replaced.items():
-            whole, covered = self._events(old), self._events(new)
-            if whole and covered:
-                uncovered.take((old, new), whole, covered)
+            events_before, events_after = self._events(old), self._events(new)
+            if events_before and events_after:
+                uncovered.take((old, new), events_before, events_after)
         return uncovered
 
     def _events(self, run: str) -> list[str]:

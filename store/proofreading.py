@@ -98,8 +98,8 @@ class Reviews:
 
     def uncleared(self) -> list[str]:
         """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
-        cleared = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
-        return [id for id in self.demonstrations() if id not in cleared]
+        cleared_runs = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
+        return [id for id in self.demonstrations() if id not in cleared_runs]
 
 
 class _Task(msgspec.Struct, frozen=True):

@@ -128,9 +128,9 @@ class _Import:
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
         for id in _sources(run):
-            erased = self.store.erasure.tombstone(id)
-            if erased is not None and not self.store.runs.holds(run.id):
-                self.tell(run.id, "failed", format, f"run {id}: {erased_words(erased)}")
+            tombstone = self.store.erasure.tombstone(id)
+            if tombstone is not None and not self.store.runs.holds(run.id):
+                self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path))
         self.bytes += _weight(run.images)

@@ -64,27 +64,27 @@ def withdraw(store: Store, code: str, by: Actor) -> Erased:
     theirs may be left.
     """
     with store.erasure.erasing() as eraser:
-        erased = _Withdrawing(eraser, code, by).all_of_it()
-    store.erasure.wipe(erased)
-    return erased
+        erasure = _Withdrawing(eraser, code, by).all_of_it()
+    store.erasure.wipe(erasure)
+    return erasure
 
 
 def would_erase(store: Store, code: str, by: Actor) -> Erased:
     """What `withdraw` would take out: it is done, counted, and rolled back."""
-    erased: list[Erased] = []
+    erasures: list[Erased] = []
     try:
         with store.erasure.erasing() as eraser:
-            erased.append(_Withdrawing(eraser, code, by).all_of_it())
+            erasures.append(_Withdrawing(eraser, code, by).all_of_it())
             raise _OnlyLooked
     except _OnlyLooked:
-        return erased[0]
+        return erasures[0]
 
 
 def obey(eraser: Eraser, row: Withdrawal) -> Erased:
     """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
-    erased = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
+    erasure = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
     insert_withdrawal(eraser.db, row)
-    return erased
+    return erasure
 
 
 class _Withdrawing:
@@ -106,10 +106,10 @@ class _Withdrawing:
 
     def all_of_it(self) -> Erased:
         """All that is theirs; `LabError` where there is nothing."""
-        erased = self.taken_out(now())
-        self._check_anything(erased.row)
-        insert_withdrawal(self.db, erased.row)
-        return erased
+        erasure = self.taken_out(now())
+        self._check_anything(erasure.row)
+        insert_withdrawal(self.db, erasure.row)
+        return erasure
 
     def taken_out(self, at: str) -> Erased:
         """All that is theirs, if there is anything."""
