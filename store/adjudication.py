@@ -52,29 +52,29 @@ class Adjudications:
     ) -> list[SignedSettlement]:
         """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled, with
         `of_batch` all that does not stand as it was settled in that batch."""
-        kept: list[SignedSettlement] = []
+        settlements: list[SignedSettlement] = []
         with self._database.writing() as db:
             check_no_kit(db)
-            standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
+            settlements_by_place = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
-                stands = standing.get((unit.id, FieldReference(what.target, what.field)))
+                stands = settlements_by_place.get((unit.id, FieldReference(what.target, what.field)))
                 if open_only and stands is not None:
                     continue
                 if of_batch and (stands is None or stands.what.batch != of_batch):
                     continue
-                self._check(db, study, unit, what, by, standing)
-                settled = SignedSettlement(unit.id, what, by, self._later(db, study))
+                self._check(db, study, unit, what, by, settlements_by_place)
+                settlement = SignedSettlement(unit.id, what, by, self._later(db, study))
                 detail = _plain(what)
                 insert_act(
                     db,
-                    Act(uuid7(), study.id, study.version, by, "adjudicated", settled.at, unit.id, detail=detail),
+                    Act(uuid7(), study.id, study.version, by, "adjudicated", settlement.at, unit.id, detail=detail),
                 )
                 place = (unit.id, FieldReference(what.target, what.field))
-                standing.pop(place, None)
+                settlements_by_place.pop(place, None)
                 if not what.withdrawn:
-                    standing[place] = settled
-                kept.append(settled)
-        return kept
+                    settlements_by_place[place] = settlement
+                settlements.append(settlement)
+        return settlements
 
     def _later(self, db: sqlite3.Connection, study: Study) -> str:
         """Now, after the newest settlement: what is settled last stands."""
@@ -100,15 +100,19 @@ class Adjudications:
             return f"{by.id} rated it; who settles it is somebody else."
         if self._studies.locked(study):
             return ""
-        dealt = self._studies.assignments(study, unit=unit.id)
-        if any(one.rater == by.id for one in dealt):
+        assignments = self._studies.assignments(study, unit=unit.id)
+        if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
-        handed = self.handed(study, unit.id, {one.rater for one in dealt})
-        waits = {one.rater for one in dealt if (one.rater, one.unit, one.run) not in handed}
+        handed_sheets = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
+        waits = {
+            assignment.rater
+            for assignment in assignments
+            if (assignment.rater, assignment.unit, assignment.run) not in handed_sheets
+        }
         waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
         if waits:
-            left = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
-            return f"{left}; what is settled would come before their answers."
+            problem = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
+            return f"{problem}; what is settled would come before their answers."
         return ""
 
     def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
@@ -118,8 +122,8 @@ class Adjudications:
             "AND unit = ?"
         )
         of = key_of(study)
-        read = self._database.rows_in
-        bodies = [body for rater in raters for (body,) in read("act", sql, *of, storable(rater), storable(unit))]
+        rows_in = self._database.rows_in
+        bodies = [body for rater in raters for (body,) in rows_in("act", sql, *of, storable(rater), storable(unit))]
         return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
@@ -136,7 +140,7 @@ class Adjudications:
         unit: Unit,
         what: Settlement,
         by: Actor,
-        standing: Mapping[tuple[str, FieldReference], SignedSettlement],
+        settlements_by_place: Mapping[tuple[str, FieldReference], SignedSettlement],
     ) -> None:
         spot = FieldReference(what.target, what.field)
         title = f"unit {unit.id}, {place_words(unit, spot)}"
@@ -151,7 +155,7 @@ class Adjudications:
         if what.minutes is not None and not 0 <= what.minutes < float("inf"):
             raise LabError(title, f"field minutes: {what.minutes:g} is no length of time")
         if what.withdrawn:
-            if (unit.id, spot) not in standing:
+            if (unit.id, spot) not in settlements_by_place:
                 raise LabError(title, "is not settled; there is nothing to withdraw.")
             return
         _check_settlement(title, field, unit, what, by, self.answers_at(study, unit.id, spot))
@@ -160,14 +164,13 @@ class Adjudications:
 def _field(study: Study, unit: Unit, spot: FieldReference, title: str) -> Field:
     """The field that is asked at a place of a unit; what a rule answered is not settled by anybody."""
     places = fields_by_target(study.protocol, unit)
-    field = next(
-        (one for target, ones in places if target == spot.target for one in ones if one.id == spot.field), None
-    )
+    fields_here = [field for target, fields in places if target == spot.target for field in fields]
+    field = next((candidate for candidate in fields_here if candidate.id == spot.field), None)
     if field is None:
-        known = ", ".join(dict.fromkeys(one.id for _, ones in places for one in ones))
+        field_ids = ", ".join(dict.fromkeys(candidate.id for _, fields in places for candidate in fields))
         targets = ", ".join(target for target, _ in places if target) or "none"
-        raise LabError(title, f"is not asked there (targets: {targets}; fields: {known})")
-    if any(FieldReference(one.target, one.field) == spot for one in unit.mechanical):
+        raise LabError(title, f"is not asked there (targets: {targets}; fields: {field_ids})")
+    if any(FieldReference(answer.target, answer.field) == spot for answer in unit.mechanical):
         raise LabError(title, "was answered by a rule, and asked of nobody.")
     return field
 
@@ -177,28 +180,28 @@ def _check_settlement(
 ) -> None:
     """What is settled must fit its field, and what is told of raters must be so."""
     _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
-    settled = PlaceAnswer(by, what.value, what.reason_missing)
+    settled_answer = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
         most = majority_of(answers, field)
-        if most is None or most.word != settled.word:
+        if most is None or most.word != settled_answer.word:
             majority = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
             raise LabError(title, f"is not what most of its raters say: {majority}.")
     if what.by_means != "discussion" and (what.moves or what.minutes is not None):
         raise LabError(title, "field moves: only a discussion has moves and minutes.")
-    rated = {one.rater.id: one for one in answers if one.person}
+    answer_by_rater = {answer.rater.id: answer for answer in answers if answer.person}
     for move in what.moves:
-        if move.rater not in rated:
+        if move.rater not in answer_by_rater:
             raise LabError(title, "field moves: names somebody who did not rate it.")
-        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(rated[move.rater]).word:
+        if move.was is not None and PlaceAnswer(by, move.was).word != _plain_answer(answer_by_rater[move.rater]).word:
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
     if len({move.rater for move in what.moves}) != len(what.moves):
         raise LabError(title, "field moves: a rater moves once.")
 
 
-def _plain_answer(one: PlaceAnswer) -> PlaceAnswer:
+def _plain_answer(answer: PlaceAnswer) -> PlaceAnswer:
     """A reason counts as a word of its own where somebody moved away from it."""
-    return PlaceAnswer(one.rater, one.reason_missing) if one.reason_missing else one
+    return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
 
 
 def _check_fits(
@@ -211,13 +214,13 @@ def _check_fits(
 def _plain(what: Settlement) -> dict[str, Any]:
     """It as an act tells it; `LabError` where JSON cannot hold it."""
     # Each text apart: escaped with a reason that UTF-8 cannot hold, a name would be no longer the one that is settled.
-    moves = tuple(replace(one, code=storable(one.code), why=storable(one.why)) for one in what.moves)
+    moves = tuple(replace(move, code=storable(move.code), why=storable(move.why)) for move in what.moves)
     what = replace(what, reason=storable(what.reason), moves=moves)
     try:
         fields: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
-        kept: Settlement = decode(encode(what), Settlement, "a settlement")
+        settlement: Settlement = decode(encode(what), Settlement, "a settlement")
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
-    if (kept.value is None) is not (what.value is None):
+    if (settlement.value is None) is not (what.value is None):
         raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
     return fields

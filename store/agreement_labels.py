@@ -74,8 +74,10 @@ class AgreementLabels:
     def calls(self, study: Study) -> list[JudgeCall]:
         """All answers that the study's judges paid for, in the order in which they came in; without their words."""
         names = ("stage", "model", "once", "usage.prompt_tokens", "usage.completion_tokens", "usage.cost")
-        told = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
-        sql = f"SELECT rater, unit, run, {told} FROM act WHERE study = ? AND version = ? AND act = 'judged' ORDER BY n"
+        columns = ", ".join(f"json_extract(body, '$.detail.{name}')" for name in names)
+        sql = (
+            f"SELECT rater, unit, run, {columns} FROM act WHERE study = ? AND version = ? AND act = 'judged' ORDER BY n"
+        )
         return [
             JudgeCall(
                 unescape_surrogates(rater), unescape_surrogates(unit), run,
@@ -91,9 +93,11 @@ class AgreementLabels:
             for table, name in _NAMED.items()
         }
         label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
-        read = self._database.rows_in
-        erased = [read(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
-        return Newest(label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erased))
+        rows_in = self._database.rows_in
+        erasure_counts = [rows_in(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
+        return Newest(
+            label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erasure_counts)
+        )
 
     def same_since(self, study: Study, then: Newest) -> bool:
         """Whether the labels that count in a study are those that counted when the file went as far as `then`."""

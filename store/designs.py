@@ -36,10 +36,10 @@ class Designs:
         """
         with self._database.writing() as db:
             check_stays(db, revision.by.id, _what(revision))
-            superseded = [_decoded(row) for id in revision.supersedes for row in _found(db, id)]
-            if len(superseded) < len(revision.supersedes):
+            earlier_revisions = [_decoded(row) for id in revision.supersedes for row in _found(db, id)]
+            if len(earlier_revisions) < len(revision.supersedes):
                 raise LabError(_what(revision), f"follows a revision that is not in {self._database.path}.")
-            _check(db, superseded, revision)
+            _check(db, earlier_revisions, revision)
             db.execute(INSERT_DESIGN, design_row(revision))
             heads = [_decoded(row) for row in db.execute(_HEADS, revision.subject)]
         return sorted(heads, key=lambda head: head.id == revision.id)
@@ -85,13 +85,13 @@ _AUTHORS = (
 )
 
 
-def _check(db: sqlite3.Connection, superseded: list[Revision], revision: Revision) -> None:
+def _check(db: sqlite3.Connection, earlier_revisions: list[Revision], revision: Revision) -> None:
     """The rules, asked while nobody else can write."""
-    if any(one.subject != revision.subject for one in superseded):
+    if any(earlier.subject != revision.subject for earlier in earlier_revisions):
         raise LabError(_what(revision), "follows a revision of another task's design.")
     heads = {_decoded(row).id for row in db.execute(_HEADS, revision.subject)}
     authors = [code for (code,) in db.execute(_AUTHORS, (*revision.subject, revision.version))]
-    beside = len(heads - {one.id for one in superseded})
+    beside = len(heads - {earlier.id for earlier in earlier_revisions})
     if db.execute(f"{_FROZEN} ?3", (*revision.subject, revision.version)).fetchone():
         raise LabError(
             _what(revision),
@@ -100,7 +100,7 @@ def _check(db: sqlite3.Connection, superseded: list[Revision], revision: Revisio
         )
     if revision.act not in ("draft", "settle") and not heads.issuperset(revision.supersedes):
         raise LabError(_what(revision), "was changed meanwhile; nothing was done.", "Look at it as it stands now.")
-    check_next(superseded, revision, authors, heads=beside)
+    check_next(earlier_revisions, revision, authors, heads=beside)
 
 
 def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:

@@ -64,23 +64,23 @@ class Eraser:
         Runs that were forked from them, and designs that refer to them, are the caller's to think of.
         """
         rows = size = 0
-        used: set[str] = set()
+        run_blobs: set[str] = set()
         for id in ids:
-            used |= {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM use WHERE trace = ?", (id,))}
+            run_blobs |= {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM use WHERE trace = ?", (id,))}
             bodies = "SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM event WHERE trace = ?"
             size += int(self.db.execute(bodies, (id,)).fetchone()[0])
             for table in _OF_RUN:
                 rows += self.db.execute(f"DELETE FROM {table} WHERE trace = ?", (id,)).rowcount
             rows += self.db.execute("DELETE FROM trace WHERE id = ?", (id,)).rowcount
-        gone = [sha256 for sha256 in sorted(used - set(keep)) if not self._used(sha256)]
-        for sha256 in gone:
+        orphan_blobs = [sha256 for sha256 in sorted(run_blobs - set(keep)) if not self._used(sha256)]
+        for sha256 in orphan_blobs:
             row = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
             size += int(row[0]) if row else 0
             rows += self.db.execute("DELETE FROM blob WHERE sha256 = ?", (sha256,)).rowcount
             links = self.db.execute("SELECT path FROM link WHERE sha256 = ? ORDER BY rowid", (sha256,)).fetchall()
             self.outside += [path for (path,) in links]
             rows += self.db.execute("DELETE FROM link WHERE sha256 = ?", (sha256,)).rowcount
-        return Destroyed(rows, len(gone), size)
+        return Destroyed(rows, len(orphan_blobs), size)
 
     def erase_unit(self, study: str, version: int, unit: str) -> int:
         """Takes a unit of a study out, with all that was said of it; gives how many labels went."""
@@ -95,9 +95,9 @@ class Eraser:
         """Remembers that a run was erased: it is not taken in again, nor is what it stood in the place of."""
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
         for (body,) in earlier:
-            one = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
-            self.db.execute("DELETE FROM tombstone WHERE trace = ?", (one.trace,))
-            self.db.execute(TOMBSTONE, tombstone_row(one))
+            moved_stone = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
+            self.db.execute("DELETE FROM tombstone WHERE trace = ?", (moved_stone.trace,))
+            self.db.execute(TOMBSTONE, tombstone_row(moved_stone))
         self.db.execute(TOMBSTONE, tombstone_row(stone))
 
     def _used(self, sha256: str) -> bool:

@@ -119,11 +119,11 @@ def opened(path: Path) -> Iterator[Source]:
 
 
 @contextmanager
-def without(source: Source, gone: Mapping[str, Withdrawal]) -> Iterator[Source]:
+def without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[Source]:
     """The same file as it would be were it of this schema and had those people withdrawn from it, too."""
     from store.store import Store
 
-    leave = [row for code, row in gone.items() if code not in source.said.withdrawals]
+    leave = [row for code, row in withdrawals.items() if code not in source.said.withdrawals]
     if user_version(source.store.database.connection()) == VERSION and (not leave or source.kit is not None):
         yield source
         return

@@ -110,9 +110,9 @@ class Links:
 
     def wrong(self) -> list[str]:
         """A sentence for each linked picture that is gone or has changed; the first of them by name."""
-        lost = self.lost()
-        sentences = [link.wrong() for link in lost[:_NAMED]]
-        more = len(lost) - len(sentences)
+        lost_links = self.lost()
+        sentences = [link.wrong() for link in lost_links[:_NAMED]]
+        more = len(lost_links) - len(sentences)
         return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 
 

@@ -20,9 +20,9 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
     from PIL import Image, ImageDraw
 
     try:
-        with open_picture(data) as opened:
-            image = Image.new("RGB", opened.size)
-            image.paste(opened.convert("RGB"))
+        with open_picture(data) as picture:
+            image = Image.new("RGB", picture.size)
+            image.paste(picture.convert("RGB"))
     except (OSError, ValueError, SyntaxError):
         image = Image.new("RGB", (1, 1))
     draw = ImageDraw.Draw(image)
@@ -40,9 +40,9 @@ def tells_more(data: bytes) -> bool:
     if data.startswith(_PNG):
         return _png_tells(data)
     try:
-        with open_picture(data) as opened:
-            opened.load()
-            return not set(opened.info) <= _JFIF or len(opened.getexif()) > 0
+        with open_picture(data) as picture:
+            picture.load()
+            return not set(picture.info) <= _JFIF or len(picture.getexif()) > 0
     except (OSError, ValueError, SyntaxError):
         return True
 

@@ -35,12 +35,13 @@ class Likeness:
         """Whether both pictures, of the same size, show the same in a piece of this part that shows anything."""
         import numpy as np
 
-        one, other = self._picture(first), self._picture(second)
-        if one is None or other is None or one.size != other.size:
+        image_a, image_b = self._picture(first), self._picture(second)
+        if image_a is None or image_b is None or image_a.size != image_b.size:
             return False
-        box = part.cut(Bounds(0, 0, *one.size))
+        box = part.cut(Bounds(0, 0, *image_a.size))
         a, b = (
-            np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64) for image in (one, other)
+            np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64)
+            for image in (image_a, image_b)
         )
         edge = int(box.height * _EDGE)
         a, b = a[edge : box.height - edge], b[edge : box.height - edge]
@@ -60,8 +61,8 @@ class Likeness:
         if blob is None:
             return None
         try:
-            with open_picture(blob.data) as opened:
-                return opened.convert("L")
+            with open_picture(blob.data) as picture:
+                return picture.convert("L")
         except (OSError, ValueError, SyntaxError):
             return None
 
@@ -70,7 +71,7 @@ def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
     """Whether brightness goes up and down alike in two pieces, however dim either is."""
     if not a.size:
         return False
-    one, other = float(a.std()), float(b.std())
-    if min(one, other) < _FLAT:
+    deviation_a, deviation_b = float(a.std()), float(b.std())
+    if min(deviation_a, deviation_b) < _FLAT:
         return False
-    return float(((a - a.mean()) * (b - b.mean())).mean()) / (one * other) >= _LEAST
+    return float(((a - a.mean()) * (b - b.mean())).mean()) / (deviation_a * deviation_b) >= _LEAST

@@ -82,16 +82,16 @@ def _as_of_now(store: Store) -> Iterator[None]:
 
 
 def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
-    dealt = store.studies.assignments(study, rater)
-    _check(store, study, rater, dealt)
+    assignments = store.studies.assignments(study, rater)
+    _check(store, study, rater, assignments)
     labels = [label for label in store.labels.read(study, rater=rater) if label.rater.kind == "human"]
     acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and own(act)]
     _check_plays(store, study, rater, acts)
-    units = list(_units(store, study, rater, dealt))
+    units = list(_units(store, study, rater, assignments))
     runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.holds(run)))
     kit = Kit(
         uuid7(), study.id, study.version, study.sha, rater, now(), "",
-        len(units), len(dealt), len(labels), len(acts), runs,
+        len(units), len(assignments), len(labels), len(acts), runs,
     )  # fmt: skip
     db = connect(part)
     try:
@@ -100,7 +100,7 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
         insert_study(db, plan_for(study, rater), study.sha)
         insert_units(db, study, units)
         with counted_at_the_end(db):
-            insert_assignments(db, study, dealt)
+            insert_assignments(db, study, assignments)
         _insert_answers(db, labels, acts)
         for run in runs:
             run_rows.insert_run(db, _blinded_run(store, study, run))
@@ -114,7 +114,7 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
     return kit
 
 
-def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> None:
+def _check(store: Store, study: Study, rater: str, assignments: list[Assignment]) -> None:
     what = f"study {study.name}"
     if study.prelabel:
         hint = "People rate it in this file, or by a link (`hitlab serve`)."
@@ -123,7 +123,7 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
         raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")
     if store.labels.withdrew(rater):
         raise LabError(what, f"{rater} has withdrawn.")
-    if not dealt:
+    if not assignments:
         near = "" if rater in study.raters else suggestion(rater, study.raters)
         raise LabError(what, f"nothing is dealt to {rater}{near or '.'}", "`hitlab study status` says who has what.")
     if store.studies.has_left(study, rater):
@@ -136,8 +136,8 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
 
 def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) -> None:
     """A run is made in one file: the same play begun in two would be two runs of one id."""
-    gone = {act.detail.get("run") for act in acts if act.act == "interrupted"}
-    for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - gone:
+    interrupted_runs = {act.detail.get("run") for act in acts if act.act == "interrupted"}
+    for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - interrupted_runs:
         if not _over(store, run):
             raise LabError(
                 f"study {study.name}", f"{rater} has run {run} under way here.", "End it, then make the kit."
@@ -152,16 +152,16 @@ def _over(store: Store, run: str) -> bool:
 
 def plan_for(study: Study, rater: str) -> Study:
     """A plan as one of its raters may read it."""
-    hidden = "raters" in study.blind
-    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, width=None, shadows=(), by=None)
+    raters = (rater,) if "raters" in study.blind else study.raters
+    return replace(study, raters=raters, note="", seed=0, width=None, shadows=(), by=None)
 
 
-def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
+def _units(store: Store, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
     """A rater's units at their places in the study, as they may see them."""
-    pilot = {one.unit for one in dealt if one.stage == "pilot"}
-    wanted = {one.unit for one in dealt}
+    pilot = {assignment.unit for assignment in assignments if assignment.stage == "pilot"}
+    unit_ids = {assignment.unit for assignment in assignments}
     for position, unit in enumerate(store.studies.units(study)):
-        if unit.id in wanted or unit.practice:
+        if unit.id in unit_ids or unit.practice:
             yield position, unit_for(study, unit, rater, gold=unit.practice or unit.id in pilot)
 
 
@@ -185,8 +185,8 @@ def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Itera
 def _blinded_run(store: Store, study: Study, run: str) -> Imported:
     """A run without what is hidden, and the pictures that are still referred to."""
     events = [blinded(event, study.shown) for event in store.runs.events(run)]
-    wanted = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
-    blobs = {sha256: blob for sha256 in wanted if (blob := store.runs.blob(sha256)) is not None}
+    blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
+    blobs = {sha256: blob for sha256 in blob_ids if (blob := store.runs.blob(sha256)) is not None}
     return Imported(events, blobs, [])
 
 

@@ -70,12 +70,12 @@ def take_kit(store: Store, path: Path) -> KitContent:
     Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
     withdrawn, or anything in it is not its rater's or is refused by the rules.
     """
-    read = _read_kit(store, path)
+    kit_work = _read_kit(store, path)
     with store.database.writing() as db:
-        taken = _take(store, db, read, f"kit {path}")
-    if taken.covered:
-        store.erasure.wipe(taken)
-    return taken
+        content = _take(store, db, kit_work, f"kit {path}")
+    if content.covered:
+        store.erasure.wipe(content)
+    return content
 
 
 def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
@@ -100,25 +100,25 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Answer]:
         ) from error
 
 
-def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Answer], what: str) -> KitContent:
-    kit, study, answer = read
+def _take(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _Answer], what: str) -> KitContent:
+    kit, study, answer = kit_work
     if store.labels.withdrew(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
     answer = _left_in(store, study, answer)
-    replaced = _replaced(store)
-    known = _known(db, answer, replaced, what)
+    replaced_runs = _replaced(store)
+    known_ids = _known(db, answer, replaced_runs, what)
     before = reached(db)
-    _check_not_after_leaving(store, study, kit, answer, known, what)
-    _check_sheets(store, study, kit, answer, known, what)
-    taken = _insert(db, study, kit, answer, known, what)
-    if replaced and taken.labels + taken.acts:
+    _check_not_after_leaving(store, study, kit, answer, known_ids, what)
+    _check_sheets(store, study, kit, answer, known_ids, what)
+    content = _insert(db, study, kit, answer, known_ids, what)
+    if replaced_runs and content.labels + content.acts:
         with lifted(db) as eraser:
-            taken = taken._replace(covered=any(answer.uncovered.cover(eraser, replaced)))
-    if store.studies.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
+            content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
+    if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
     carried = carry_on(db, before, study.id).labels
     clashes = tuple(_clashes(store, store.studies.newest_of(study), kit, answer))
-    return taken._replace(clashes=clashes, carried=carried)
+    return content._replace(clashes=clashes, carried=carried)
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------
@@ -142,8 +142,8 @@ def _study(store: Store, kit: Kit, what: str) -> Study:
     """The study as it stands here; it must be the very one that the kit was made of."""
     here = store.studies.versions(kit.study)
     if kit.version not in here:
-        known = ", ".join(f"v{version}" for version in here) or "no version"
-        raise LabError(what, f"is of study {kit.study} v{kit.version}, and here is {known} of it.")
+        version_names = ", ".join(f"v{version}" for version in here) or "no version"
+        raise LabError(what, f"is of study {kit.study} v{kit.version}, and here is {version_names} of it.")
     study = store.studies.study(kit.study, kit.version)
     if study.sha != kit.sha:
         raise LabError(what, f"is of another study {study.name}: its plan or its sample differs from the one here.")
@@ -157,12 +157,12 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
     def bodies(table: str) -> Iterator[str]:
         return (body for (body,) in other.database.read(f"SELECT body FROM {table} ORDER BY n"))
 
-    dealt: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
+    assignments: list[Assignment] = [decode(body, Assignment, what, newest=1) for body in bodies("assignment")]
     labels: list[Label] = [decode(body, Label, what, newest=1) for body in bodies("label")]
     acts: list[Act] = [decode(body, Act, what, newest=1) for body in bodies("act")]
-    whose = {(one.study, one.version, "human", one.rater) for one in dealt}
-    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in labels}
-    whose |= {(one.study, one.version, one.rater.kind, one.rater.id) for one in acts}
+    whose = {(assignment.study, assignment.version, "human", assignment.rater) for assignment in assignments}
+    whose |= {(label.study, label.version, label.rater.kind, label.rater.id) for label in labels}
+    whose |= {(act.study, act.version, act.rater.kind, act.rater.id) for act in acts}
     for id, version, kind, rater in sorted(whose):
         if (id, version) != (study.id, study.version):
             raise LabError(what, f"holds rows of study {id} v{version}, and is a kit of {study.name}.")
@@ -172,23 +172,23 @@ def _kit_answers(store: Store, other: Store, kit: Kit, study: Study, what: str) 
         if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
     runs = list(_plays(other, kit, acts, what))
-    made = {run.id for run in runs}
-    acts = [act for act in acts if act.act != "played" or not _under_way(other, act, made)]
-    return _Answer(dealt, labels, acts, runs, _uncovered(store, other, kit, study))
+    run_ids = {run.id for run in runs}
+    acts = [act for act in acts if act.act != "played" or not _under_way(other, act, run_ids)]
+    return _Answer(assignments, labels, acts, runs, _uncovered(store, other, kit, study))
 
 
 def _uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
     """What redactions covered here in what the kit still holds as it was: its items, and its runs."""
-    uncovered, replaced = Uncovered(), _replaced(store)
+    uncovered, replaced_runs = Uncovered(), _replaced(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
-        whole, here = (one.database.read(sql, *key) for one in (other, store))
+        whole, here = (file_store.database.read(sql, *key) for file_store in (other, store))
         uncovered.take(
-            [replaced.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
+            [replaced_runs.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
         )
     events = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
-    for run, new in replaced.items():
+    for run, new in replaced_runs.items():
         if run in kit.runs:
             whole, here = other.database.read(events, run), store.database.read(events, new)
             uncovered.take((run, new), (body for (body,) in whole), (body for (body,) in here))
@@ -215,10 +215,10 @@ def _plays(other: Store, kit: Kit, acts: Iterable[Act], what: str) -> Iterator[I
             yield Imported(events, blobs, [])
 
 
-def _under_way(other: Store, act: Act, made: set[str]) -> bool:
+def _under_way(other: Store, act: Act, run_ids: set[str]) -> bool:
     """Whether the run that an act tells of goes on in the kit, so that it is taken when it is over."""
     run = str(act.detail.get("run", ""))
-    return run not in made and other.runs.holds(run)
+    return run not in run_ids and other.runs.holds(run)
 
 
 def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
@@ -230,18 +230,18 @@ def _left_in(store: Store, study: Study, answer: _Answer) -> _Answer:
         for (id,) in store.database.read("SELECT id FROM unit WHERE study = ? AND version = ?", study.id, study.version)
     }
     return answer._replace(
-        dealt=[one for one in answer.dealt if one.unit in here],
-        labels=[one for one in answer.labels if one.unit in here],
-        acts=[one for one in answer.acts if not one.unit or one.unit in here],
+        dealt=[assignment for assignment in answer.dealt if assignment.unit in here],
+        labels=[label for label in answer.labels if label.unit in here],
+        acts=[act for act in answer.acts if not act.unit or act.unit in here],
     )
 
 
 # -- do the rules let it in? -----------------------------------------------------------------------------------
 
 
-def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> None:
+def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str) -> None:
     """Raises `LabError` where a sheet of the kit holds what could not have been said in it."""
-    dealt = {(one.unit, one.run): one for one in answer.dealt}
+    assignment_by_sheet = {(assignment.unit, assignment.run): assignment for assignment in answer.dealt}
     sheets: dict[tuple[str, int], tuple[list[Label], list[Act]]] = {}
     for label in answer.labels:
         sheets.setdefault((label.unit, label.run), ([], []))[0].append(label)
@@ -249,53 +249,57 @@ def _check_sheets(store: Store, study: Study, kit: Kit, answer: _Answer, known: 
         if act.unit:
             sheets.setdefault((act.unit, act.run), ([], []))[1].append(act)
     for key, (labels, acts) in sheets.items():
-        if key not in dealt or not store.studies.assignments(study, kit.rater, key[0]):
+        if key not in assignment_by_sheet or not store.studies.assignments(study, kit.rater, key[0]):
             raise LabError(what, f"unit {key[0]}, rating {key[1]}, is not dealt to {kit.rater}.")
         unit = store.studies.unit(study, key[0])
-        standing = SheetState(study, unit, dealt[key], Sheet(study.protocol, unit))
+        sheet_state = SheetState(study, unit, assignment_by_sheet[key], Sheet(study.protocol, unit))
         try:
-            _check_sheet(standing, labels, acts, answer.acts, known)
+            _check_sheet(sheet_state, labels, acts, answer.acts, known_ids)
         except LabError as error:
             raise LabError(what, f"{error.title}: {error.message}", error.hint) from error
 
 
-def _check_not_after_leaving(store: Store, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> None:
+def _check_not_after_leaving(
+    store: Store, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+) -> None:
     """What was done before another took this rater's place is taken; nothing after it."""
-    left = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
-    if not left:
+    leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
+    if not leave_times:
         return
-    late = sum(label.id not in known and label.at > min(left) for label in answer.labels)
-    late += sum(act.id not in known and act.at > min(left) for act in answer.acts)
+    late = sum(label.id not in known_ids and label.at > min(leave_times) for label in answer.labels)
+    late += sum(act.id not in known_ids and act.at > min(leave_times) for act in answer.acts)
     if late:
-        raise LabError(what, f"{kit.rater} left on {min(left)[:10]}, and {late} answers or acts in it are later.")
+        raise LabError(
+            what, f"{kit.rater} left on {min(leave_times)[:10]}, and {late} answers or acts in it are later."
+        )
 
 
 def _check_sheet(
-    at_first: SheetState, labels: list[Label], acts: list[Act], of_rater: list[Act], known: set[str]
+    at_first: SheetState, labels: list[Label], acts: list[Act], of_rater: list[Act], known_ids: set[str]
 ) -> None:
     """Goes through a sheet as it came about; what is here already was checked when it came."""
     study, unit = at_first.study, at_first.unit
-    handed = [act for act in acts if act.act in ("commit", "reopen")]
-    done: list[Act] = []
+    hand_ins = [act for act in acts if act.act in ("commit", "reopen")]
+    acts_so_far: list[Act] = []
     for i, label in enumerate(labels):
-        while handed and (handed[0].at, handed[0].id) < (label.at, label.id):
-            done.append(handed.pop(0))
-            _check_handed(Sheet(study.protocol, unit, labels[:i], done[:-1]), study, done[-1], known)
-        if label.id in known:
+        while hand_ins and (hand_ins[0].at, hand_ins[0].id) < (label.at, label.id):
+            acts_so_far.append(hand_ins.pop(0))
+            _check_handed(Sheet(study.protocol, unit, labels[:i], acts_so_far[:-1]), study, acts_so_far[-1], known_ids)
+        if label.id in known_ids:
             continue
         if label.protocol_sha not in ("", study.protocol.sha):
             raise LabError(f"label {label.id}", "was given under another version of the protocol.")
-        sheet = Sheet(study.protocol, unit, labels[:i], done)
+        sheet = Sheet(study.protocol, unit, labels[:i], acts_so_far)
         check_next(at_first._replace(sheet=sheet, held=_held(of_rater, label.at)), label)
-    for act in handed:
-        _check_handed(Sheet(study.protocol, unit, labels, done), study, act, known)
-        done.append(act)
+    for act in hand_ins:
+        _check_handed(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
+        acts_so_far.append(act)
 
 
-def _check_handed(sheet: Sheet, study: Study, act: Act, known: set[str]) -> None:
+def _check_handed(sheet: Sheet, study: Study, act: Act, known_ids: set[str]) -> None:
     """Raises `LabError` where a unit could not have been handed in, or taken back, by what stood on its sheet."""
     what = f"unit {sheet.unit.id}"
-    if act.id in known:
+    if act.id in known_ids:
         return
     if act.act == "reopen" and (study.protocol.forward or sheet.unit.gold):
         raise LabError(what, "was taken back, and this study has no going back.")
@@ -312,38 +316,40 @@ def _held(acts: Iterable[Act], at: str) -> bool:
 # -- then it comes in ------------------------------------------------------------------------------------------
 
 
-def _known(db: sqlite3.Connection, answer: _Answer, replaced: Mapping[str, str], what: str) -> set[str]:
+def _known(db: sqlite3.Connection, answer: _Answer, replaced_runs: Mapping[str, str], what: str) -> set[str]:
     """The ids of what is here already; `LabError` where it is here, and otherwise than covered by a redaction."""
-    labels = set()
-    for table, kind, ones in (("label", Label, answer.labels), ("act", Act, answer.acts)):
-        for one in ones:
-            row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(one.id),)).fetchone()
+    known_ids = set()
+    for table, kind, kit_rows in (("label", Label, answer.labels), ("act", Act, answer.acts)):
+        for kit_row in kit_rows:
+            row = db.execute(f"SELECT body FROM {table} WHERE id = ?", (storable(kit_row.id),)).fetchone()
             if row is None:
                 continue
-            if decode(row[0], kind, what) != one and not _is_covered(row[0], one, replaced):
-                raise LabError(what, f"{table} {one.id} stands here, and says something else.")
-            labels.add(one.id)
-    return labels
+            if decode(row[0], kind, what) != kit_row and not _is_covered(row[0], kit_row, replaced_runs):
+                raise LabError(what, f"{table} {kit_row.id} stands here, and says something else.")
+            known_ids.add(kit_row.id)
+    return known_ids
 
 
-def _is_covered(here: str, one: Label | Act, replaced: Mapping[str, str]) -> bool:
+def _is_covered(here: str, kit_row: Label | Act, replaced_runs: Mapping[str, str]) -> bool:
     """Whether a row stands here as it is in the kit but for what was redacted."""
     try:
-        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(one)), replaced))
+        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(encode(kit_row)), replaced_runs))
     except ValuesDiffer:
         return False
 
 
-def _insert(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known: set[str], what: str) -> KitContent:
-    dealt = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
+def _insert(
+    db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer, known_ids: set[str], what: str
+) -> KitContent:
+    assignment_count = insert_assignments(db, study, list(_dealt_again(db, study, kit, answer)))
     runs = sum(_insert_run(db, run, what) for run in answer.runs)
-    labels = [label for label in answer.labels if label.id not in known]
+    labels = [label for label in answer.labels if label.id not in known_ids]
     for label in labels:
         insert_label(db, label)
-    acts = [act for act in answer.acts if act.id not in known]
+    acts = [act for act in answer.acts if act.id not in known_ids]
     for act in acts:
         insert_act(db, act)
-    return KitContent(kit, len(labels), len(acts), dealt, runs, len(known))
+    return KitContent(kit, len(labels), len(acts), assignment_count, runs, len(known_ids))
 
 
 def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, answer: _Answer) -> Iterator[Assignment]:

@@ -95,9 +95,9 @@ class Rows(NamedTuple):
     seconds: Floats
     confidence: Floats
 
-    def where(self, kept: Any) -> Rows:
+    def where(self, selection: Any) -> Rows:
         """Those of a mask, or in the order of indices."""
-        return Rows(*(column[kept] for column in self))
+        return Rows(*(column[selection] for column in self))
 
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
@@ -112,18 +112,20 @@ def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, An
     columns = _columns_of(db, study, reading)
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
-    given = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
-    places = {(one.kind, one.id): at for at, one in enumerate(columns.raters)}
+    answer_times = AnswerTimes(*(np.concatenate(column) for column in zip(*times, strict=True)))
+    places = {(actor.kind, actor.id): at for at, actor in enumerate(columns.raters)}
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in reading.raters]
-    return columns, given._replace(rater=_ints(places[one.kind, one.id] for one in actors)[given.rater])
+    return columns, answer_times._replace(
+        rater=_ints(places[actor.kind, actor.id] for actor in actors)[answer_times.rater]
+    )
 
 
 def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _Reading:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
     reading = _Reading(study, units, times)
-    wanted, all_of_them = db.execute(_SIZE, key).fetchone()
-    cursor = db.execute(_MOST if 4 * wanted > all_of_them else _SOME, key)
+    own_count, total_count = db.execute(_SIZE, key).fetchone()
+    cursor = db.execute(_MOST if 4 * own_count > total_count else _SOME, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
     return reading
@@ -131,20 +133,20 @@ def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None 
 
 def _columns_of(db: sqlite3.Connection, study: Study, reading: _Reading) -> Columns:
     key = key_of(study)
-    gone = _numbers(db, reading.superseded)
-    dealt = db.execute(_DEALT, key).fetchall()
+    superseded_rows = _numbers(db, reading.superseded)
+    dealt_sheets = db.execute(_DEALT, key).fetchall()
     last: dict[Sheet, str] = {(unit, rater, run): act for rater, unit, run, act in db.execute(_ACTS, key)}
-    left = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
-    handed = {sheet for sheet, act in last.items() if act == "commit"}
-    return _columns(reading, gone, dealt, handed, left)
+    leavers = {rater for rater, body in db.execute(_LEFT, key) if "for" in decode(body, _LeftRow, "an act").detail}
+    handed_sheets = {sheet for sheet, act in last.items() if act == "commit"}
+    return _columns(reading, superseded_rows, dealt_sheets, handed_sheets, leavers)
 
 
 def _numbers(db: sqlite3.Connection, ids: Iterable[str]) -> Longs:
     """The rows' numbers of these labels."""
     numbers: list[int] = []
-    wanted = [storable(id) for id in ids]
-    for at in range(0, len(wanted), 500):
-        some = wanted[at : at + 500]
+    label_ids = [storable(id) for id in ids]
+    for at in range(0, len(label_ids), 500):
+        some = label_ids[at : at + 500]
         numbers += (n for (n,) in db.execute(f"SELECT n FROM label WHERE id IN ({','.join('?' * len(some))})", some))
     return np.array(numbers, dtype=np.int64)
 
@@ -196,11 +198,11 @@ class _Reading:
     def take(self, batch: list[tuple[int, str]]) -> None:
         """Takes rows in: n, body."""
         labels = self._decoded([body for _, body in batch])
-        self.superseded.update([one.supersedes for one in labels if one.supersedes])
-        self.superseded.update([id for one in labels if one.also for id in one.also])
-        at = milliseconds([one.at for one in labels])
-        shown = milliseconds([one.shown_at or "" for one in labels])
-        idle = np.array([one.idle_ms for one in labels], dtype=np.float64)
+        self.superseded.update([label.supersedes for label in labels if label.supersedes])
+        self.superseded.update([id for label in labels if label.also for id in label.also])
+        at = milliseconds([label.at for label in labels])
+        shown_at = milliseconds([label.shown_at or "" for label in labels])
+        idle = np.array([label.idle_ms for label in labels], dtype=np.float64)
         nan = float("nan")
 
         def ints(numbers: Iterable[int]) -> Ints:
@@ -218,14 +220,14 @@ class _Reading:
             ints(map(self._steps.__getitem__, map(_EVIDENCE, labels))),
             ints(map(self.cites.__getitem__, map(_CITES, labels))),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
-            np.maximum((at - shown - idle) / 1000, 0.0),
-            np.array([nan if one.confidence is None else one.confidence for one in labels], dtype=np.float64),
+            np.maximum((at - shown_at - idle) / 1000, 0.0),
+            np.array([nan if label.confidence is None else label.confidence for label in labels], dtype=np.float64),
         )
-        known = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
-        self._parts.append(rows.where(known))
+        mask = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
+        self._parts.append(rows.where(mask))
         if self._times is not None:
-            places = rows.rater[known], rows.unit[known], rows.run[known]
-            self._times.append(AnswerTimes(*places, at[known] / 1000, shown[known] / 1000, idle[known] / 1000))
+            places = rows.rater[mask], rows.unit[mask], rows.run[mask]
+            self._times.append(AnswerTimes(*places, at[mask] / 1000, shown_at[mask] / 1000, idle[mask] / 1000))
 
     def rows(self) -> Rows:
         """All that were taken in."""
@@ -259,39 +261,47 @@ def _step(evidence: str) -> int:
 # -- what stands -----------------------------------------------------------------------------------------------
 
 
-def _columns(reading: _Reading, gone: Longs, dealt: Sequence[Sheet], handed: set[Sheet], left: set[str]) -> Columns:
+def _columns(
+    reading: _Reading,
+    superseded_rows: Longs,
+    dealt_sheets: Sequence[Sheet],
+    handed_sheets: set[Sheet],
+    leavers: set[str],
+) -> Columns:
     """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
     rows = reading.rows()
-    raters, rater = _raters(reading.raters, (who for _, who, _ in dealt))
+    raters, rater = _raters(reading.raters, (who for _, who, _ in dealt_sheets))
     null = reading.values.pop(b"null", -1)
     values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
     reasons = _renumbered(reading.reasons, rows.reason)
     cites = _renumbered(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
-    rows = rows.where(~np.isin(rows.n, gone))
+    rows = rows.where(~np.isin(rows.n, superseded_rows))
     rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
     alone, clashes = _alone(rows)
     rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
     sheets = _Sheets(reading, raters, rows)
-    counts = sheets.person_not[rows.rater] | np.isin(sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed))
-    shown = rows.where(counts)
-    sheet, done = sheets.dealt(dealt, handed, left)
+    counts = sheets.person_not[rows.rater] | np.isin(
+        sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
+    )
+    counted_rows = rows.where(counts)
+    sheet, done_mask = sheets.dealt(dealt_sheets, handed_sheets, leavers)
     return Columns(
         reading.unit_ids, reading.target_ids, reading.field_ids, raters,
         tuple(msgspec.json.decode(value) for value in values[0]), reasons[0], cites[0],
-        *shown[1:], sheet, done, int((~counts).sum()), clashes,
+        *counted_rows[1:], sheet, done_mask, int((~counts).sum()), clashes,
     )  # fmt: skip
 
 
-def _raters(bodies: Mapping[bytes, int], dealt: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
+def _raters(bodies: Mapping[bytes, int], dealt_codes: Iterable[str]) -> tuple[tuple[Actor, ...], Ints]:
     """Who rated or was to, by kind and id, and for each of `bodies` which of them it is."""
     actors: list[Actor] = [decode(body, Actor, "a label's rater in the file") for body in bodies]
     first: dict[tuple[str, str], Actor] = {}
-    for actor in sorted(actors, key=lambda one: (one.kind, one.id, one.name)):
+    for actor in sorted(actors, key=lambda actor: (actor.kind, actor.id, actor.name)):
         first.setdefault((actor.kind, actor.id), actor)
-    known = {id for _, id in first}
-    for id in dealt:
-        if id not in known:
+    rater_ids = {id for _, id in first}
+    for id in dealt_codes:
+        if id not in rater_ids:
             first.setdefault(("human", id), Actor("human", id))
     order = {key: i for i, key in enumerate(sorted(first))}
     return tuple(first[key] for key in order), _ints(order[actor.kind, actor.id] for actor in actors)
@@ -321,13 +331,13 @@ class _Sheets:
     def __init__(self, reading: _Reading, raters: Sequence[Actor], rows: Rows) -> None:
         self._units = reading.units
         self._raters = raters
-        self._codes = {storable(id): i for i, id in enumerate(sorted({one.id for one in raters}))}
-        self._code = _ints(self._codes[storable(one.id)] for one in raters)
+        self._codes = {storable(id): i for i, id in enumerate(sorted({actor.id for actor in raters}))}
+        self._code = _ints(self._codes[storable(actor.id)] for actor in raters)
         self._rows = rows
-        self.person_not = np.array([one.kind != "human" for one in raters], dtype=np.bool_)
+        self.person_not = np.array([actor.kind != "human" for actor in raters], dtype=np.bool_)
         self._by_code = dict[str, int]()
-        for i, one in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
-            self._by_code.setdefault(storable(one.id), i)
+        for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
+            self._by_code.setdefault(storable(actor.id), i)
 
     def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
         """Each row's sheet."""
@@ -341,24 +351,24 @@ class _Sheets:
         keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
         return np.array(keys, dtype=np.int64)
 
-    def dealt(self, dealt: Sequence[Sheet], handed: set[Sheet], left: set[str]) -> tuple[Ints, Mask]:
+    def dealt(self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
         """The sheets that were to be handed in, in the order of units, and whether each was.
 
         What somebody who left had not handed in is another's now. A model or script hands in by answering.
         """
         rows = self._rows
-        answered = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
+        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.person_not[rows.rater]]).tolist())
         dealt_rows: list[tuple[int, int, int, bool]] = []
-        for sheet in dealt:
+        for sheet in dealt_sheets:
             unit, code, run = sheet
             if unit not in self._units:
                 continue
             rater = self._by_code[code]
-            done = sheet in handed
-            if not done and self.person_not[rater]:
-                done = bool(answered.intersection(self.known([sheet]).tolist()))
-            if done or code not in left:
-                dealt_rows.append((self._units[unit], rater, run, done))
+            is_done = sheet in handed_sheets
+            if not is_done and self.person_not[rater]:
+                is_done = bool(answered_sheets.intersection(self.known([sheet]).tolist()))
+            if is_done or code not in leavers:
+                dealt_rows.append((self._units[unit], rater, run, is_done))
         dealt_rows.sort()
-        sheets = np.array([one[:3] for one in dealt_rows], dtype=np.int32).reshape(-1, 3)
-        return sheets, np.array([one[3] for one in dealt_rows], dtype=np.bool_)
+        sheets = np.array([row[:3] for row in dealt_rows], dtype=np.int32).reshape(-1, 3)
+        return sheets, np.array([row[3] for row in dealt_rows], dtype=np.bool_)

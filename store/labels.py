@@ -58,8 +58,8 @@ class Labels:
                 label = replace(label, at=later(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
                 check_next(now, label)
-                kept = insert_label(db, label)
-                now = now._replace(sheet=now.sheet.after(kept))
+                stored_label = insert_label(db, label)
+                now = now._replace(sheet=now.sheet.after(stored_label))
         return now.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
@@ -74,8 +74,8 @@ class Labels:
             check_open(now, act.rater.id, act.rater.kind, what)
             if now.sheet.committed:
                 raise LabError(what, "is handed in already.")
-            if left := len(now.sheet.unanswered):
-                raise LabError(what, f"has {left} unanswered.", "Answer or skip them.")
+            if unanswered_count := len(now.sheet.unanswered):
+                raise LabError(what, f"has {unanswered_count} unanswered.", "Answer or skip them.")
             insert_last(db, act)
             for more in following():
                 insert_last(db, more)
@@ -137,11 +137,11 @@ class Labels:
         of = (*key_of(study), storable(rater))
         assignments: list[Assignment] = []
         for _, body in self._database.rows_in("assignment", _FORKED, *of):
-            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
-            unit = self._studies.unit(study, one.unit)
-            sheet = self.sheet(study, unit, rater, one.run)
+            assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            unit = self._studies.unit(study, assignment.unit)
+            sheet = self.sheet(study, unit, rater, assignment.run)
             if sheet.committed and sheet.clashes and not unit.gold:
-                assignments.append(one)
+                assignments.append(assignment)
         return assignments
 
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
@@ -245,11 +245,11 @@ class Labels:
     def sheet_state(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> SheetState:
         """What the rules need to know before a rater says more of a unit."""
         sql = "SELECT body FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?"
-        dealt = self._database.rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
+        rows = self._database.rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
         return SheetState(
             study,
             unit,
-            decode(dealt[0][0], Assignment, "an assignment in the file", newest=VERSION) if dealt else None,
+            decode(rows[0][0], Assignment, "an assignment in the file", newest=VERSION) if rows else None,
             self.sheet(study, unit, rater.id, run, rater.kind),
             locked=self._studies.locked(study),
             held=self._studies.is_held(study, rater.id),
@@ -331,16 +331,16 @@ def insert_label(db: sqlite3.Connection, label: Label) -> Label:
     what = f"label {label.id}"
     try:
         body = encode(label).decode()
-        kept = _label(body)
+        stored_label = _label(body)
     except (OverflowError, RecursionError, TypeError) as error:
         raise LabError(what, f"field value: cannot be kept ({error}).") from error
-    if kept.cleared != label.cleared:  # JSON has no infinity and no NaN: they would be read as no value
+    if stored_label.cleared != label.cleared:  # JSON has no infinity and no NaN: they would be read as no value
         raise LabError(what, f"field value: {label.value!r} cannot be kept.")
     names = (label.id, label.study, label.unit, label.target, label.field, label.rater.kind, label.rater.id, label.at)
     id, study, unit, target, field, kind, rater, at = map(storable, names)
     values = (id, study, label.version, unit, target, field, kind, rater, label.run, at, label.supersedes, body)
     db.execute(_LABEL, values)
-    return kept
+    return stored_label
 
 
 def insert_act(db: sqlite3.Connection, act: Act) -> None:

@@ -104,13 +104,13 @@ def _held(path: Path) -> bool:
 
 def sweep(folders: Iterable[Path], *, temporary: bool = False) -> Swept:
     """Removes the leftovers in these folders, and in the temporary one; nothing in folders below them."""
-    gone: list[Path] = []
-    left: list[Path] = []
+    removed_paths: list[Path] = []
+    remaining_paths: list[Path] = []
     paths = [path for folder in dict.fromkeys(folders) for path in _in(folder, _is_part)]
     paths += _in(Path(tempfile.gettempdir()), _is_temporary) if temporary else []
     for path in paths:
-        (gone if _removed(path) else left).append(path)
-    return Swept(tuple(gone), tuple(left))
+        (removed_paths if _removed(path) else remaining_paths).append(path)
+    return Swept(tuple(removed_paths), tuple(remaining_paths))
 
 
 def _in(folder: Path, is_leftover: Callable[[Path, os.stat_result], bool]) -> Iterator[Path]:
@@ -175,8 +175,8 @@ def _locked(path: Path) -> bool:
 
     for (first, length), file in zip(_LOCKS, (path, path.with_name(f"{path.name}-shm")), strict=True):
         try:
-            with file.open("r+b") as held:
-                fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
+            with file.open("r+b") as handle:
+                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
         except FileNotFoundError:
             continue
         except OSError:
@@ -202,8 +202,8 @@ def _began(pid: int) -> float | None:
     """When a process began, in seconds since 1970; None where the system does not tell in /proc."""
     try:
         after = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        booted = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
-        return int(booted.split()[1]) + int(after[19]) / os.sysconf("SC_CLK_TCK")
+        boot_line = next(line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+        return int(boot_line.split()[1]) + int(after[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, StopIteration, ValueError, IndexError):
         return None
 

@@ -41,15 +41,15 @@ def repeats(read: Read, runs: Collection[str]) -> list[str]:
 
     A fork of one of `runs` is told by what stands in it, as they are; a fork of a repetition repeats it.
     """
-    played, forks = _played(read), _forks(read)
-    runs_found: set[str] = set(runs)
+    repetitions, forks = _played(read), _forks(read)
+    kin: set[str] = set(runs)
     todo = list(runs)
     while todo:
         run = todo.pop()
-        near = played.get(run, set()) | _read_in(read, run) | (set() if run in runs else forks.get(run, set()))
-        todo += near - runs_found
-        runs_found |= near
-    return sorted(runs_found - set(runs))
+        near = repetitions.get(run, set()) | _read_in(read, run) | (set() if run in runs else forks.get(run, set()))
+        todo += near - kin
+        kin |= near
+    return sorted(kin - set(runs))
 
 
 def related(read: Read, run: str) -> list[str]:
@@ -62,8 +62,8 @@ def related(read: Read, run: str) -> list[str]:
                 near.setdefault(copy, set()).add(of)
     seen, todo = {run}, [run]
     while todo:
-        one = todo.pop()
-        more = (near.get(one, set()) | _read_in(read, one)) - seen
+        other = todo.pop()
+        more = (near.get(other, set()) | _read_in(read, other)) - seen
         seen |= more
         todo += more
     here = {id for (id,) in read("SELECT id FROM trace")}

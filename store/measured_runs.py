@@ -300,7 +300,7 @@ def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
 def _sum(usages: list[Usage]) -> Usage:
     """All together; what is known of some only counts as far as it goes."""
     columns = [[value for value in column if value is not None] for column in zip(*map(_values, usages), strict=True)]
-    sums: list[Any] = [sum(known) if known else None for known in columns]
+    sums: list[Any] = [sum(column) if column else None for column in columns]
     return Usage(*sums)
 
 

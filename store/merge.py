@@ -66,7 +66,7 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
         removed(part)
         with held(part):
             with Store.open(part) as store:
-                merged = merge(store, files, path)
+                merge_report = merge(store, files, path)
             kept_on_disk(part)
             part.rename(path)
     except OSError as error:
@@ -77,7 +77,7 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
         ) from error
     finally:
         removed(part)
-    return merged
+    return merge_report
 
 
 def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merged:
@@ -91,11 +91,11 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
     with ExitStack() as stack:
         sources = [stack.enter_context(opened(path)) for path in _distinct(store.path, files)]
         copies = [source for source in sources if source.kit is None]
-        gone = _all_gone(store, copies)
-        copies = [stack.enter_context(without(source, gone)) for source in copies]
+        withdrawals = _all_gone(store, copies)
+        copies = [stack.enter_context(without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:
             before = reached(db)
-            into = Merging(store, db, name or store.path, copies, gone)
+            into = Merging(store, db, name or store.path, copies, withdrawals)
             into.obey()
             for source in copies:
                 with source.blamed():
@@ -107,13 +107,13 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             carried = carry_on(db, before)
             into.came.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
             clashes = tuple(clash for clash, _ in zip(clashes_in(into), range(_MOST_CLASHES), strict=False))
-    merged = Merged(
+    merge_report = Merged(
         {what: count for what, count in into.came.items() if count}, into.there, dict(into.gone), tuple(into.withdrew),
         tuple(map(str, kits)), clashes, tuple(dict.fromkeys(into.outside)),
     )  # fmt: skip
     if into.gone or into.covered:
-        store.erasure.wipe(merged)
-    return merged
+        store.erasure.wipe(merge_report)
+    return merge_report
 
 
 def _distinct(here: Path, files: Sequence[Path]) -> Iterator[Path]:
@@ -143,6 +143,6 @@ def _take(into: Merging, source: Source) -> None:
 
 def _take_kit(into: Merging, path: Path) -> None:
     """A kit's work, by the rules for kits."""
-    taken = kit_in(into.store, into.db, path)
-    into.came.update(labels=taken.labels, acts=taken.acts, dealt=taken.dealt, runs=taken.runs)
-    into.there += taken.there
+    content = kit_in(into.store, into.db, path)
+    into.came.update(labels=content.labels, acts=content.acts, dealt=content.dealt, runs=content.runs)
+    into.there += content.there

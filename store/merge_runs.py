@@ -63,11 +63,11 @@ def runs_in(into: Merging, source: Source) -> None:
 
 def _run_in(into: Merging, source: Source, id: str) -> None:
     here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
-    known = -1 if here[0] is None else int(here[0])
+    last_seq = -1 if here[0] is None else int(here[0])
     last: AnyEvent | None = None
     more = 0
     for seq, event, body in _events(source, id):
-        if seq <= known:
+        if seq <= last_seq:
             _check_went_so(into, source, id, seq, body)
             continue
         if here[1]:
@@ -76,8 +76,8 @@ def _run_in(into: Merging, source: Source, id: str) -> None:
             raise LabError(f"run {id}", "has ended; nothing follows.")
         _event_in(into, id, seq, event)
         last, more = event, more + 1
-    into.came["runs"] += known < 0
-    into.there += known >= 0
+    into.came["runs"] += last_seq < 0
+    into.there += last_seq >= 0
     into.came["events"] += more
     _pictures_in(into, source, id)
     _verdicts_in(into, source, id)

@@ -43,15 +43,15 @@ def studies_in(into: Merging, source: Source) -> None:
 
 def _study_in(into: Merging, source: Source, study: Study) -> None:
     locked_here, locked_there = _locked(into.one, study), _locked(source.one, study)
-    known = into.one("SELECT body FROM study WHERE id = ? AND version = ?", *key_of(study))
-    if known is None:
+    body = into.one("SELECT body FROM study WHERE id = ? AND version = ?", *key_of(study))
+    if body is None:
         into.known[key_of(study)] = source.path
         insert_study(into.db, study)
         into.came["studies"] += 1
         insert_units(into.db, study, _units(into, source, study))
         into.came["units"] += int(into.one(f"SELECT count(*) FROM unit WHERE {_OF}", *key_of(study)))
     else:
-        here: Study = decode(known, Study, "a study in the file", newest=VERSION)
+        here: Study = decode(body, Study, "a study in the file", newest=VERSION)
         if here.sha != study.sha:
             other = into.known.get(key_of(study), into.name)
             raise LabError(
@@ -70,7 +70,7 @@ def _study_in(into: Merging, source: Source, study: Study) -> None:
             f"study {study.name}",
             f"is locked in {into.where_locked(study, source)}, and {source.path} holds answers that are not in it.",
         )
-    if locked_there and not locked_here and known is not None:
+    if locked_there and not locked_here and body is not None:
         _check_nothing_more(into, source, study)
 
 
@@ -122,15 +122,15 @@ def _same_units(into: Merging, source: Source, study: Study) -> None:
         sql = f"SELECT body FROM unit WHERE {_OF} AND id = ?"
         body = into.one(sql, *key_of(study), storable(unit.id))
         if body is not None and decode(body, Unit, f"unit {unit.id}", newest=VERSION) != unit:
-            left = into.more_covered(body, encode(unit).decode())
-            if left is None:
+            covered_body = into.more_covered(body, encode(unit).decode())
+            if covered_body is None:
                 raise LabError(f"study {study.name}", f"unit {unit.id} differs from the one in {into.known_in(study)}.")
-            into.rewrite("unit", f"{_OF} AND id = ?", left, body, *key_of(study), storable(unit.id))
+            into.rewrite("unit", f"{_OF} AND id = ?", covered_body, body, *key_of(study), storable(unit.id))
     here = [id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF}", key_of(study))]
-    gone = [id for id in here if id not in there]
-    if gone:
+    missing_units = [id for id in here if id not in there]
+    if missing_units:
         with into.lifted() as eraser:
-            for id in gone:
+            for id in missing_units:
                 into.gone["labels"] += eraser.erase_unit(*key_of(study), id)
                 into.gone["units"] += 1
 
@@ -146,18 +146,21 @@ def _dealt_in(into: Merging, source: Source, study: Study) -> None:
     with counted_at_the_end(into.db) if many else nullcontext():
         for (rater,) in list(source.rows(sql, *key_of(study))):
             check_stays(into.db, text_of(rater, "assignment"), f"study {study.name}")
-            dealt = placed(into.db, study, rater, _assignments(source, study, rater, units))
-            into.came["dealt"] += insert_assignments(into.db, study, dealt)
+            assignments = placed(into.db, study, rater, _assignments(source, study, rater, units))
+            into.came["dealt"] += insert_assignments(into.db, study, assignments)
 
 
 def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
     sql = f"SELECT body FROM assignment WHERE {_OF} AND rater = ? ORDER BY position"
     for (body,) in source.rows(sql, *key_of(study), rater):
-        one: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
-        if (one.study, one.version, storable(one.rater)) != (study.id, study.version, rater):
-            raise LabError("a row of assignment", f"is of {one.rater} in {one.study} v{one.version}, not of {rater}.")
-        if storable(one.unit) in units:
-            yield one
+        assignment: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
+        if (assignment.study, assignment.version, storable(assignment.rater)) != (study.id, study.version, rater):
+            raise LabError(
+                "a row of assignment",
+                f"is of {assignment.rater} in {assignment.study} v{assignment.version}, not of {rater}.",
+            )
+        if storable(assignment.unit) in units:
+            yield assignment
 
 
 def _labels_in(into: Merging, source: Source, study: Study) -> None:
@@ -232,23 +235,23 @@ def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
 
     Who rated, and what most said, is not asked anew: answers may come with another file.
     """
-    settled: Settlement = convert(act.detail, Settlement, what)
+    settlement: Settlement = convert(act.detail, Settlement, what)
     body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
     if body is None:
         raise LabError(what, "settles something, and of no item.")
     unit: Unit = decode(body, Unit, f"unit {act.unit}", newest=VERSION)
-    field = study.protocol.field(settled.field)
-    asked = any(
-        target == settled.target and field in fields for target, fields in fields_by_target(study.protocol, unit)
+    field = study.protocol.field(settlement.field)
+    is_asked = any(
+        target == settlement.target and field in fields for target, fields in fields_by_target(study.protocol, unit)
     )
-    if field is None or not asked:
-        raise LabError(what, f"field field: {settled.field} of {settled.target or 'the item'} is not asked.")
-    if settled.minutes is not None and not 0 <= settled.minutes < float("inf"):
-        raise LabError(what, f"field minutes: {settled.minutes:g} is no length of time")
-    if not settled.withdrawn:
-        label = Label("", *key_of(study), unit.id, settled.target, settled.field, act.rater, settled.value,
-                      reason_missing=settled.reason_missing)  # fmt: skip
-        check_value(what, field, target_of(unit, settled.target), label)
+    if field is None or not is_asked:
+        raise LabError(what, f"field field: {settlement.field} of {settlement.target or 'the item'} is not asked.")
+    if settlement.minutes is not None and not 0 <= settlement.minutes < float("inf"):
+        raise LabError(what, f"field minutes: {settlement.minutes:g} is no length of time")
+    if not settlement.withdrawn:
+        label = Label("", *key_of(study), unit.id, settlement.target, settlement.field, act.rater, settlement.value,
+                      reason_missing=settlement.reason_missing)  # fmt: skip
+        check_value(what, field, target_of(unit, settlement.target), label)
 
 
 # -- clashes ---------------------------------------------------------------------------------------------------
@@ -273,5 +276,5 @@ def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, st
     """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in."""
     studies = into.db.execute("SELECT id, version FROM study ORDER BY id, version").fetchall()
     for key in studies:
-        for rater, unit, run, target, field, handed in into.db.execute(_CLASHES, key):
-            yield (*key, rater, unit, run, target, field, bool(handed))
+        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
+            yield (*key, rater, unit, run, target, field, bool(is_handed_in))

@@ -36,13 +36,18 @@ class Merging:
     """One merge, within its transaction: what is here, and what is counted."""
 
     def __init__(
-        self, store: Store, db: sqlite3.Connection, name: Path, copies: Sequence[Source], gone: Mapping[str, Withdrawal]
+        self,
+        store: Store,
+        db: sqlite3.Connection,
+        name: Path,
+        copies: Sequence[Source],
+        withdrawals: Mapping[str, Withdrawal],
     ) -> None:
         self.store = store
         self.db = db
         self.name = name
         self.copies = copies
-        self.withdrawals = gone
+        self.withdrawals = withdrawals
         self.came: Counter[str] = Counter()
         self.gone: Counter[str] = Counter()
         self.there = 0
@@ -86,48 +91,48 @@ class Merging:
             with self.lifted() as eraser:
                 eraser.erase_runs(runs)
             self.gone["runs"] += len(runs)
-        known = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
-        for trace in sorted(self.stones.keys() - known):
+        tombstone_runs = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
+        for trace in sorted(self.stones.keys() - tombstone_runs):
             self.db.execute(TOMBSTONE, tombstone_row(self._followed(self.stones[trace])))
 
     def _runs_that_go(self) -> list[str]:
         """The runs here that were erased elsewhere, and what repeats them."""
-        gone = []
+        erased_runs = []
         repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
         for id, parent in self.db.execute("SELECT id, parent FROM trace").fetchall():
             if self.erased(id) or id in repeating:
-                gone.append(id)
+                erased_runs.append(id)
             elif parent and self.is_redacted(parent) and self.one("SELECT 1 FROM trace WHERE id = ?", parent):
                 raise LabError(
                     named(self.name),
                     f"run {id} begins as run {parent}, which was redacted elsewhere, and was not redacted with it.",
                     "Redact it here, too, then merge.",
                 )
-        return gone
+        return erased_runs
 
     def repeating(self, read: Callable[..., list[Any]], name: Path) -> set[str]:
         """The runs of a file that repeat what was erased in any of them; `LabError` where that was a redaction.
 
         A redacted run's reviewed text is the exception: it is left out, as that of the new run can be made again.
         """
-        repeated = set(repeats(read, list(self.stones)))
-        reviewed = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
-        withdrawn = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
-        for id in sorted(repeated - withdrawn - reviewed):
+        repeating_runs = set(repeats(read, list(self.stones)))
+        reviewed_runs = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
+        withdrawn_runs = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
+        for id in sorted(repeating_runs - withdrawn_runs - reviewed_runs):
             raise LabError(
                 named(name),
                 f"run {id} repeats a run that was redacted elsewhere, and was not redacted with it.",
                 "Redact it there, too, then merge.",
             )
-        return repeated
+        return repeating_runs
 
     def _uncovered(self) -> Uncovered:
         """What redactions covered, where one of the files still holds a run as it was."""
         uncovered = Uncovered()
         for old, new in self.replaced.items():
-            whole, covered = self._events(old), self._events(new)
-            if whole and covered:
-                uncovered.take((old, new), whole, covered)
+            events_before, events_after = self._events(old), self._events(new)
+            if events_before and events_after:
+                uncovered.take((old, new), events_before, events_after)
         return uncovered
 
     def _events(self, run: str) -> list[str]:
@@ -175,10 +180,10 @@ class Merging:
         if here is None:
             return False
         if here != body and decode(here, type(row), f"{table} {id}") != row:
-            left = self.more_covered(here, body)
-            if left is None:
+            covered_body = self.more_covered(here, body)
+            if covered_body is None:
                 raise LabError(f"{table} {id}", f"says something else in {self.where(table, 'id', id, source)}.")
-            self.rewrite(table, "id = ?", left, here, storable(id))
+            self.rewrite(table, "id = ?", covered_body, here, storable(id))
         self.there += 1
         return True
 
@@ -187,10 +192,10 @@ class Merging:
         if not (self.replaced or self.withdrawals):
             return None
         try:
-            left = more_covered(msgspec.json.decode(here), msgspec.json.decode(there), self.replaced)
+            covered_row = more_covered(msgspec.json.decode(here), msgspec.json.decode(there), self.replaced)
         except ValuesDiffer:
             return None
-        return encode(left).decode()
+        return encode(covered_row).decode()
 
     def rewrite(self, table: str, where: str, body: str, old: str, *values: object) -> None:
         """Puts what is covered in the place of what stands there."""

@@ -55,11 +55,11 @@ def removed(part: Path) -> None:
 def _copy_all(path: Path, part: Path, *, embed: bool) -> None:
     source = connect(path, readonly=True)
     try:
-        linked = embed and source.execute("SELECT 1 FROM sqlite_master WHERE name = 'link'").fetchone()
+        has_links = embed and source.execute("SELECT 1 FROM sqlite_master WHERE name = 'link'").fetchone()
         source.execute("VACUUM INTO ?", (str(part),))
     finally:
         source.close()
-    if linked:
+    if has_links:
         _embed(part)
 
 

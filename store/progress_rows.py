@@ -88,8 +88,8 @@ class ProgressRows:
         key = key_of(study)
         last = dict(self._database.rows_in("act", _HELD, *key))
         return {
-            rater: Progress(rater, dealt, dealt - left, begun, last.get(rater) == "held")
-            for rater, dealt, left, begun in self._database.rows_in("tally", _TALLIES, *key)
+            rater: Progress(rater, dealt_count, dealt_count - left_count, begun_count, last.get(rater) == "held")
+            for rater, dealt_count, left_count, begun_count in self._database.rows_in("tally", _TALLIES, *key)
         }
 
     def gone(self, study: Study) -> set[tuple[str, str]]:
@@ -104,7 +104,7 @@ class ProgressRows:
     def absences(self, study: Study, after: int = 0) -> Absences:
         """The times away that were measured."""
         times, seconds = self._columns(_AWAY, study, after)
-        return Absences(times, [float(one or 0.0) for one in seconds])
+        return Absences(times, [float(away or 0.0) for away in seconds])
 
     def steps(self, study: Study) -> TimeColumns:
         """When anything happened in the runs that people played."""

@@ -48,7 +48,7 @@ class Reviews:
             for row in rows:
                 check_stays(db, row.by.id, f"review of run {demo.trace}")
                 at = times.setdefault(
-                    row.at, later(row.at, *(one.at for one in stands))
+                    row.at, later(row.at, *(review.at for review in stands))
                 )  # what is said at once stays so
                 row = msgspec.structs.replace(row, at=at)
                 check_next(demo, stands, row)
@@ -98,8 +98,8 @@ class Reviews:
 
     def uncleared(self) -> list[str]:
         """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
-        cleared = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
-        return [id for id in self.demonstrations() if id not in cleared]
+        cleared_runs = {id for (id,) in self._database.rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
+        return [id for id in self.demonstrations() if id not in cleared_runs]
 
 
 class _Task(msgspec.Struct, frozen=True):

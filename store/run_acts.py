@@ -50,7 +50,7 @@ class RunActs:
         What is archived already, or bears the tag already, stays as it is. Raises `LabError` where a run is not in
         the file, the person has withdrawn, or the file is a kit.
         """
-        kept: list[RunAct] = []
+        new_acts: list[RunAct] = []
         with self._database.writing() as db:
             for act in acts:
                 check_stays(db, act.by.id, f"run {act.trace}")
@@ -58,9 +58,9 @@ class RunActs:
                 last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
                 if act.act == (state or ("untagged" if act.tag else "restored")):
                     continue
-                kept.append(replace(act, at=later(act.at, last)))
-                db.execute(INSERT_RUN_ACT, run_act_row(kept[-1]))
-        return kept
+                new_acts.append(replace(act, at=later(act.at, last)))
+                db.execute(INSERT_RUN_ACT, run_act_row(new_acts[-1]))
+        return new_acts
 
     def of_run(self, trace_id: str) -> list[RunAct]:
         """Every act on a run, in the order in which they came into this file."""
@@ -69,9 +69,9 @@ class RunActs:
 
     def states(self, ids: Iterable[str]) -> dict[str, RunState]:
         """How these runs stand, those of which nothing was ever done left out."""
-        wanted, states = list(ids), dict[str, RunState]()
-        for at in range(0, len(wanted), _MANY):
-            some = wanted[at : at + _MANY]
+        run_ids, states = list(ids), dict[str, RunState]()
+        for at in range(0, len(run_ids), _MANY):
+            some = run_ids[at : at + _MANY]
             marks = ", ".join("?" * len(some))
             states |= states_in(self._database, f"trace IN ({marks})", *some)
         return states

@@ -117,19 +117,19 @@ class ReviewedRun(KeptRun):
                 f"is not reviewed to an end: {self.standing.state}.",
                 "`hitlab review --list` says what is; leave out --reviewed for the runs as they were recorded.",
             )
-        settled = [(place.step, place.field, value) for place, value in self.standing.values.items()]
+        settled_values = [(place.step, place.field, value) for place, value in self.standing.values.items()]
         self.reviewed = id
-        self.id = imported_id(REVIEWED, encode((id, settled)))
+        self.id = imported_id(REVIEWED, encode((id, settled_values)))
         self._originals: dict[int, dict[str, Any]] = {}
 
     def events(self) -> Iterator[AnyEvent]:
-        for settled in settled_events(super().events(), self.demo, self.standing):
-            yield self._own(settled)
+        for reviewed_event in settled_events(super().events(), self.demo, self.standing):
+            yield self._own(reviewed_event)
 
-    def _own(self, settled: ReviewedEvent) -> AnyEvent:
-        event = settled.event
-        if settled.original:
-            self._originals[event.seq] = settled.original
+    def _own(self, reviewed_event: ReviewedEvent) -> AnyEvent:
+        event = reviewed_event.event
+        if reviewed_event.original:
+            self._originals[event.seq] = reviewed_event.original
         if not isinstance(event, Started):
             return event
         return msgspec.structs.replace(event, trace=self.id, source=Source(REVIEWED, self.source))

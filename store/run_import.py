@@ -78,10 +78,10 @@ def failed_import(paths: Iterable[Path], format: str | None = None) -> Report | 
     report = Report()
     for path in paths:
         count = len(report.failed)
-        for kind, one in _read(path, format, lambda _: False):
-            if not isinstance(one, FailedRun):
+        for kind, run in _read(path, format, lambda _: False):
+            if not isinstance(run, FailedRun):
                 return None
-            report.failed.append({"path": one.path, "error": one.error})
+            report.failed.append({"path": run.path, "error": run.error})
             if kind:
                 report.formats.setdefault(kind, Tally()).failed += 1
         if len(report.failed) == count:
@@ -111,15 +111,15 @@ class _Import:
     def read(self, path: Path, format: str | None) -> None:
         """Everything below one path."""
         nothing = True
-        for kind, one in _read(path, format, self._known):
+        for kind, run in _read(path, format, self._known):
             nothing = False
-            match one:
+            match run:
                 case Imported():
-                    self.take(one, kind)
+                    self.take(run, kind)
                 case KnownRun():
-                    self.tell(one.id, "skipped", kind)
+                    self.tell(run.id, "skipped", kind)
                 case FailedRun():
-                    self.tell(one.path, "failed", kind, one.error)
+                    self.tell(run.path, "failed", kind, run.error)
         if nothing:
             self.tell(str(path), "failed", "", _nothing(path, format))
 
@@ -128,9 +128,9 @@ class _Import:
         source = first.source if isinstance(first, Started) else None
         path = source.path if source is not None and source.path else run.id
         for id in _sources(run):
-            erased = self.store.erasure.tombstone(id)
-            if erased is not None and not self.store.runs.holds(run.id):
-                self.tell(run.id, "failed", format, f"run {id}: {erased_words(erased)}")
+            tombstone = self.store.erasure.tombstone(id)
+            if tombstone is not None and not self.store.runs.holds(run.id):
+                self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path))
         self.bytes += _weight(run.images)
@@ -143,12 +143,12 @@ class _Import:
         if not self.batch:
             return
         batch, self.batch, self.bytes = self.batch, [], 0
-        done = self.store.runs.add_each([taken.run for taken in batch], link=self.link)
-        for taken, new in zip(batch, done, strict=True):
+        outcomes = self.store.runs.add_each([entry.run for entry in batch], link=self.link)
+        for entry, new in zip(batch, outcomes, strict=True):
             if isinstance(new, LabError):
-                self.tell(taken.path, "failed", taken.format, f"{taken.path}: {new.sentence}")
+                self.tell(entry.path, "failed", entry.format, f"{entry.path}: {new.sentence}")
             else:
-                self.tell(taken.run.id, "imported" if new else "skipped", taken.format)
+                self.tell(entry.run.id, "imported" if new else "skipped", entry.format)
 
     def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
         """Counts a run, and says so to who listens."""
@@ -167,7 +167,7 @@ class _Import:
 
 
 def _read(
-    path: Path, format: str | None, known: Callable[[str], bool]
+    path: Path, format: str | None, is_known: Callable[[str], bool]
 ) -> Iterator[tuple[str, Imported | KnownRun | FailedRun]]:
     """Each run below a path with the name of its format, empty where none could be told."""
     for source in detect(path, format):
@@ -175,8 +175,8 @@ def _read(
             yield "", source
             continue
         try:
-            for one in formats()[source.format].read(source, known):
-                yield source.format, one
+            for run in formats()[source.format].read(source, is_known):
+                yield source.format, run
         except MemoryError:
             yield (
                 source.format,

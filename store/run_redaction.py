@@ -97,41 +97,41 @@ def redact(
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
     family = related(store.database.read, trace_id)
     by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
-    runs, planned = _widened(store, family, by_picture, words, read, everywhere=everywhere)
-    new = _pictures(store, runs, planned)
+    runs, redactions = _widened(store, family, by_picture, words, read, everywhere=everywhere)
+    new = _pictures(store, runs, redactions)
     ids = {id: uuid7() for id in runs}
-    redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
-    covered = {id: _covered(redactor, run) for id, run in runs.items()}
-    kept = {sha for run in covered.values() for event in run.events for sha in run_rows.referred(event)}
+    redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
+    covered_runs = {id: _covered(redactor, run) for id, run in runs.items()}
+    used_blobs = {sha for run in covered_runs.values() for event in run.events for sha in run_rows.referred(event)}
     with store.erasure.erasing() as eraser:
         check_stays(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
-        destroyed = eraser.erase_runs(runs, keep=kept)
-        for id, run in covered.items():
+        destroyed = eraser.erase_runs(runs, keep=used_blobs)
+        for id, run in covered_runs.items():
             _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
-        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered))
+        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered_runs))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
         studies = cover_studies(eraser, redactor.cloak, ids, local)
-        done = Redacted(
+        report = Redacted(
             replaced=ids,
-            boxes=sum(len(given) for given in boxes.values()),
+            boxes=sum(len(step_boxes) for step_boxes in boxes.values()),
             nodes=redactor.nodes,
             texts=redactor.texts,
-            pictures=len(new.keys() & planned.paints.keys()),
+            pictures=len(new.keys() & redactions.paints.keys()),
             states=redactor.states,
             designs=designs,
             reviews=sum(len(run.reviews) for run in runs.values()),
             destroyed=destroyed,
-            unseen=planned.unseen,
-            read=planned.read,
+            unseen=redactions.unseen,
+            read=redactions.read,
             outside=tuple(eraser.outside),
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(done)))
-    done = done._replace(left=_left(store, redactor.cloak))
-    store.erasure.wipe(done)
-    return done
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(report)))
+    report = report._replace(left=_left(store, redactor.cloak))
+    store.erasure.wipe(report)
+    return report
 
 
 _PLANS = """
@@ -157,9 +157,9 @@ def _left(store: Store, cloak: TextRedaction) -> RemainingPlaces:
     return RemainingPlaces(runs, plans)
 
 
-def _counts(done: Redacted) -> dict[str, int]:
+def _counts(report: Redacted) -> dict[str, int]:
     names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
-    return {**{name: getattr(done, name) for name in names}, **done.studies._asdict(), **done.destroyed._asdict()}
+    return {**{name: getattr(report, name) for name in names}, **report.studies._asdict(), **report.destroyed._asdict()}
 
 
 # -- what is looked at -----------------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ def _widened(
     todo = list(family)
     while True:
         runs |= {id: _run(store, id) for id in todo}
-        planned = plan((run.events for run in runs.values()), boxes, words, read)
+        redactions = plan((run.events for run in runs.values()), boxes, words, read)
         for run in runs.values():
-            planned = spread(run.events, planned, Likeness(store.runs.blob))
-        others = {id for sha256 in planned.paints for id in store.runs.users(sha256)} - set(runs)
+            redactions = spread(run.events, redactions, Likeness(store.runs.blob))
+        others = {id for sha256 in redactions.paints for id in store.runs.users(sha256)} - set(runs)
         if not others:
-            return runs, planned
+            return runs, redactions
         if not everywhere:
             names = ", ".join(sorted(others)[:5]) + (", ..." if len(others) > 5 else "")
             raise LabError(
@@ -208,13 +208,13 @@ def _run(store: Store, id: str) -> _Run:
 def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
     """Nothing may have been said of a run, or done with it, between reading and erasing it, or it would be lost."""
     for id, run in runs.items():
-        for table, rows, done in (
+        for table, rows, change in (
             ("review", run.reviews, "reviewed"),
             ("run_act", run.acts, "archived or tagged"),
             ("shadow", run.shadows, "answered by a shadow"),
         ):
             if eraser.db.execute(f"SELECT count(*) FROM {table} WHERE trace = ?", (id,)).fetchone()[0] != len(rows):
-                raise LabError(f"run {id}", f"was {done} meanwhile; nothing was done.", "Try again.")
+                raise LabError(f"run {id}", f"was {change} meanwhile; nothing was done.", "Try again.")
 
 
 # -- what is made of it ----------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
     return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews, acts, shadows)
 
 
-def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) -> dict[str, Blob]:
+def _pictures(store: Store, runs: Mapping[str, _Run], redactions: RunRedactions) -> dict[str, Blob]:
     """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
     pictures = {}
     for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
@@ -245,7 +245,7 @@ def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) ->
                 "Bring the run in again without --link, then redact it.",
             )
         if blob is not None and blob.mime.startswith("image/"):
-            parts = planned.paints.get(sha256)
+            parts = redactions.paints.get(sha256)
             if parts is not None or tells_more(blob.data):
                 pictures[sha256] = painted(blob.data, parts or ())
     return pictures
@@ -253,8 +253,8 @@ def _pictures(store: Store, runs: Mapping[str, _Run], planned: RunRedactions) ->
 
 def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
     """Puts a covered run in, at the old one's place in the file's order."""
-    used = {sha for event in run.events for sha in run_rows.referred(event)}
-    own = {sha: blob for sha, blob in blobs.items() if sha in used}
+    used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
+    own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
     imported = Imported(run.events, own, run.verdicts, run.reviews)
     run_rows.insert_run(eraser.db, imported, n)
     acts = [msgspec.structs.replace(act, id=uuid7(), trace=imported.id) for act in run.acts]
@@ -262,11 +262,11 @@ def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> Non
     eraser.db.executemany(INSERT_SHADOW, map(shadow_row, run.shadows))
 
 
-def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:
+def _subjects(runs: Mapping[str, _Run], covered_runs: Mapping[str, _Run]) -> dict[Subject, Subject]:
     """What designs were of, and are of now, where what was asked was covered."""
     subjects = {}
     for id, run in runs.items():
-        first, again = run.events[0], covered[id].events[0]
+        first, again = run.events[0], covered_runs[id].events[0]
         assert isinstance(first, Started)
         assert isinstance(again, Started)
         if subject_of(first.task) != subject_of(again.task):

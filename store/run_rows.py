@@ -34,8 +34,8 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     not come back either, unless it is here.
     """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
-        used = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
-        keep_blobs(db, imported.images, used, link=link)
+        used_blobs = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
+        keep_blobs(db, imported.images, used_blobs, link=link)
         return False
     first = imported.events[0]
     assert isinstance(first, Started)
@@ -102,10 +102,10 @@ def insert_blobs(
     db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
-def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted: Container[str], *, link: bool) -> None:
+def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Container[str], *, link: bool) -> None:
     """Those that are wanted and not there yet; with `link`, of those that are whole files only where they stand."""
     for sha256 in blobs:
-        if sha256 not in wanted or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
+        if sha256 not in wanted_ids or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
             continue
         blob = blobs[sha256]
         if link and blob.path:

@@ -140,12 +140,12 @@ class Runs:
         """The id that `prefix` begins, or of the only run of the task so named; else `LabError` says which fit."""
         if prefix:
             prefix = escape_surrogates(prefix)
-            found = self._database.read(
+            rows = self._database.read(
                 "SELECT id FROM trace WHERE id >= ? AND id < ? ORDER BY id LIMIT 6", prefix, prefix + "\U0010ffff"
             )
-            if not found:
-                found = self._database.read("SELECT id FROM trace WHERE task = ? ORDER BY id LIMIT 6", prefix)
-            ids = [row[0] for row in found]
+            if not rows:
+                rows = self._database.read("SELECT id FROM trace WHERE task = ? ORDER BY id LIMIT 6", prefix)
+            ids = [row[0] for row in rows]
             if len(ids) == 1 or prefix in ids:
                 return prefix if prefix in ids else str(ids[0])
             if ids:

@@ -61,11 +61,11 @@ def check_schema(connection: sqlite3.Connection, path: Path, *, readonly: bool) 
     ):
         reason = _foreign(str(kind), str(name), str(table), root, str(sql or ""), readonly=readonly, current=current)
         if reason:
-            shown = str(name)[:_SHOWN]
+            short_name = str(name)[:_SHOWN]
             raise LabError(
                 f"database {path}",
-                f"{kind} {shown}: {reason}.",
-                f"If it is your file and you added it, take it out again (DROP {str(kind).upper()} {shown})."
+                f"{kind} {short_name}: {reason}.",
+                f"If it is your file and you added it, take it out again (DROP {str(kind).upper()} {short_name})."
                 if kind in ("trigger", "index")
                 else _CHANGED,
             )
@@ -86,9 +86,9 @@ def _foreign(kind: str, name: str, table: str, root: object, sql: str, *, readon
 
 
 def _trigger(name: str, sql: str, *, current: bool) -> str:
-    known = {**triggers(), **progress_tables.TRIGGERS}.get(name)
-    if known is None:
+    own_sql = {**triggers(), **progress_tables.TRIGGERS}.get(name)
+    if own_sql is None:
         return "is no trigger that hitlab makes"
-    if current and " ".join(sql.split()) != " ".join(known.split()):  # an older file's are made anew
+    if current and " ".join(sql.split()) != " ".join(own_sql.split()):  # an older file's are made anew
         return "does something else than the trigger that hitlab makes"
     return ""

@@ -189,8 +189,11 @@ class Store:
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in read(_FOREIGN)]
         there = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
         tables = {name for (name,) in read("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        wanted = [*triggers(tables), *(progress_tables.TRIGGERS if tables >= progress_tables.TABLES.keys() else ())]
-        wrong += [f"the trigger {name} is missing" for name in wanted if name not in there]
+        trigger_names = [
+            *triggers(tables),
+            *(progress_tables.TRIGGERS if tables >= progress_tables.TABLES.keys() else ()),
+        ]
+        wrong += [f"the trigger {name} is missing" for name in trigger_names if name not in there]
         wrong += [
             f"the table {name} is not what its rows say"
             for (name,) in self.database.rows_in("todo", progress_tables.NOT_AS_DEALT)

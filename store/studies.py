@@ -72,15 +72,15 @@ class Studies:
         """
         rows = list(assignments)
         with self._database.writing() as db:
-            for one in {one.rater for one in rows}:
-                check_no_kit(db, but=one)
+            for rater in {assignment.rater for assignment in rows}:
+                check_no_kit(db, but=rater)
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
             if (later := self.extended_by(study)) is not None:
                 raise LabError(f"study {study.name}", f"was extended and goes on as v{later}.")
-            gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
+            withdrawn_codes = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
             with counted_at_the_end(db) if len(rows) > MANY else nullcontext():
-                return insert_assignments(db, study, rows, gone)
+                return insert_assignments(db, study, rows, withdrawn_codes)
 
     # Reading
 
@@ -94,7 +94,7 @@ class Studies:
         """One study in a line."""
         study = self.study(id, version)
         sql = "SELECT total(dealt), total(left) FROM tally WHERE study = ? AND version = ?"
-        dealt, left = self._database.rows_in("tally", sql, *key_of(study))[0]
+        dealt_count, left_count = self._database.rows_in("tally", sql, *key_of(study))[0]
         return StudyLine(
             study.id,
             study.version,
@@ -103,8 +103,8 @@ class Studies:
             study.protocol.unit,
             study.units,
             len(study.raters),
-            int(dealt),
-            int(dealt - left),
+            int(dealt_count),
+            int(dealt_count - left_count),
             self.locked(study),
             study.at,
             self.archived(study),
@@ -183,8 +183,8 @@ class Studies:
         """How far a person is."""
         sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
         rows = self._database.rows_in("tally", sql, *key_of(study), storable(rater))
-        dealt, left, begun = rows[0] if rows else (0, 0, 0)
-        return Progress(rater, dealt, dealt - left, begun, self.is_held(study, rater))
+        dealt_count, left_count, begun_count = rows[0] if rows else (0, 0, 0)
+        return Progress(rater, dealt_count, dealt_count - left_count, begun_count, self.is_held(study, rater))
 
     def handed_in_since(self, study: Study, rater: str, at: str) -> int:
         """How many units a person has handed in from a time on, those taken back again left out."""
@@ -255,12 +255,12 @@ def key_of(study: Study) -> tuple[str, int]:
     return storable(study.id), study.version
 
 
-def narrowed(study: Study, **given: Any) -> tuple[str, list[Any]]:
+def narrowed(study: Study, **columns: Any) -> tuple[str, list[Any]]:
     """The condition on a study's rows, and on those columns that are given; an index serves only what it names."""
-    named = {"study": storable(study.id), "version": study.version}
-    named |= {name: storable(value) if isinstance(value, str) else value for name, value in given.items()}
-    named = {name: value for name, value in named.items() if value is not None}
-    return " AND ".join(f"{name} = ?" for name in named), list(named.values())
+    conditions = {"study": storable(study.id), "version": study.version}
+    conditions |= {name: storable(value) if isinstance(value, str) else value for name, value in columns.items()}
+    conditions = {name: value for name, value in conditions.items() if value is not None}
+    return " AND ".join(f"{name} = ?" for name in conditions), list(conditions.values())
 
 
 def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
@@ -273,8 +273,8 @@ def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:
     """A study's row, within the caller's transaction; `sha` where its plan is told only in part."""
     body = encode(study).decode()
-    kept = _study(body)  # a 0 where a number may be broken is read again as 0.0, and hashed as that ever after
-    db.execute(_STUDY, (*key_of(study), storable(study.title), sha or kept.sha, storable(study.at), body))
+    stored_study = _study(body)  # a 0 where a number may be broken is read again as 0.0, and hashed as that ever after
+    db.execute(_STUDY, (*key_of(study), storable(study.title), sha or stored_study.sha, storable(study.at), body))
 
 
 def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int, Unit]]) -> None:
@@ -284,39 +284,40 @@ def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int
 
 
 def insert_assignments(
-    db: sqlite3.Connection, study: Study, assignments: Iterable[Assignment], gone: Collection[str] = ()
+    db: sqlite3.Connection, study: Study, assignments: Iterable[Assignment], withdrawn_codes: Collection[str] = ()
 ) -> int:
-    """Assignments' rows; gives how many were new. `gone` are people who have withdrawn."""
+    """Assignments' rows; gives how many were new. `withdrawn_codes` are people who have withdrawn."""
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for one in assignments:
-            if (one.study, one.version) != (study.id, study.version):
-                raise LabError(f"study {study.name}", f"an assignment is of {one.study} v{one.version}.")
-            if one.rater in gone:
-                raise LabError(f"study {study.name}", f"{one.rater} has withdrawn.")
+        for assignment in assignments:
+            if (assignment.study, assignment.version) != (study.id, study.version):
+                raise LabError(f"study {study.name}", f"an assignment is of {assignment.study} v{assignment.version}.")
+            if assignment.rater in withdrawn_codes:
+                raise LabError(f"study {study.name}", f"{assignment.rater} has withdrawn.")
             yield (
-                storable(one.study), one.version, storable(one.rater), one.position, storable(one.unit), one.run,
-                one.stage, storable(one.at), encode(one).decode(),
+                storable(assignment.study), assignment.version, storable(assignment.rater), assignment.position,
+                storable(assignment.unit), assignment.run, assignment.stage, storable(assignment.at),
+                encode(assignment).decode(),
             )  # fmt: skip
 
     return db.executemany(_ASSIGNMENT, rows()).rowcount
 
 
-def placed(db: sqlite3.Connection, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[Assignment]:
+def placed(db: sqlite3.Connection, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[Assignment]:
     """Those of a person that are not dealt here yet; behind all others, where their places are taken."""
     sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     here = db.execute(sql, (*key_of(study), storable(rater))).fetchall()
     places = {position for position, _, _ in here}
     there = {(unit, run) for _, unit, run in here}
     last = max(places, default=-1)
-    for one in dealt:
-        if (storable(one.unit), one.run) in there:
+    for assignment in assignments:
+        if (storable(assignment.unit), assignment.run) in there:
             continue
-        position = one.position if one.position not in places else last + 1
+        position = assignment.position if assignment.position not in places else last + 1
         last = max(last, position)
         places.add(position)
-        there.add((storable(one.unit), one.run))
-        yield msgspec.structs.replace(one, position=position)
+        there.add((storable(assignment.unit), assignment.run))
+        yield msgspec.structs.replace(assignment, position=position)
 
 
 def _study(body: str) -> Study:

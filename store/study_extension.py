@@ -69,7 +69,7 @@ class Extensions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def extend(self, study: Study, units: Sequence[Unit], dealt: Iterable[Assignment]) -> Carried:
+    def extend(self, study: Study, units: Sequence[Unit], assignments: Iterable[Assignment]) -> Carried:
         """Keeps a version that extends the one before it, with all that was dealt, answered and done there, and deals
         what is new in it; all or nothing, durable on return.
 
@@ -77,10 +77,10 @@ class Extensions:
         """
         with self._database.writing() as db:
             check_no_kit(db)
-            return _insert(db, study, units, list(dealt))
+            return _insert(db, study, units, list(assignments))
 
 
-def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], dealt: Sequence[Assignment]) -> Carried:
+def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignments: Sequence[Assignment]) -> Carried:
     """A version with its units, what is carried into it and what is dealt anew, within the caller's transaction."""
     what = f"study {study.name}"
     if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
@@ -90,11 +90,11 @@ def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], dealt: 
     insert_study(db, study)
     insert_units(db, study, enumerate(units))
     carried = carry(db, study, at_first=True)
-    gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
-    with counted_at_the_end(db) if len(dealt) > MANY else nullcontext():
-        for rater in dict.fromkeys(one.rater for one in dealt):
-            theirs = (one for one in dealt if one.rater == rater)
-            insert_assignments(db, study, list(placed(db, study, rater, theirs)), gone)
+    withdrawn_codes = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
+    with counted_at_the_end(db) if len(assignments) > MANY else nullcontext():
+        for rater in dict.fromkeys(assignment.rater for assignment in assignments):
+            theirs = (assignment for assignment in assignments if assignment.rater == rater)
+            insert_assignments(db, study, list(placed(db, study, rater, theirs)), withdrawn_codes)
     return carried
 
 
@@ -171,59 +171,63 @@ class _Carrying:
         total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._key, since))
         with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
             for (rater,) in self.db.execute(raters, (*self._key, since)).fetchall():
-                dealt = [replace(one, version=self.study.version) for one in self._dealt(rater, since)]
-                count += insert_assignments(self.db, self.study, list(placed(self.db, self.study, rater, dealt)))
+                carried_assignments = [
+                    replace(assignment, version=self.study.version) for assignment in self._dealt(rater, since)
+                ]
+                count += insert_assignments(
+                    self.db, self.study, list(placed(self.db, self.study, rater, carried_assignments))
+                )
         return count
 
     def _dealt(self, rater: str, since: int) -> Iterator[Assignment]:
         sql = f"SELECT body FROM assignment WHERE {_OF} AND n > ? AND rater = ? ORDER BY position"
         for (body,) in self.db.execute(sql, (*self._key, since, rater)):
-            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
-            if storable(one.unit) in self.units:
-                yield one
+            assignment: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            if storable(assignment.unit) in self.units:
+                yield assignment
 
     def labels(self, since: int) -> int:
         """Every answer with its history."""
 
-        def carried(one: Label) -> None:
+        def carry_label(label: Label) -> None:
             insert_label(
                 self.db,
                 replace(
-                    one,
-                    id=self._id(one.id),
+                    label,
+                    id=self._id(label.id),
                     version=self.study.version,
-                    supersedes=self._id(one.supersedes) if one.supersedes else None,
-                    also=tuple(map(self._id, one.also)),
-                    undoes=self._id(one.undoes) if one.undoes else None,
-                    carries=one.id,
+                    supersedes=self._id(label.supersedes) if label.supersedes else None,
+                    also=tuple(map(self._id, label.also)),
+                    undoes=self._id(label.undoes) if label.undoes else None,
+                    carries=label.id,
                 ),
             )
 
-        return self._each("label", Label, since, lambda one: storable(one.unit) in self.units, carried)
+        return self._each("label", Label, since, lambda label: storable(label.unit) in self.units, carry_label)
 
     def acts(self, since: int, kept_out: Iterable[ActKind]) -> int:
         """What people did on these units and at the study as a whole."""
         out = frozenset(kept_out)
 
-        def carried(one: Act) -> None:
-            insert_act(self.db, replace(one, id=self._id(one.id), version=self.study.version, carries=one.id))
+        def carry_act(act: Act) -> None:
+            insert_act(self.db, replace(act, id=self._id(act.id), version=self.study.version, carries=act.id))
 
-        def is_carried(one: Act) -> bool:
-            return one.act not in out and (not one.unit or storable(one.unit) in self.units)
+        def is_carried(act: Act) -> bool:
+            return act.act not in out and (not act.unit or storable(act.unit) in self.units)
 
-        return self._each("act", Act, since, is_carried, carried)
+        return self._each("act", Act, since, is_carried, carry_act)
 
     def _each(
-        self, table: str, kind: type[Any], since: int, wanted: Callable[[Any], bool], insert: Callable[[Any], None]
+        self, table: str, kind: type[Any], since: int, is_wanted: Callable[[Any], bool], insert: Callable[[Any], None]
     ) -> int:
         count = 0
         rows = self.db.execute(f"SELECT id, body FROM {table} WHERE {_OF} AND n > ? ORDER BY n", (*self._key, since))
         for id, body in rows.fetchall():
             if self.db.execute(f"SELECT 1 FROM {table} WHERE id = ?", (self._id(id),)).fetchone():
                 continue
-            one: Any = decode(body, kind, f"a row of {table} in the file", newest=VERSION)
-            if wanted(one):
-                insert(one)
+            row: Any = decode(body, kind, f"a row of {table} in the file", newest=VERSION)
+            if is_wanted(row):
+                insert(row)
                 count += 1
         return count
 

@@ -39,12 +39,12 @@ def cover_studies(
 
     `local` are words by run (its old id, or its new one) that are covered in its items and what people said of these.
     """
-    done = StudiesCovered()
+    total = StudiesCovered()
     for (body,) in eraser.db.execute("SELECT body FROM study ORDER BY n").fetchall():
         study: Study = decode(body, Study, "a study in the file", newest=VERSION)
         more = _Covering(eraser, study, cloak, ids, local).all_of_it()
-        done = StudiesCovered(*(a + b for a, b in zip(done, more, strict=True)))
-    return done
+        total = StudiesCovered(*(a + b for a, b in zip(total, more, strict=True)))
+    return total
 
 
 class _Covering:
@@ -71,8 +71,10 @@ class _Covering:
         """What covers what was said of a unit, by its id; `cloak` alone where it is about no run of these."""
 
     def all_of_it(self) -> StudiesCovered:
-        played = self._played()
-        units = sum([self._rewritten("unit", n, old, self._unit(old, played)) for n, old in self._rows("unit", Unit)])
+        runs_by_unit = self._played()
+        units = sum(
+            [self._rewritten("unit", n, old, self._unit(old, runs_by_unit)) for n, old in self._rows("unit", Unit)]
+        )
         labels = sum([self._rewritten("label", n, old, self._label(old)) for n, old in self._rows("label", Label)])
         acts = sum([self._rewritten("act", n, old, self._act(old)) for n, old in self._rows("act", Act)])
         return StudiesCovered(units, labels, acts)
@@ -91,20 +93,20 @@ class _Covering:
     def _played(self) -> dict[str, set[str]]:
         """The runs of units that were played."""
         sql = f"SELECT unit, json_extract(body, '$.detail.run') FROM act WHERE {_OF} AND act = 'played'"
-        codes_by_study: dict[str, set[str]] = {}
+        runs_by_unit: dict[str, set[str]] = {}
         for unit, run in self.db.execute(sql, key_of(self.study)):
-            codes_by_study.setdefault(unit, set()).add(run)
-        return codes_by_study
+            runs_by_unit.setdefault(unit, set()).add(run)
+        return runs_by_unit
 
-    def _unit(self, unit: Unit, played: Mapping[str, set[str]]) -> Unit:
+    def _unit(self, unit: Unit, runs_by_unit: Mapping[str, set[str]]) -> Unit:
         """A unit covered; its id and what its parts are called stay, and so does a task that is to be played."""
-        runs = {*unit.runs, *played.get(unit.id, ())} & set(self.local)
+        runs = {*unit.runs, *runs_by_unit.get(unit.id, ())} & set(self.local)
         words = [word for run in sorted(runs) for word in self.local.get(run, ())]
         cloak = LongTextRedaction(self.cloak.with_words(words), self.names | set(_names_in(unit)))
         self.cloaks[unit.id] = cloak
-        covered: Unit = cloak.cover(replace(unit, play=None, runs=(), cluster=""))
+        covered_unit: Unit = cloak.cover(replace(unit, play=None, runs=(), cluster=""))
         return replace(
-            covered,
+            covered_unit,
             id=unit.id,
             runs=tuple(self.ids.get(run, run) for run in unit.runs),
             cluster=self.ids.get(unit.cluster, unit.cluster),
@@ -175,9 +177,9 @@ class Uncovered:
         self.parts: set[str] = set()
         self.local: dict[str, set[str]] = {}
 
-    def take(self, runs: Iterable[str], whole: Iterable[str], covered: Iterable[str]) -> None:
+    def take(self, runs: Iterable[str], rows_before: Iterable[str], rows_after: Iterable[str]) -> None:
         """Takes in JSON rows as they were, and the same rows covered, of a run that has these ids."""
-        for before, after in zip(whole, covered, strict=False):
+        for before, after in zip(rows_before, rows_after, strict=False):
             parts, wholes = uncovered(msgspec.json.decode(before), msgspec.json.decode(after))
             self.parts |= {word for word in parts | {text for text in wholes if len(text) >= _LONG} if _is_word(word)}
             for run in runs:

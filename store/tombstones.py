@@ -28,9 +28,9 @@ def check_stays(db: sqlite3.Connection, code: str, what: str) -> None:
 
 def check_without(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> None:
     """Raises `LabError` where somebody who has withdrawn appears in rows that are to come in."""
-    gone = [code for (code,) in db.execute("SELECT code FROM withdrawal")]
-    for body in bodies if gone else ():
-        for code in gone:
+    withdrawn_codes = [code for (code,) in db.execute("SELECT code FROM withdrawal")]
+    for body in bodies if withdrawn_codes else ():
+        for code in withdrawn_codes:
             if signature(code) in body:
                 raise LabError(what, f"{code} is in it, who has withdrawn; it is not taken in.", HINT)
 

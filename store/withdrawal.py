@@ -64,27 +64,27 @@ def withdraw(store: Store, code: str, by: Actor) -> Erased:
     theirs may be left.
     """
     with store.erasure.erasing() as eraser:
-        erased = _Withdrawing(eraser, code, by).all_of_it()
-    store.erasure.wipe(erased)
-    return erased
+        erasure = _Withdrawing(eraser, code, by).all_of_it()
+    store.erasure.wipe(erasure)
+    return erasure
 
 
 def would_erase(store: Store, code: str, by: Actor) -> Erased:
     """What `withdraw` would take out: it is done, counted, and rolled back."""
-    erased: list[Erased] = []
+    erasures: list[Erased] = []
     try:
         with store.erasure.erasing() as eraser:
-            erased.append(_Withdrawing(eraser, code, by).all_of_it())
+            erasures.append(_Withdrawing(eraser, code, by).all_of_it())
             raise _OnlyLooked
     except _OnlyLooked:
-        return erased[0]
+        return erasures[0]
 
 
 def obey(eraser: Eraser, row: Withdrawal) -> Erased:
     """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
-    erased = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
+    erasure = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
     insert_withdrawal(eraser.db, row)
-    return erased
+    return erasure
 
 
 class _Withdrawing:
@@ -106,23 +106,23 @@ class _Withdrawing:
 
     def all_of_it(self) -> Erased:
         """All that is theirs; `LabError` where there is nothing."""
-        erased = self.taken_out(now())
-        self._check_anything(erased.row)
-        insert_withdrawal(self.db, erased.row)
-        return erased
+        erasure = self.taken_out(now())
+        self._check_anything(erasure.row)
+        insert_withdrawal(self.db, erasure.row)
+        return erasure
 
     def taken_out(self, at: str) -> Erased:
         """All that is theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
-        labelled, words = self._quotable_words(), self._words(runs)
+        quotable_words, words = self._quotable_words(), self._words(runs)
         derived = self._derived()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
         counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
         counts["units"] = counts["labels_of_others"] = 0
-        for unit in dict.fromkeys([*self._units(set(runs), labelled), *derived]):
+        for unit in dict.fromkeys([*self._units(set(runs), quotable_words), *derived]):
             self._take_unit(unit)
         counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
         self._settlements(words)
@@ -184,14 +184,14 @@ class _Withdrawing:
         field = self._studies[label.study, label.version].protocol.field(label.field)
         return field is not None and field.kind == "text"
 
-    def _units(self, runs: set[str], labelled: set[str]) -> list[tuple[str, int, str]]:
+    def _units(self, runs: set[str], quotable_words: set[str]) -> list[tuple[str, int, str]]:
         """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
         units = []
         for study, version, id, body in self.db.execute("SELECT study, version, id, body FROM unit"):
             unit = msgspec.json.decode(body, type=_Quoting)
-            texts = [text.strip() for given in unit.given for text in (given.text, *given.items)]
-            named = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
-            if named or not runs.isdisjoint(unit.runs) or not labelled.isdisjoint(texts):
+            texts = [text.strip() for material in unit.given for text in (material.text, *material.items)]
+            is_theirs = self.code in (unit.owner, unit.cluster, *unit.hidden.values())
+            if is_theirs or not runs.isdisjoint(unit.runs) or not quotable_words.isdisjoint(texts):
                 units.append((study, version, id))
         return units
 
@@ -212,9 +212,9 @@ class _Withdrawing:
                 self._delete("act", "n = ?", n)
             count += 1
         self._delete("answer_link", "person = ?", storable(self.code))
-        named = msgspec.json.encode(self.code).decode()
+        quoted_code = msgspec.json.encode(self.code).decode()
         for table in ("act", "answer_link"):
-            for n, act in self._rows(table, Act, "instr(body, ?)", named):
+            for n, act in self._rows(table, Act, "instr(body, ?)", quoted_code):
                 body = encode(replace(act, detail=_renamed(act.detail, self.code))).decode()
                 self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (body, n))
         return count
@@ -222,12 +222,12 @@ class _Withdrawing:
     def _derived(self) -> list[tuple[str, int, str]]:
         """Units that were made of other units' answers, theirs among them: they tell how many gave which."""
         derived_units: list[tuple[str, int, str]] = []
-        for made in self._studies.values():
-            if made.protocol.targets == "items":
-                others = [one for one in self._labels if (one.study, one.version) != (made.id, made.version)]
-                answered = {storable(one.unit) for one in others if one.value is not None}
-                units = self.db.execute("SELECT id FROM unit WHERE study = ? AND version = ?", key_of(made)).fetchall()
-                derived_units += [(*key_of(made), id) for (id,) in units if id in answered]
+        for study in self._studies.values():
+            if study.protocol.targets == "items":
+                others = [label for label in self._labels if (label.study, label.version) != (study.id, study.version)]
+                answered_units = {storable(label.unit) for label in others if label.value is not None}
+                units = self.db.execute("SELECT id FROM unit WHERE study = ? AND version = ?", key_of(study)).fetchall()
+                derived_units += [(*key_of(study), id) for (id,) in units if id in answered_units]
         return derived_units
 
     def _settlements(self, words: ErasedWords) -> None:
@@ -241,12 +241,12 @@ class _Withdrawing:
             what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
             study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
             field = study.protocol.field(what.field)
-            left = without(what, words, free=field is not None and field.kind == "text")
-            counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
-            if left is None or (counted and not self._is_most(study, act.unit, spot, what)):
+            rest = without(what, words, free=field is not None and field.kind == "text")
+            is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in theirs
+            if rest is None or (is_counted and not self._is_most(study, act.unit, spot, what)):
                 self.counts["settlements"] += self._delete("act", "n = ?", n)
-            elif left != what:
-                detail: dict[str, Any] = decode(encode(left), dict[str, Any], f"act {act.id}")
+            elif rest != what:
+                detail: dict[str, Any] = decode(encode(rest), dict[str, Any], f"act {act.id}")
                 self._rewrite("act", n, replace(act, detail=detail))
 
     def _is_most(self, study: Study, unit: str, spot: FieldReference, what: Settlement) -> bool:
@@ -264,9 +264,9 @@ class _Withdrawing:
                 value = label.value
                 if isinstance(value, str) and self._is_text(label):
                     value = words.unsaid(value)
-                left = replace(label, note=words.unsaid(label.note), value=value)
-                if left != label:
-                    self._rewrite("label", n, left)
+                rest = replace(label, note=words.unsaid(label.note), value=value)
+                if rest != label:
+                    self._rewrite("label", n, rest)
 
     def _rewrite(self, table: str, n: int, row: Any) -> None:
         self.db.execute(f"UPDATE {table} SET body = ? WHERE n = ?", (encode(row).decode(), n))
@@ -277,9 +277,9 @@ class _Withdrawing:
     def _designs(self, runs: Collection[str]) -> int:
         """Signs their drafts anew, and takes their words out of every row that repeats them; gives how many."""
         rows = [(n, _revision(body)) for n, body in self.db.execute("SELECT n, body FROM design").fetchall()]
-        theirs = [one for _, one in rows if self._is(one.by)]
-        marks = {words for one in theirs for words in one.marks.values() if words}
-        notes = {f"took back: {one.note}" for one in theirs if one.note}
+        theirs = [revision for _, revision in rows if self._is(revision.by)]
+        marks = {words for revision in theirs for words in revision.marks.values() if words}
+        notes = {f"took back: {revision.note}" for revision in theirs if revision.note}
         count = 0
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})
@@ -362,9 +362,9 @@ def _revision(body: str) -> Revision:
 
 def _without(design: Design, runs: Collection[str]) -> Design:
     """A design whose evidence leads to none of these runs."""
-    left = {
+    remaining_links = {
         key: tuple(link for link in links if link.partition("@")[0] not in runs)
         for key, links in design.evidence.items()
     }
-    kept = {key: links for key, links in left.items() if links}
-    return design if kept == design.evidence else replace(design, evidence=kept)
+    evidence = {key: links for key, links in remaining_links.items() if links}
+    return design if evidence == design.evidence else replace(design, evidence=evidence)

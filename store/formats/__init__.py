@@ -72,8 +72,8 @@ class CandidateFile:
     @property
     def items(self) -> list[dict[str, Any]]:
         """The mappings that its first JSON value is or, where that is a list, holds."""
-        held = self.value if isinstance(self.value, list) else [self.value]
-        return [item for item in held if isinstance(item, dict)]
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return [item for item in values if isinstance(item, dict)]
 
     @property
     def is_cut(self) -> bool:
@@ -224,9 +224,9 @@ def _named_file(path: Path, choice: list[Format]) -> Iterator[RunSource | Failed
         return
     if path.is_symlink():
         path = path.resolve()  # who names a link means what it leads to; links that are met are not followed out
-    for known in choice:
-        if known.is_run_folder(path.parent, {path.name}, path.parent):
-            yield RunSource(known.name, path.parent, path.parent)
+    for trace_format in choice:
+        if trace_format.is_run_folder(path.parent, {path.name}, path.parent):
+            yield RunSource(trace_format.name, path.parent, path.parent)
             return
     yield from _one_file(path, path.parent, choice)
 
@@ -236,19 +236,19 @@ def _unreadable(path: Path, error: OSError) -> FailedRun:
 
 
 def _chosen(format: str | None) -> list[Format]:
-    known = formats()
+    formats_by_name = formats()
     if format is None:
-        return list(known.values())
-    if format not in known:
-        problem = f"is not known; known are {', '.join(known)}{suggestion(format, known) or '.'}"
+        return list(formats_by_name.values())
+    if format not in formats_by_name:
+        problem = f"is not known; known are {', '.join(formats_by_name)}{suggestion(format, formats_by_name) or '.'}"
         raise LabError(f"format {format}", problem, code=2)
-    return [known[format]]
+    return [formats_by_name[format]]
 
 
 def _in_folder(root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
     unreadable: list[OSError] = []
     unfinished = formats()["jsonl"].skips_folder  # half an export of ours is no format's run
-    skips = {unfinished, _SHADOWS.__eq__, *(known.skips_folder for known in choice)}
+    skips = {unfinished, _SHADOWS.__eq__, *(trace_format.skips_folder for trace_format in choice)}
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
         names = [name for name in names if not name.startswith(_SHADOW)]
@@ -269,17 +269,17 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[RunSource | FailedR
 
 
 def _owner(folder: Path, names: set[str], root: Path, choice: list[Format]) -> str | None:
-    return next((known.name for known in choice if known.is_run_folder(folder, names, root)), None)
+    return next((trace_format.name for trace_format in choice if trace_format.is_run_folder(folder, names, root)), None)
 
 
 def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[RunSource | FailedRun]:
-    seen = CandidateFile(path, root)
+    candidate = CandidateFile(path, root)
     try:
         if not path.is_file():
             return
-        for known in choice:
-            if known.is_file(seen):
-                yield RunSource(known.name, path, root)
+        for trace_format in choice:
+            if trace_format.is_file(candidate):
+                yield RunSource(trace_format.name, path, root)
                 return
     except LabError as error:
         yield FailedRun(str(path), error.sentence)

@@ -28,12 +28,12 @@ def episode_bytes(value: Any) -> bytes:
 
 def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False) -> Ended:
     """How a demonstration ends: completed, unless its source tells of more steps than it holds, or holds none."""
-    done = list(actions)
-    if not done:
+    action_list = list(actions)
+    if not action_list:
         return Ended(status="failed", reason="the source holds no steps")
-    if stated is not None and len(done) < stated and done[-1].kind not in ("status", "answer"):
-        return Ended(status="stopped", reason=f"the source holds {len(done)} of {stated} steps")
-    if impossible or done[-1].status == "infeasible":
+    if stated is not None and len(action_list) < stated and action_list[-1].kind not in ("status", "answer"):
+        return Ended(status="stopped", reason=f"the source holds {len(action_list)} of {stated} steps")
+    if impossible or action_list[-1].status == "infeasible":
         return Ended(status="completed", reason=reason or "impossible, as the source says")
     return Ended(status="completed", reason=reason)
 
@@ -93,11 +93,11 @@ class ImageFinder:
 
     def _index(self) -> dict[str, list[str]]:
         index: dict[str, list[str]] = {}
-        seen = 0
+        name_count = 0
         for folder, below, names in os.walk(self._root):
             below.sort()
-            seen += len(names) + 1
-            if seen > _MOST_NAMES:
+            name_count += len(names) + 1
+            if name_count > _MOST_NAMES:
                 break
             for name in names:
                 if name.lower().endswith((".png", ".jpg", ".jpeg")):

@@ -88,11 +88,11 @@ class Draft:
         ended: str = "",
     ) -> None:
         """One step; a question, and its reply where there is one, become events of their own before it."""
-        seen = before or Observation()
+        observation = before or Observation()
         proposed = Proposed(action, thought, raw=raw, usage=usage, by=by, instruction=instruction)
         if question is not None:
             self._events.append(
-                Asked(index=self.count, question=question, proposed=proposed, before=seen, at=at, ms=ms)
+                Asked(index=self.count, question=question, proposed=proposed, before=observation, at=at, ms=ms)
             )
             if reply is not None:
                 self._events.append(Answered(index=self.count, reply=reply, at=reply.sent_at or at, ms=ms))
@@ -100,7 +100,7 @@ class Draft:
             Step(
                 index=self.count,
                 proposed=proposed,
-                before=seen,
+                before=observation,
                 question=question,
                 reply=reply,
                 error=error,

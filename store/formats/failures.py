@@ -16,12 +16,14 @@ def with_failures(read: Reads) -> Reads:
     """A `Format.read` that ends with a `FailedRun` of its source where a `LabError` or an `OSError` stops it."""
 
     @wraps(read)
-    def told(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+    def read_with_failures(
+        source: RunSource, is_known: Callable[[str], bool]
+    ) -> Iterator[Imported | KnownRun | FailedRun]:
         try:
-            yield from read(source, known)
+            yield from read(source, is_known)
         except LabError as error:
             yield FailedRun(str(source.path), error.sentence)
         except OSError as error:
             yield FailedRun(str(source.path), f"{error.filename}: cannot be read ({error.strerror}).")
 
-    return told
+    return read_with_failures

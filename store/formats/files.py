@@ -75,11 +75,11 @@ def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     return data
 
 
-def numbered(folder: Path, named: re.Pattern[str]) -> dict[int, Path]:
-    """A folder's files by the number that is the first group of `named`, found in their names; the last of each."""
+def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
+    """A folder's files by the number that is the first group of `pattern`, found in their names; the last of each."""
     if not folder.is_dir():
         return {}
-    matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := named.search(path.name)))
+    matched_paths = ((match, path) for path in sorted(folder.iterdir()) if (match := pattern.search(path.name)))
     return {int(match[1]): path for match, path in matched_paths}
 
 
@@ -97,15 +97,16 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
         return read_within(root, path, most=most)
     data = bytearray()
     with open_within(root, path) as file:
-        packed = os.fstat(file.fileno()).st_size
-        swollen = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed)
+        packed_size = os.fstat(file.fileno()).st_size
+        most_unpacked = max(UNPACKED_AT_LEAST, UNPACKED_PER_BYTE * packed_size)
         for piece in _pieces(file, path):
             data += piece
             if len(data) > most:
                 raise LabError(str(path), f"unpacks to more than the {most:,} bytes that are read")
-            if len(data) > swollen:
+            if len(data) > most_unpacked:
                 raise LabError(
-                    str(path), f"unpacks from {packed:,} bytes to more than {swollen:,}, as no recorded run does"
+                    str(path),
+                    f"unpacks from {packed_size:,} bytes to more than {most_unpacked:,}, as no recorded run does",
                 )
     return bytes(data)
 
@@ -121,9 +122,9 @@ def beginning(path: Path, count: int, root: Path) -> bytes:
             raise LabError(str(path), f"cannot be read ({error.strerror})") from error
 
 
-def _pieces(opened: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
+def _pieces(gzip_file: BufferedReader, path: Path, size: int = _PIECE) -> Iterator[bytes]:
     try:
-        with gzip.open(opened) as file:
+        with gzip.open(gzip_file) as file:
             while piece := file.read(size):
                 yield piece
     except (EOFError, zlib.error) as error:

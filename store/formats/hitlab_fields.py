@@ -25,14 +25,15 @@ def with_ours(action: Action, fields: Any) -> Action:
         return action
 
 
-def beside(action: Action, read: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
-    """What must stand beside an action's spelling so that it is read again as it is; `read` is how it would be.
+def beside(action: Action, reread_action: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
+    """What must stand beside an action's spelling so that it is read again as it is.
 
-    Boxes of a touch, and a movement that follows from a direction, may be more than there was.
+    `reread_action` is how it would be. Boxes of a touch, and a movement that follows from a direction, may be more than
+    there was.
     """
-    meant, back = _values(action), _values(read)
+    own_values, reread_values = _values(action), _values(reread_action)
     free = {*unless, *(() if action.vector else ("vector",))}
-    return {name: meant[name] for name in _KEPT if meant[name] != back[name] and name not in free}
+    return {name: own_values[name] for name in _KEPT if own_values[name] != reread_values[name] and name not in free}
 
 
 def agent_of(fields: Any, otherwise: Actor) -> Actor:

@@ -80,15 +80,15 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
     """
     check_items(data, what, levels=2)
     try:
-        held = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
-        parts = msgspec.json.decode(held.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
+        raw_fields = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
+        parts = msgspec.json.decode(raw_fields.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return _whole(data, field, what)
     rest: dict[str, Any] = {}
     notes: Notes = []
-    for name, part in held.items():
+    for name, part in raw_fields.items():
         rest[name], changes = read_json(bytes(part), f"{what} field {name}")
-        notes += [(f"{name}.{place}" if place else name, stood) for place, stood in changes]
+        notes += [(f"{name}.{place}" if place else name, original) for place, original in changes]
     return SplitObject(rest, notes, _read(parts or [], f"{what} field {field}"))
 
 
@@ -129,5 +129,5 @@ def _whole(data: bytes, field: str, what: str) -> SplitObject:
 def _split(items: list[Any], notes: Notes, field: str) -> Iterator[StorableValue | LabError]:
     for i, item in enumerate(items):
         here = f"{field}[{i}]"
-        own = [(place[len(here) :].lstrip("."), stood) for place, stood in notes if place.startswith(here)]
+        own = [(place[len(here) :].lstrip("."), original) for place, original in notes if place.startswith(here)]
         yield StorableValue(item, own)

@@ -59,16 +59,16 @@ def literal(value: Any) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            spelled = ast.literal_eval(value.strip())
-        return read_json(json.dumps(spelled).encode(), "text").value
+            literal_value = ast.literal_eval(value.strip())
+        return read_json(json.dumps(literal_value).encode(), "text").value
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, LabError):
         return value
 
 
 def numbers(value: Any) -> list[Any]:
     """A list of numbers, also where it is spelled as text; empty where it is none."""
-    spelled = literal(value)
-    return list(spelled) if isinstance(spelled, list) else []
+    values = literal(value)
+    return list(values) if isinstance(values, list) else []
 
 
 def as_count(value: Any) -> int | None:
@@ -99,10 +99,10 @@ def as_mappings(value: Any, what: str, one: str, field: str = "") -> list[dict[s
 
 def missing(notes: Notes, place: str = "") -> list[list[str]]:
     """What the tolerant reader changed below `place`, with what stood there: what `extra["missing"]` holds."""
-    return [[at[len(place) :].lstrip("."), stood] for at, stood in notes if at.startswith(place)]
+    return [[at[len(place) :].lstrip("."), original] for at, original in notes if at.startswith(place)]
 
 
-def without(source: dict[str, Any], taken: Iterable[str]) -> dict[str, Any]:
+def without(source: dict[str, Any], placed_keys: Iterable[str]) -> dict[str, Any]:
     """The source's fields that have no place of their own, verbatim, without those that are null."""
-    gone = set(taken)
-    return {key: value for key, value in source.items() if key not in gone and value is not None}
+    skip_keys = set(placed_keys)
+    return {key: value for key, value in source.items() if key not in skip_keys and value is not None}

@@ -90,7 +90,7 @@ def _way(across: float, down: float) -> Direction:
 
 def _share(value: Any) -> tuple[float, float] | None:
     """A place as y and x; None where it is none, which the source spells -1, -1."""
-    shares = [number(one) for one in numbers(value)]
+    shares = [number(coordinate) for coordinate in numbers(value)]
     if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
         return None
     return shares[0], shares[1]

@@ -44,7 +44,7 @@ class _Source(NamedTuple):
     pictures: Pictures
 
 
-def read(run_source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, in the order in which they first appear."""
     path = str(run_source.path)
     try:
@@ -58,7 +58,7 @@ def read(run_source: RunSource, known: Callable[[str], bool]) -> Iterator[Import
     shots = ImageFinder(run_source.root, run_source.path.parent)
     for key, places in episodes.items():
         source = _Source(run_source, notes, shots, Pictures(run_source.root))
-        yield _run(source, key, [(i, value[i]) for i in places], known)
+        yield _run(source, key, [(i, value[i]) for i in places], is_known)
 
 
 def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
@@ -68,18 +68,18 @@ def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
         if not isinstance(step, dict):
             raise LabError(path, f"field [{i}]: is no step")
         places.setdefault(words(step.get("episode_id")), []).append(i)
-    for held in places.values():
-        held.sort(key=lambda i: (number(steps[i].get("step_id")) or 0, i))
+    for step_places in places.values():
+        step_places.sort(key=lambda i: (number(steps[i].get("step_id")) or 0, i))
     return places
 
 
 def _run(
-    source: _Source, key: str, steps: list[tuple[int, dict[str, Any]]], known: Callable[[str], bool]
+    source: _Source, key: str, steps: list[tuple[int, dict[str, Any]]], is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
     data = episode_bytes([step for _, step in steps])
     id = run_id(NAME, key, data)
     path = escape_surrogates(str(source.found.path))
-    if known(id):
+    if is_known(id):
         return KnownRun(id, path)
     stated_length = number(steps[0][1].get("episode_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
@@ -107,17 +107,17 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
     extra = without(step, _PLACED)
     if step.get("step_id") is not None and number(step["step_id"]) != draft.count:
         extra["step_id"] = step["step_id"]
-    if gone := missing(source.notes, f"[{place}]."):
-        extra["missing"] = gone
-    seen = source.pictures.seen(_shot(source, step, extra), extra)
-    size = seen.size or _size(step)
+    if changes := missing(source.notes, f"[{place}]."):
+        extra["missing"] = changes
+    observation = source.pictures.seen(_shot(source, step, extra), extra)
+    size = observation.size or _size(step)
     tree = tree_of(step, size)
     if tree is None:
         extra.update({key: step[key] for key in ("ui_positions", "ui_text", "ui_types") if step.get(key)})
     action = action_of(step, size)
     draft.step(
         action,
-        msgspec.structs.replace(seen, size=size, tree=tree),
+        msgspec.structs.replace(observation, size=size, tree=tree),
         thought=words(step.get("coat_action_think")),
         instruction=words(step.get("coat_action_desc")) or words(step.get("low_instruction")),
         extra=extra,
@@ -145,15 +145,17 @@ def _subset(source: RunSource, step: dict[str, Any]) -> str:
     """Which part of AITW it is from, as the source names it, else as its paths do."""
     if subset_words := words(step.get("subset")):
         return subset_words
-    named = f"{source.path.stem} {words(step.get('image_path'))}".upper()
-    return next((subset for subset in _SUBSETS if subset in named), "")
+    path_names = f"{source.path.stem} {words(step.get('image_path'))}".upper()
+    return next((subset for subset in _SUBSETS if subset in path_names), "")
 
 
-def _is_file(seen: CandidateFile) -> bool:
-    if not seen.is_json or not all(b'"%b"' % mark.encode() in seen.opening for mark in _MARKS):
+def _is_file(candidate: CandidateFile) -> bool:
+    if not candidate.is_json or not all(b'"%b"' % mark.encode() in candidate.opening for mark in _MARKS):
         return False
-    enough = any if seen.is_cut else all
-    return isinstance(seen.value, list) and any(enough(mark in step for mark in _MARKS) for step in seen.items)
+    enough = any if candidate.is_cut else all
+    return isinstance(candidate.value, list) and any(
+        enough(mark in step for mark in _MARKS) for step in candidate.items
+    )
 
 
 AITZ = Format(

@@ -58,10 +58,10 @@ def _classes() -> dict[str, Any]:
     file = descriptor_pb2.FileDescriptorProto(name="hitlab/androidcontrol.proto", package="hitlab", syntax="proto3")
     kinds = descriptor_pb2.FieldDescriptorProto
     for title, fields in _MESSAGES.items():
-        held = file.message_type.add(name=title)
+        message_type = file.message_type.add(name=title)
         for name, number, kind in fields:
             plain = kind.removeprefix("*")
-            field = held.field.add(name=name, number=number)
+            field = message_type.field.add(name=name, number=number)
             field.label = kinds.LABEL_REPEATED if kind.startswith("*") else kinds.LABEL_OPTIONAL
             field.type = kinds.TYPE_MESSAGE if plain in _MESSAGES else kinds.Type.Value(f"TYPE_{plain.upper()}")
             if plain in _MESSAGES:
@@ -77,9 +77,9 @@ def parsed(name: str, data: bytes, what: str) -> Any:
     """A message of that name from its bytes; `LabError` names `what` where they are none."""
     from google.protobuf.message import DecodeError
 
-    made = message(name)()
+    parsed_message = message(name)()
     try:
-        made.ParseFromString(data)
+        parsed_message.ParseFromString(data)
     except (DecodeError, RecursionError) as error:
         raise LabError(what, f"is no {name.lower()}, or a damaged one: its bytes are no protocol buffer") from error
-    return made
+    return parsed_message

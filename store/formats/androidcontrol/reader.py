@@ -49,14 +49,14 @@ class _Episode(NamedTuple):
     fields: dict[str, list[Any]]
 
     def texts(self, name: str) -> list[str]:
-        return [text_of(one) for one in self.fields.get(name, []) if isinstance(one, bytes)]
+        return [text_of(data) for data in self.fields.get(name, []) if isinstance(data, bytes)]
 
     def one(self, name: str) -> str:
         values = self.fields.get(name, [])
         return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
     path = source.path
     try:
@@ -65,7 +65,7 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
         with FileStream(path, source.root) as stream:
             count = 0
             for record in records(stream):
-                yield _one(record, f"{path}#{count}", path, splits, known)
+                yield _one(record, f"{path}#{count}", path, splits, is_known)
                 count += 1
         if not count:
             raise LabError(str(path), "holds no episodes")
@@ -74,13 +74,13 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
 
 
 def _one(
-    record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], known: Callable[[str], bool]
+    record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], is_known: Callable[[str], bool]
 ) -> Imported | KnownRun | FailedRun:
     if isinstance(record, LabError):
         return FailedRun(place, record.sentence)
     sha256 = hashlib.sha256(record)
     id = run_id(NAME, "", sha256.digest())
-    if known(id):
+    if is_known(id):
         return KnownRun(id, escape_surrogates(str(path)))
     try:
         episode = _Episode(place, _features(record, place))
@@ -92,8 +92,8 @@ def _one(
 def _features(record: bytes, place: str) -> dict[str, list[Any]]:
     fields: dict[str, list[Any]] = {}
     for entry in parsed("Example", record, place).features.feature:
-        held = entry.value
-        values = [*held.bytes_list.value, *held.int64_list.value, *held.float_list.value]
+        feature = entry.value
+        values = [*feature.bytes_list.value, *feature.int64_list.value, *feature.float_list.value]
         fields[text_of(entry.key)] = values
     return fields
 
@@ -104,8 +104,8 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
     shots = RunImages(spool := Spool())
     number = episode.one("episode_id") or "unknown"
     raws = [_read_action(text) for text in episode.texts("actions")]
-    seen, troubles = _screens(episode, shots, spool)
-    actions = [action_of(raw, seen[i].size if i < len(seen) else None) for i, raw in enumerate(raws)]
+    observations, troubles = _screens(episode, shots, spool)
+    actions = [action_of(raw, observations[i].size if i < len(observations) else None) for i, raw in enumerate(raws)]
     draft = Draft(
         id,
         Task(
@@ -114,17 +114,21 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
             instruction=episode.one("goal"),
             golden_steps=len(actions),
             apps=tuple(dict.fromkeys(action.app for action in actions if action.app)),
-            traits={name: held[number] for name, held in splits.items() if number in held},
+            traits={
+                name: split_by_episode[number]
+                for name, split_by_episode in splits.items()
+                if number in split_by_episode
+            },
         ),
         ANNOTATOR,
         format=NAME,
         path=path,
         sha256=sha256,
         images=shots,
-        device=DeviceInfo(size=seen[0].size if seen else None),
+        device=DeviceInfo(size=observations[0].size if observations else None),
     )
-    _steps(draft, episode, actions, seen, troubles)
-    last = seen[len(actions)] if len(seen) > len(actions) else None
+    _steps(draft, episode, actions, observations, troubles)
+    last = observations[len(actions)] if len(observations) > len(actions) else None
     if actions:
         draft.end("completed", final=last)
     else:
@@ -133,7 +137,7 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
 
 
 def _steps(
-    draft: Draft, episode: _Episode, actions: list[Action], seen: list[Observation], troubles: dict[int, str]
+    draft: Draft, episode: _Episode, actions: list[Action], observations: list[Observation], troubles: dict[int, str]
 ) -> None:
     texts = episode.texts("step_instructions")
     for i, action in enumerate(actions):
@@ -144,7 +148,7 @@ def _steps(
                 extra["step_instructions"] = texts
         draft.step(
             action,
-            seen[i] if i < len(seen) else Observation(),
+            observations[i] if i < len(observations) else Observation(),
             instruction=texts[i] if i < len(texts) else "",
             extra=extra,
         )
@@ -153,7 +157,7 @@ def _steps(
 def _rest(episode: _Episode) -> dict[str, Any]:
     """The record's further features, which no release has had yet; long bytes are left out."""
     return {
-        name: [text_of(one) if isinstance(one, bytes) else one for one in values if len(str(one)) < 10_000]
+        name: [text_of(value) if isinstance(value, bytes) else value for value in values if len(str(value)) < 10_000]
         for name, values in episode.fields.items()
         if name not in _OURS and values
     }
@@ -162,7 +166,7 @@ def _rest(episode: _Episode) -> dict[str, Any]:
 def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
     """What was seen before each action and at the end, and why something of it could not be read."""
     pictures, trees = episode.fields.get("screenshots", []), episode.fields.get("accessibility_trees", [])
-    seen: list[Observation] = []
+    observations: list[Observation] = []
     troubles: dict[int, str] = {}
     for i in range(max(len(pictures), len(trees))):
         shot = spool.add(pictures[i]) if i < len(pictures) and isinstance(pictures[i], bytes) else None
@@ -174,8 +178,8 @@ def _screens(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[list[Ob
                 tree = tree_of(trees[i], f"accessibility tree {i}")
             except LabError as error:
                 troubles[i] = error.sentence
-        seen.append(shots.seen(shot, tree, _size(episode, i)))
-    return seen, troubles
+        observations.append(shots.seen(shot, tree, _size(episode, i)))
+    return observations, troubles
 
 
 def _size(episode: _Episode, i: int) -> Point | None:
@@ -201,19 +205,21 @@ def _splits(source: RunSource) -> dict[str, dict[str, str]]:
         if not path.is_file():
             continue
         value, _ = read_json(read_within(source.root, path, most=_MOST_SPLITS), str(path))
-        held = out.setdefault(kind, {})
+        split_by_episode = out.setdefault(kind, {})
         for split, ids in value.items() if isinstance(value, dict) else ():
             for id in ids if isinstance(ids, list) else ():
-                held[str(id)] = f"{held[str(id)]}, {split}" if str(id) in held else split
+                split_by_episode[str(id)] = (
+                    f"{split_by_episode[str(id)]}, {split}" if str(id) in split_by_episode else split
+                )
     return out
 
 
-def _is_shard(seen: CandidateFile) -> bool:
-    if not _SHARD.fullmatch(seen.name):
+def _is_shard(candidate: CandidateFile) -> bool:
+    if not _SHARD.fullmatch(candidate.name):
         return False
-    if "control" in seen.name.lower():
+    if "control" in candidate.name.lower():
         return True
-    opening = seen.opening
+    opening = candidate.opening
     if opening.startswith(b"\x1f\x8b"):
         try:
             opening = zlib.decompressobj(31).decompress(opening, 256 * 1024)

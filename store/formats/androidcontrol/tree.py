@@ -24,30 +24,30 @@ def _window(nodes: Any) -> list[Node]:
     """A window's roots: it is kept as a list whose nodes name their children, and may name them wrongly."""
     children = _children(nodes)
     depths = _depths(children)
-    made: dict[int, Node | None] = {}
+    nodes_by_place: dict[int, Node | None] = {}
     for place in reversed(depths):
-        below = [made.pop(child) for child in children[place] if depths[child] == depths[place] + 1]
-        made[place] = _node(nodes[place], tuple(one for one in below if one is not None))
-    return [node for place in sorted(made) if (node := made[place]) is not None]
+        below = [nodes_by_place.pop(child) for child in children[place] if depths[child] == depths[place] + 1]
+        nodes_by_place[place] = _node(nodes[place], tuple(node for node in below if node is not None))
+    return [node for place in sorted(nodes_by_place) if (node := nodes_by_place[place]) is not None]
 
 
 def _children(nodes: Any) -> list[list[int]]:
     """Each node's children by their places; a child belongs to the first that names it, and never to itself."""
     places = {node.unique_id: place for place, node in reversed(list(enumerate(nodes)))}
-    taken: set[int] = set()
+    with_parent: set[int] = set()
     children: list[list[int]] = []
     for place, node in enumerate(nodes):
-        named = dict.fromkeys(places[id] for id in node.child_ids if id in places)
-        children.append([child for child in named if child != place and child not in taken])
-        taken.update(children[-1])
+        child_places = dict.fromkeys(places[id] for id in node.child_ids if id in places)
+        children.append([child for child in child_places if child != place and child not in with_parent])
+        with_parent.update(children[-1])
     return children
 
 
 def _depths(children: list[list[int]]) -> dict[int, int]:
     """Every node's depth, parents before their children; one in a circle, or too deep, is a root of its own."""
-    named = {child for mine in children for child in mine}
+    all_children = {child for node_children in children for child in node_children}
     depths: dict[int, int] = {}
-    for root in [*(place for place in range(len(children)) if place not in named), *range(len(children))]:
+    for root in [*(place for place in range(len(children)) if place not in all_children), *range(len(children))]:
         stack = [] if root in depths else [(root, 0)]
         while stack:
             place, depth = stack.pop()

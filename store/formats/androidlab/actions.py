@@ -31,8 +31,8 @@ def action_of(raw: Any, size: Point | None) -> Action:
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
     name = spelled_out(raw.get("action") or raw.get("type")) or ""
-    given = raw.get("kwargs")
-    args: dict[str, Any] = given if isinstance(given, dict) else {}
+    kwargs = raw.get("kwargs")
+    args: dict[str, Any] = kwargs if isinstance(kwargs, dict) else {}
     if "finish" in (name.lower(), raw.get("operation")):
         message = spelled_out(args.get("message", raw.get("input")))
         if message:
@@ -60,9 +60,9 @@ def action_of(raw: Any, size: Point | None) -> Action:
 
 def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point | None, str | None]:
     """The box, the point, and the space in which the model wrote them."""
-    written = args.get("element")
+    element = args.get("element")
     pixels = next((args[name] for name in _PIXELS if isinstance(args.get(name), list)), None)
-    place = written if isinstance(written, list) else pixels
+    place = element if isinstance(element, list) else pixels
     if place is None or len(place) not in (2, 4):
         return None, None, None
     small = all((amount := number(value)) is not None and 0 <= amount <= 1 for value in place)

@@ -60,33 +60,35 @@ class _AndroidLabRun(NamedTuple):
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder."""
-    yield _run(source, known)
+    yield _run(source, is_known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     inside = (source.path / "trace.jsonl").is_file()
     path = source.path / "trace.jsonl" if inside else source.path / "traces" / "trace.jsonl"
     home = source.path.resolve().parent if inside else source.path
     name = escape_surrogates(home.resolve().name)
     data = read_within(source.root, path)
-    shown = escape_surrogates(str(path))
+    source_path = escape_surrogates(str(path))
     id = run_id(NAME, name, data)
-    if known(id):
-        return KnownRun(id, shown)
-    lines, cut = _lines(data, str(path))
+    if is_known(id):
+        return KnownRun(id, source_path)
+    lines, is_cut = _lines(data, str(path))
     trace_name = as_text(lines[0].get("trace_id")) if lines else ""
-    run = _AndroidLabRun(source.root, home, path, lines, cut, _STAMP.sub("", trace_name or name))
+    run = _AndroidLabRun(source.root, home, path, lines, is_cut, _STAMP.sub("", trace_name or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(source.root)
-    first = next((taken for line in lines if (taken := _picture_time(line.get("image"))) is not None), None)
+    first = next(
+        (picture_time for line in lines if (picture_time := _picture_time(line.get("image"))) is not None), None
+    )
     draft = Draft(
         id,
         _task(run),
         Actor("model", agent),
         format=NAME,
-        path=shown,
+        path=source_path,
         data=data,
         model=agent,
         images=pictures,
@@ -137,7 +139,7 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             extra.pop("prompt", None)
         if line.get("index") not in (i, None):
             extra["index"] = line["index"]
-        taken = _picture_time(line.get("image"))
+        picture_time = _picture_time(line.get("image"))
         before = _before(run, line, pictures, extra)
         response = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
@@ -148,20 +150,20 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
             raw=response or None,
             error=None if line.get("parsed_action") is not None else "the source holds no action",
             extra=extra,
-            at=_time(taken),
-            ms=_since(first, taken),
+            at=_time(picture_time),
+            ms=_since(first, picture_time),
         )
 
 
 def _before(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
     name = _last(line.get("image"))
     path = run.home / "Screen" / name if name else None
-    seen = pictures.seen(path, extra, _tree(run, line, extra))
+    observation = pictures.seen(path, extra, _tree(run, line, extra))
     window = line.get("window")
     size = point(*window) if isinstance(window, list) and len(window) == 2 else None
-    if seen.size is None and size is not None and min(size) > 0:
-        seen = msgspec.structs.replace(seen, size=size)
-    return msgspec.structs.replace(seen, activity=as_text(line.get("current_activity")))
+    if observation.size is None and size is not None and min(size) > 0:
+        observation = msgspec.structs.replace(observation, size=size)
+    return msgspec.structs.replace(observation, activity=as_text(line.get("current_activity")))
 
 
 def _tree(run: _AndroidLabRun, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
@@ -221,27 +223,27 @@ def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictu
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
     final = pictures.seen(max(ends), {}) if ends else None
-    taken = _picture_time(max(ends).name) if ends else None
+    picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
     draft.end(
         status,
         score,
         reason,
         final=final,
-        at=_time(taken),
-        ms=_since(first, taken),
+        at=_time(picture_time),
+        ms=_since(first, picture_time),
     )
 
 
-def _status(lines: list[dict[str, Any]], cut: bool) -> tuple[Any, str]:
+def _status(lines: list[dict[str, Any]], is_cut: bool) -> tuple[Any, str]:
     if not lines:
         return "failed", "the source holds no steps"
-    done = [line.get("parsed_action") for line in lines]
-    if action_of(done[-1], None).kind in ("answer", "status"):
+    raw_actions = [line.get("parsed_action") for line in lines]
+    if action_of(raw_actions[-1], None).kind in ("answer", "status"):
         return "completed", ""
-    if cut:
+    if is_cut:
         return "stopped", "the last line of trace.jsonl is cut short"
-    if len(done) > _STUCK and all(action == done[-1] for action in done[-_STUCK:]):
+    if len(raw_actions) > _STUCK and all(action == raw_actions[-1] for action in raw_actions[-_STUCK:]):
         return "stopped", "stopped by the benchmark: the same action again and again"
     return ("budget", "") if len(lines) >= ROUNDS else ("stopped", "the run ends without finish")
 
@@ -273,19 +275,19 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     try:
         if not path.is_file():
             return False
-        seen = CandidateFile(path, root)
-        step = seen.value
+        candidate = CandidateFile(path, root)
+        step = candidate.value
     except (LabError, OSError):
         return False
     if not isinstance(step, dict) or "trace_id" not in step:
         return False
-    return "index" in step if seen.is_cut else "image" in step and bool(_MARKS & step.keys())
+    return "index" in step if candidate.is_cut else "image" in step and bool(_MARKS & step.keys())
 
 
 ANDROIDLAB = Format(
     name=NAME,
     title="AndroidLab",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

@@ -119,8 +119,8 @@ class ObjectMaker:
             raise LabError(self.what, "holds an array of numbers of no known kind")
         count = math.prod(sizes)
         size = data.size if isinstance(data, LargeBytes) else len(data) if isinstance(data, bytes | list) else -1
-        wanted = count if isinstance(data, list) else None if dtype.width is None else count * dtype.width
-        if size < 0 or wanted not in (None, size):
+        expected_size = count if isinstance(data, list) else None if dtype.width is None else count * dtype.width
+        if size < 0 or expected_size not in (None, size):
             size_text = "x".join(map(str, sizes))
             raise LabError(self.what, f"holds an array of {size_text} of {dtype.code[:20]} whose bytes are {size:,}")
         target.shape, target.dtype = sizes, f"{dtype.order}{dtype.code}"
@@ -207,10 +207,10 @@ def _dict(args: tuple[Any, ...]) -> Any:
 
 def _remade(args: tuple[Any, ...]) -> Any:
     kind, _, state = args
-    made: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else ForeignObject(kind)
-    if isinstance(made, ForeignObject) and state is not None:
-        made.args = (state,)
-    return made
+    instance: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else ForeignObject(kind)
+    if isinstance(instance, ForeignObject) and state is not None:
+        instance.args = (state,)
+    return instance
 
 
 _MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {

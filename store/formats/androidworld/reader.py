@@ -28,33 +28,33 @@ _MARKS = (b"task_template", b"episode_data")
 _NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a pickle; pictures are not made where the first of them is known."""
     path = source.path
     try:
         digest = _digest(path, source.root)
-        spool = None if known(_id(digest, 0)) else Spool()
+        spool = None if is_known(_id(digest, 0)) else Spool()
         episodes = _episodes(path, source.root, spool)
-        if spool is None and not all(known(_id(digest, i)) for i in range(len(episodes))):
+        if spool is None and not all(is_known(_id(digest, i)) for i in range(len(episodes))):
             spool = Spool()
             episodes = _episodes(path, source.root, spool)
     except LabError as error:
         yield FailedRun(str(path), error.sentence)
         return
     for i, fields in enumerate(episodes):
-        yield _one(path, digest, i, fields, spool, known)
+        yield _one(path, digest, i, fields, spool, is_known)
 
 
 def _one(
-    path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, known: Callable[[str], bool]
+    path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun | FailedRun:
-    id, shown, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
-    if known(id) or spool is None:
-        return KnownRun(id, shown)
+    id, source_path, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
+    if is_known(id) or spool is None:
+        return KnownRun(id, source_path)
     try:
         if not is_episode(fields):
             raise LabError(place, "is no episode: field episode_data is not there")
-        return imported(AndroidWorldEpisode(id, shown, place, digest.hex(), fields), spool)
+        return imported(AndroidWorldEpisode(id, source_path, place, digest.hex(), fields), spool)
     except LabError as error:
         return FailedRun(place, error.sentence)
     except (MemoryError, RecursionError):
@@ -85,13 +85,13 @@ def _digest(path: Path, root: Path) -> bytes:
         raise LabError(str(path), f"cannot be read ({error.strerror})") from error
 
 
-def _is_pickle(seen: CandidateFile) -> bool:
+def _is_pickle(candidate: CandidateFile) -> bool:
     """A pickle that names an episode's fields; one named in the benchmark's way also where it is damaged."""
-    if not seen.name.endswith((".pkl.gz", ".pickle.gz", ".pkl", ".pickle")):
+    if not candidate.name.endswith((".pkl.gz", ".pickle.gz", ".pkl", ".pickle")):
         return False
-    if all(mark in seen.opening for mark in _MARKS):
+    if all(mark in candidate.opening for mark in _MARKS):
         return True
-    return _NAMED.fullmatch(seen.name) is not None and not seen.opening.startswith(b"\x80")
+    return _NAMED.fullmatch(candidate.name) is not None and not candidate.opening.startswith(b"\x80")
 
 
 ANDROIDWORLD = Format(

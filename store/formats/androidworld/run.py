@@ -152,8 +152,8 @@ class _RunDraft:
         outputs = [(name, row.get(name)) for name in _OUTPUTS]
         late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
         for name, value in [*beside, *outputs, *late]:
-            held = fields_of(value)
-            fields = held if held is not None and "action_type" in held else parsed(value)
+            own_fields = fields_of(value)
+            fields = own_fields if own_fields is not None and "action_type" in own_fields else parsed(value)
             if fields is not None:
                 return self.shaper.shape(fields, name)
         return None
@@ -161,13 +161,13 @@ class _RunDraft:
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
         """The columns that have no place of their own; pictures and what stands in the tree are left out."""
         output = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
-        used = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
-        used |= {output, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
-        used |= {name for name in _ACTIONS if "action_type" in (fields_of(row.get(name)) or {})}
-        used -= self.ragged
+        placed_columns = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
+        placed_columns |= {output, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
+        placed_columns |= {name for name in _ACTIONS if "action_type" in (fields_of(row.get(name)) or {})}
+        placed_columns -= self.ragged
         extra: dict[str, Any] = {}
         for name, value in row.items():
-            if name in used or value is None or shot_of(value) or self._is_picture(value):
+            if name in placed_columns or value is None or shot_of(value) or self._is_picture(value):
                 continue
             if name == "step_number" and value == i:
                 continue
@@ -290,11 +290,11 @@ def _size(config: dict[Any, Any]) -> Point | None:
     return None
 
 
-def _scale(shown: Point | None, screen: Point | None) -> float:
+def _scale(shot_size: Point | None, screen: Point | None) -> float:
     """How many pixels of what was seen one of the phone's is: not 1 where screens were kept smaller than they were."""
-    if not shown or not screen:
+    if not shot_size or not screen:
         return 1
-    wide, high = (a / b for a, b in zip(sorted(shown), sorted(screen), strict=True))
+    wide, high = (a / b for a, b in zip(sorted(shot_size), sorted(screen), strict=True))
     return high if math.isclose(wide, high, rel_tol=0.02) else 1
 
 

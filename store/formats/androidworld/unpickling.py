@@ -126,11 +126,11 @@ class PickleMachine:
         if data.startswith(b"\x89PNG\r\n") and self.maker.spool and (shot := self.maker.spool.add(data)):
             self.push(shot)
             return
-        held = LargeBytes(data, length)
-        self.held = [*(one for one in self.held if one.data is not None), held]
-        while sum(one.size for one in self.held) > _MOST_HELD and len(self.held) > 1:
+        large_bytes = LargeBytes(data, length)
+        self.held = [*(chunk for chunk in self.held if chunk.data is not None), large_bytes]
+        while sum(chunk.size for chunk in self.held) > _MOST_HELD and len(self.held) > 1:
             self.held.pop(0).data = None
-        self.push(held)
+        self.push(large_bytes)
 
     def number_of(self, form: str, size: int) -> None:
         self.push(struct.unpack(form, self.stream.take(size))[0])
@@ -209,11 +209,11 @@ class PickleMachine:
         self.made_of(self.stack.pop(), args)
 
     def new_with_names(self) -> None:
-        named, args, kind = self.stack.pop(), self.stack.pop(), self.stack.pop()
-        made = self.maker.made(kind, args if isinstance(args, tuple) else (args,))
-        if isinstance(made, ForeignObject) and named:
-            made.args = (*made.args, named)
-        self.push(made)
+        keywords, args, kind = self.stack.pop(), self.stack.pop(), self.stack.pop()
+        instance = self.maker.made(kind, args if isinstance(args, tuple) else (args,))
+        if isinstance(instance, ForeignObject) and keywords:
+            instance.args = (*instance.args, keywords)
+        self.push(instance)
 
     def build(self) -> None:
         state = self.stack.pop()

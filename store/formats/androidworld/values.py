@@ -116,8 +116,8 @@ def fields_of(value: Any) -> dict[Any, Any] | None:
 
 def shot_of(value: Any) -> SpooledImage | None:
     """The picture that a value is, where it is one."""
-    held = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
-    return held if isinstance(held, SpooledImage) else None
+    image = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
+    return image if isinstance(image, SpooledImage) else None
 
 
 class Shaper:
@@ -160,10 +160,11 @@ class Shaper:
         return self._object(value, place, depth)
 
     def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
-        named = (
-            (self._counted_text(key if isinstance(key, str) else str(key), place), one) for key, one in value.items()
+        pairs = (
+            (self._counted_text(key if isinstance(key, str) else str(key), place), member)
+            for key, member in value.items()
         )
-        return {key: self.shape(one, f"{place}.{key}" if place else key, depth + 1) for key, one in named}
+        return {key: self.shape(member, f"{place}.{key}" if place else key, depth + 1) for key, member in pairs}
 
     def _object(self, value: Any, place: str, depth: int) -> Any:
         match value:
@@ -188,7 +189,7 @@ class Shaper:
         if self._text > _MOST_TEXT:
             raise LabError(self.what, f"holds more than {_MOST_TEXT:,} characters in one run")
         if len(text) > 1024 and "base64," in text:
-            text = _INLINE.sub(lambda found: f"{found[0].partition(',')[0]},({len(found[0]):,} characters)", text)
+            text = _INLINE.sub(lambda match: f"{match[0].partition(',')[0]},({len(match[0]):,} characters)", text)
         escaped = escape_surrogates(text)
         if escaped != text:
             self.notes.append([place, "lone surrogate"])
@@ -217,8 +218,8 @@ class Shaper:
         out: dict[str, Any] = {"class": self._counted_text(name, place)}
         state = value.state
         if name == "requests.models.Response":
-            state = {key: one for key, one in value.fields.items() if key in _ANSWERED}
-        for key, held in (("args", value.args), ("state", state), ("items", value.items)):
-            if held:
-                out[key] = self.shape(held, f"{place}.{key}" if place else key, depth + 1)
+            state = {key: member for key, member in value.fields.items() if key in _ANSWERED}
+        for key, part in (("args", value.args), ("state", state), ("items", value.items)):
+            if part:
+                out[key] = self.shape(part, f"{place}.{key}" if place else key, depth + 1)
         return out

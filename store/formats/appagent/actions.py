@@ -49,7 +49,7 @@ class NumberedScreen:
             return None
 
 
-def action_of(call: str, seen: NumberedScreen) -> Action:
+def action_of(call: str, screen: NumberedScreen) -> Action:
     """The executor's action for a function call; `other` where it knows none and its run ended."""
     text = call.strip()
     if "FINISH" in text:
@@ -57,16 +57,16 @@ def action_of(call: str, seen: NumberedScreen) -> Action:
     name, _, rest = text.partition("(")
     if name == "grid":
         return Action("other", text="grid", raw=call)
-    inside, closed, _ = rest.partition(")")
-    if name not in _CALLS or not closed:
+    inside, bracket, _ = rest.partition(")")
+    if name not in _CALLS or not bracket:
         return Action("other", raw=call)
-    if name == "text" and not seen.grid:
+    if name == "text" and not screen.grid:
         return Action("input_text", text=inside[1:-1], raw=call)
     values = [value.strip() for value in inside.split(",")]
-    return _on_grid(name, values, seen, call) if seen.grid else _on_element(name, values, seen, call)
+    return _on_grid(name, values, screen, call) if screen.grid else _on_element(name, values, screen, call)
 
 
-def recorded(line: str, seen: NumberedScreen) -> tuple[Action, str]:
+def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
     """The action of one line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
@@ -76,15 +76,15 @@ def recorded(line: str, seen: NumberedScreen) -> tuple[Action, str]:
         return Action("navigate_back" if text == "back" else "other", raw=line), ""
     name, _, rest = call.partition("(")
     number, *more = rest.removesuffix(")").split(":sep:", 1)
-    element = seen.element(number)
+    element = screen.element(number)
     if name == "text" and more:
         boxes = (element.box,) if element else ()
         return Action("input_text", text=more[0][1:-1], raw=line, space="index", boxes=boxes), uid
-    return _on_element(name, [number, *more], seen, line), uid
+    return _on_element(name, [number, *more], screen, line), uid
 
 
-def _on_element(name: str, values: list[str], seen: NumberedScreen, raw: str) -> Action:
-    element = seen.element(values[0])
+def _on_element(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+    element = screen.element(values[0])
     at = centre(element.box) if element else None
     boxes = (element.box,) if element else ()
     if name == "tap":
@@ -94,7 +94,7 @@ def _on_element(name: str, values: list[str], seen: NumberedScreen, raw: str) ->
     way = direction(values[1].strip("\"'")) if len(values) > 1 else None
     if name != "swipe" or way is None:
         return Action("other", raw=raw)
-    vector = _swiped(way, values[2].strip("\"'") if len(values) > 2 else "medium", seen.size)
+    vector = _swiped(way, values[2].strip("\"'") if len(values) > 2 else "medium", screen.size)
     to = (at[0] + vector[0], at[1] + vector[1]) if at and vector else None
     return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index", boxes=boxes)
 
@@ -113,21 +113,21 @@ def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
     return moves[way]
 
 
-def _on_grid(name: str, values: list[str], seen: NumberedScreen, raw: str) -> Action:
-    at = _cell(values[:2], seen)
+def _on_grid(name: str, values: list[str], screen: NumberedScreen, raw: str) -> Action:
+    at = _cell(values[:2], screen)
     if name == "tap":
         return Action("click", at=at, raw=raw, space="index")
     if name == "long_press":
         return Action("long_press", at=at, ms=_HELD, raw=raw, space="index")
     if name != "swipe":
         return Action("other", raw=raw)
-    to = _cell(values[2:4], seen)
+    to = _cell(values[2:4], screen)
     vector = moved(at, to)
     way = way_of(vector) if vector else None
     return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
 
 
-def _cell(values: list[str], seen: NumberedScreen) -> Point | None:
-    if len(values) < 2 or seen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
+def _cell(values: list[str], screen: NumberedScreen) -> Point | None:
+    if len(values) < 2 or screen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
         return None
-    return cell(int(values[0]), values[1].strip("\"'"), seen.size)
+    return cell(int(values[0]), values[1].strip("\"'"), screen.size)

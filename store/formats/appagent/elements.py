@@ -45,14 +45,14 @@ def elements(xml: bytes, useless: Collection[str] = ()) -> list[NumberedElement]
 def _with(top: ElementTree.Element, flag: str) -> list[NumberedElement]:
     numbered: list[NumberedElement] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
-    seen = 0
-    while stack and len(numbered) < _MOST and seen < _MOST_SEEN:
+    element_count = 0
+    while stack and len(numbered) < _MOST and element_count < _MOST_SEEN:
         node, parent = stack.pop()
         stack.extend((child, node) for child in reversed(node))
         box = _box(node)
         if node.get(flag) != "true" or box is None:
             continue
-        seen += 1
+        element_count += 1
         prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
         element = NumberedElement(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
         if not _near(element, numbered):

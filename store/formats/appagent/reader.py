@@ -31,28 +31,28 @@ _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run, exploration or demonstration of a folder."""
     if (source.path / "record.txt").is_file():
-        yield _demonstration(source, known)
+        yield _demonstration(source, is_known)
         return
     for log in sorted(path for path in source.path.iterdir() if _LOG.fullmatch(path.name)):
-        yield _run(source, log, known)
+        yield _run(source, log, is_known)
 
 
-def _run(source: RunSource, log: Path, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     data = read_within(source.root, log)
-    lines, cut = _lines(data, log)
+    lines, cut_line = _lines(data, log)
     explored = log.name.startswith("log_explore_")
-    reflected: list[LogLine] = []
+    reflections: list[LogLine] = []
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
-            reflected += _lines(read_within(source.root, path), path)[0]
+            reflections += _lines(read_within(source.root, path), path)[0]
     screens = Screens(
         source.root, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER)
     )
     rounds = _rounds(source)
-    return run(log, data, lines, screens, known, cut=cut, reflected=reflected, rounds=rounds)
+    return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
 
 def _rounds(source: RunSource) -> int | None:
@@ -71,14 +71,14 @@ def _rounds(source: RunSource) -> int | None:
     return None
 
 
-def _demonstration(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     folder = source.path
     data = read_within(source.root, folder / "record.txt")
     goal = folder / "task_desc.txt"
     text = read_within(source.root, goal) if goal.is_file() else b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
     screens = Screens(source.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
-    return demonstration(folder, data, text, screens, known)
+    return demonstration(folder, data, text, screens, is_known)
 
 
 def _lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
@@ -112,21 +112,23 @@ def _is_named(folder: Path, name: str) -> bool:
     return _STAMPED.search(name) is not None and name.endswith(f"_{folder.name}.txt")
 
 
-def _tells_steps(seen: CandidateFile) -> bool:
+def _tells_steps(candidate: CandidateFile) -> bool:
     """Whether a log begins with a step; one that is empty, or cut off in its first step, counts."""
     try:
-        value = seen.value
-        return not seen.opening or (isinstance(value, dict) and (not value or "response" in value or "step" in value))
+        value = candidate.value
+        return not candidate.opening or (
+            isinstance(value, dict) and (not value or "response" in value or "step" in value)
+        )
     except LabError:
         return True
 
 
-def _is_record(seen: CandidateFile) -> bool:
+def _is_record(candidate: CandidateFile) -> bool:
     """Whether a `record.txt` begins with a recorded action; one that is empty counts."""
     try:
-        return not seen.opening or _RECORDED.match(seen.opening) is not None
+        return not candidate.opening or _RECORDED.match(candidate.opening) is not None
     except LabError:
         return True
 
 
-APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda seen: False, read=read)
+APPAGENT = Format(name=NAME, title="AppAgent", is_run_folder=_is_run, is_file=lambda candidate: False, read=read)

@@ -80,18 +80,19 @@ def run(
     data: bytes,
     lines: list[LogLine],
     screens: Screens,
-    known: Callable[[str], bool],
+    is_known: Callable[[str], bool],
     *,
-    cut: str = "",
-    reflected: list[LogLine],
+    cut_line: str = "",
+    reflections: list[LogLine],
     rounds: int | None = None,
 ) -> Imported | KnownRun:
-    """The run of a log; `cut` is a last line that cannot be read, `reflected` what an explorer said of its steps.
+    """The run of a log; `cut_line` is a last line that cannot be read, `reflections` what an explorer said of its
+    steps.
 
     `rounds` are the most steps it may take, None where nothing tells.
     """
     id = run_id(NAME, "", data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, str(log))
     draft = Draft(
         id,
@@ -102,7 +103,7 @@ def run(
         data=data,
         images=screens.pictures,
     )
-    after = {line.value["step"]: line for line in reflected if isinstance(line.value.get("step"), int)}
+    after = {line.value["step"]: line for line in reflections if isinstance(line.value.get("step"), int)}
     useless: set[str] = set()
     grid = False
     last = Action("other")
@@ -110,12 +111,12 @@ def run(
     for i, line in enumerate(lines):
         step = line.value.get("step")
         number = step if isinstance(step, int) and not isinstance(step, bool) else i + 1
-        last, chosen = _step(draft, line, screens, number, grid, useless, after.get(number))
+        last, target = _step(draft, line, screens, number, grid, useless, after.get(number))
         grid = last.kind == "other" and last.text == "grid"
         if number in after:
-            _reflected(draft, screens, number, after[number], useless, chosen)
-    if cut:
-        draft.verdict("source", cut=cut)
+            _reflected(draft, screens, number, after[number], useless, target)
+    if cut_line:
+        draft.verdict("source", cut=cut_line)
     _end(draft, screens, last, number, _used_up(len(lines), rounds))
     return draft.imported()
 
@@ -135,10 +136,16 @@ def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
 
 
 def _step(
-    draft: Draft, line: LogLine, screens: Screens, number: int, grid: bool, useless: set[str], reflected: LogLine | None
+    draft: Draft,
+    line: LogLine,
+    screens: Screens,
+    number: int,
+    grid: bool,
+    useless: set[str],
+    reflection: LogLine | None,
 ) -> tuple[Action, NumberedElement | None]:
     value = line.value
-    extra = {key: held for key, held in value.items() if key not in ("step", "response")}
+    extra = {key: field_value for key, field_value in value.items() if key not in ("step", "response")}
     if value.get("step") != draft.count + 1:
         extra["step"] = value.get("step")
     if line.notes:
@@ -146,12 +153,12 @@ def _step(
     before, xml = screens.at(number, extra)
     response = value.get("response")
     answer = parts(response)
-    seen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
+    screen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
     call = answer.get("Function", answer.get("Action", ""))
-    action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], seen)
+    action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], screen)
     extra |= {name: text for name, text in answer.items() if name in ("Observation", "Summary")}
-    if reflected is not None:
-        extra["reflection"] = reflected.value
+    if reflection is not None:
+        extra["reflection"] = reflection.value
     draft.step(
         action,
         before,
@@ -161,8 +168,8 @@ def _step(
         error="the executor could not use this answer" if _unused(action) else None,
         extra=extra,
     )
-    chosen = next((one for one in seen.elements or () if one.box in action.boxes), None)
-    return action, chosen
+    target = next((element for element in screen.elements or () if element.box in action.boxes), None)
+    return action, target
 
 
 def _unused(action: Action) -> bool:
@@ -170,13 +177,13 @@ def _unused(action: Action) -> bool:
 
 
 def _reflected(
-    draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], chosen: NumberedElement | None
+    draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
 ) -> None:
     """What follows from a reflection: an element that is not numbered again, and a press of back."""
     response = line.value.get("response")
     decision = _decision(response)
-    if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and chosen is not None:
-        useless.add(chosen.uid)
+    if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and target is not None:
+        useless.add(target.uid)
     if decision == "BACK":
         extra: dict[str, Any] = {"reflection_of": number}
         raw = response if isinstance(response, str) else msgspec.json.encode(response).decode()
@@ -218,13 +225,13 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
 
 
 def demonstration(
-    folder: Path, data: bytes, goal: bytes, screens: Screens, known: Callable[[str], bool]
+    folder: Path, data: bytes, goal: bytes, screens: Screens, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
     """A person's demonstration: one step for each line of `record.txt`."""
     here = folder.resolve()
     app = escape_surrogates(here.parent.parent.name) if here.parent.name == "demos" else ""
     id = run_id(NAME, f"{app}/{here.name}", data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, str(folder))
     text = decoded(goal).strip()
     name = f"{app}: {text}"[:_TOLD] if text else escape_surrogates(here.name)

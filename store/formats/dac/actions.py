@@ -89,27 +89,27 @@ def is_action(value: Any) -> bool:
 
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     """A source action as ours; what is not known, or has no type, is `other`."""
-    held = raw if isinstance(raw, dict) else {"action_type": raw}
-    spelling = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
-    text = next((words(held[key]) for key in _TEXT if words(held.get(key))), None)
+    fields = raw if isinstance(raw, dict) else {"action_type": raw}
+    spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
+    text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
     if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
         spelling, text = flat(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
-    boxes, at = _places(next((held[key] for key in _PLACE if held.get(key) is not None), None), frame)
-    way = next((way_name for key in _WAY if (way_name := direction(held.get(key)))), None)
+    boxes, at = _places(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
+    way = next((way_name for key in _WAY if (way_name := direction(fields.get(key)))), None)
     action = Action(
         kind="status" if status else kind,
         at=at,
-        text=words(held.get("text")) if kind == "input_text" and "text" in held else text,
+        text=words(fields.get("text")) if kind == "input_text" and "text" in fields else text,
         direction=way,
         vector=_vector(kind, way, frame),
-        app=next((words(held[key]) for key in _APP if words(held.get(key))), None) if kind == "open_app" else None,
+        app=next((words(fields[key]) for key in _APP if words(fields.get(key))), None) if kind == "open_app" else None,
         status=status,
         raw=raw,
         space="box" if boxes else "px",
         boxes=boxes,
     )
-    return with_ours(action, held.get(OURS))
+    return with_ours(action, fields.get(OURS))
 
 
 def _status(word: str) -> Any:
@@ -129,10 +129,10 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
         value = next(([value[key] for key in names] for names in keys if all(key in value for key in names)), None)
     if not isinstance(value, list):
         return (), None
-    if len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
+    if len(value) == 2 and all(isinstance(item, list) and len(item) == 2 for item in value):
         value = [*value[0], *value[1]]
-    several = value if value and all(isinstance(one, list) for one in value) else [value]
-    boxes = tuple(one_box for one in several if (one_box := _box(one, frame)) is not None)
+    several = value if value and all(isinstance(item, list) for item in value) else [value]
+    boxes = tuple(one_box for item in several if (one_box := _box(item, frame)) is not None)
     if boxes:
         return boxes, centre(boxes[0])
     first = several[0]
@@ -141,8 +141,10 @@ def _places(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point
 
 
 def _box(value: Any, frame: CoordinateFrame) -> Box | None:
-    shares = [number(one) for one in value]
-    if any(isinstance(one, float) for one in value) and all(share is not None and 0 <= share <= 1 for share in shares):
+    shares = [number(side) for side in value]
+    if any(isinstance(side, float) for side in value) and all(
+        share is not None and 0 <= share <= 1 for share in shares
+    ):
         return box(value, frame.seen or frame.told, 1)
     corners = box(value)
     return (*frame.pixel(corners[:2]), *frame.pixel(corners[2:])) if corners else None
@@ -153,7 +155,7 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
     fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
     if touches and boxes:
-        fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(one) for one in boxes]
+        fields["location"] = list(boxes[0]) if len(boxes) == 1 else [list(target_box) for target_box in boxes]
     way = _way(action)
     if fields["action_type"] == "scroll" and way is not None:
         fields["orientation"] = way

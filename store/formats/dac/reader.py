@@ -40,7 +40,7 @@ Place = tuple[str, Any]
 """Where a value stands in its file, and the value."""
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every episode of a file, in its order."""
     path = str(source.path)
     try:
@@ -53,10 +53,10 @@ def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported |
         if isinstance(part, FailedRun):
             yield part
             continue
-        for place, held in _episodes(("", part.value)):
+        for place, raw_episode in _episodes(("", part.value)):
             label = part.label(place)
             try:
-                yield imported(_episode(source, part, place, held, shots), known)
+                yield imported(_episode(source, part, place, raw_episode, shots), is_known)
             except LabError as error:
                 yield FailedRun(f"{path}#{label}" if label else path, error.sentence)
 
@@ -132,12 +132,12 @@ def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
     if steps_of(value) is not None or deep > _DEEP:
         yield at
     elif isinstance(value, list):
-        for i, held in enumerate(value):
-            yield from _episodes((f"{place}[{i}]", held), deep + 1)
+        for i, item in enumerate(value):
+            yield from _episodes((f"{place}[{i}]", item), deep + 1)
     elif (
         isinstance(value, dict)
         and not _is_meta(value)
-        and (inner := [key for key, held in value.items() if _holds(held) or _is_meta(held)])
+        and (inner := [key for key, item in value.items() if _holds(item) or _is_meta(item)])
     ):
         for key in inner:
             yield from _episodes((f"{place}.{key}" if place else str(key), value[key]), deep + 1)
@@ -150,7 +150,7 @@ def _holds(value: Any, deep: int = 0) -> bool:
     if steps_of(value) is not None:
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return deep < _DEEP and any(_holds(held, deep + 1) for held in list(inner)[:8])
+    return deep < _DEEP and any(_holds(item, deep + 1) for item in list(inner)[:8])
 
 
 def steps_of(value: Any) -> tuple[str, list[Any]] | None:
@@ -161,12 +161,12 @@ def steps_of(value: Any) -> tuple[str, list[Any]] | None:
         return ("", value[1:]) if whole else None
     if not isinstance(value, dict):
         return None
-    named = [key for key in STEPS if isinstance(value.get(key), list)]
-    for key in [*named, *(key for key in value if key not in STEPS)]:
-        held = value[key]
-        if isinstance(held, list) and held and all(_is_step(step) for step in held[:1]):
-            return key, held
-    bare = next((key for key in named if key == "steps" and any(mark in value for mark in _META)), None)
+    list_keys = [key for key in STEPS if isinstance(value.get(key), list)]
+    for key in [*list_keys, *(key for key in value if key not in STEPS)]:
+        rows = value[key]
+        if isinstance(rows, list) and rows and all(_is_step(step) for step in rows[:1]):
+            return key, rows
+    bare = next((key for key in list_keys if key == "steps" and any(mark in value for mark in _META)), None)
     return (bare, value[bare]) if bare else None
 
 
@@ -181,9 +181,9 @@ def _is_step(value: Any) -> bool:
     return any(key in value for key in _STEP_MARKS)
 
 
-def _episode(source: RunSource, part: _JsonPart, place: str, held: Any, shots: ImageFinder) -> DacEpisode:
+def _episode(source: RunSource, part: _JsonPart, place: str, raw_episode: Any, shots: ImageFinder) -> DacEpisode:
     path, label = str(source.path), part.label(place)
-    steps = steps_of(held)
+    steps = steps_of(raw_episode)
     if steps is None:
         raise LabError(path, f"{f'field {label}: ' if label else ''}holds no list of steps")
     field, rows = steps
@@ -191,27 +191,30 @@ def _episode(source: RunSource, part: _JsonPart, place: str, held: Any, shots: I
     for i, row in enumerate(rows):
         if not isinstance(row, dict):
             raise LabError(path, f"field {part.label(inside)}[{i}]: is no step")
-    meta = held[0] if isinstance(held, list) else {key: value for key, value in held.items() if key != field}
+    is_bare_list = isinstance(raw_episode, list)
+    meta = raw_episode[0] if is_bare_list else {key: value for key, value in raw_episode.items() if key != field}
     own = next((name for key in _IDS if (name := words(meta.get(key)))), "")
     key = place.rpartition(".")[2]
     name = own or ("" if "[" in key else key)
-    return DacEpisode(name, meta, rows, inside, source, part.notes, shots, 1 if isinstance(held, list) else 0)
+    return DacEpisode(name, meta, rows, inside, source, part.notes, shots, 1 if is_bare_list else 0)
 
 
-def _is_file(seen: CandidateFile) -> bool:
+def _is_file(candidate: CandidateFile) -> bool:
     """A file whose first value holds an episode as Fig. 6 has it; names of fields alone are other programs', too."""
-    if not seen.name.endswith(_ENDINGS) or not any(all(mark in seen.opening for mark in marks) for marks in _MARKS):
+    if not candidate.name.endswith(_ENDINGS) or not any(
+        all(mark in candidate.opening for mark in marks) for marks in _MARKS
+    ):
         return False
-    return any(_is_episode(held, seen.is_cut) for _, held in _episodes(("", seen.value)))
+    return any(_is_episode(raw_episode, candidate.is_cut) for _, raw_episode in _episodes(("", candidate.value)))
 
 
-def _is_episode(held: Any, is_cut: bool) -> bool:
+def _is_episode(raw_episode: Any, is_cut: bool) -> bool:
     """Whether a value tells a task, the screen or the app it was done on, and steps with actions, if any."""
-    step_list = steps_of(held)
+    step_list = steps_of(raw_episode)
     if step_list is None:
         return False
     field, steps = step_list
-    meta = held if field else held[0]
+    meta = raw_episode if field else raw_episode[0]
     if "instruction" not in meta or "task_info" in meta or not any(key in meta for key in _ABOUT):
         return False
     return not steps or any(isinstance(step, dict) and _is_acted(step, is_cut) for step in steps)

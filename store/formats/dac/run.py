@@ -74,17 +74,17 @@ class DacEpisode(NamedTuple):
     @property
     def ours(self) -> dict[str, Any]:
         """What our own writer added."""
-        held = self.meta.get(OURS)
-        return held if isinstance(held, dict) else {}
+        fields = self.meta.get(OURS)
+        return fields if isinstance(fields, dict) else {}
 
 
-def imported(episode: DacEpisode, known: Callable[[str], bool]) -> Imported | KnownRun:
-    """An episode as events and pictures; `KnownRun` where `known` says so of its id."""
+def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+    """An episode as events and pictures; `KnownRun` where `is_known` says so of its id."""
     path = escape_surrogates(str(episode.found.path))
     name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])
     id = run_id(NAME, name, data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, path)
     pictures = Pictures(episode.found.root)
     draft = Draft(
@@ -98,10 +98,10 @@ def imported(episode: DacEpisode, known: Callable[[str], bool]) -> Imported | Kn
         device=_device(episode),
     )
     actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
-    flagged = _impossible(episode)
-    if flagged:
+    is_impossible = _impossible(episode)
+    if is_impossible:
         draft.verdict("impossible", True, episode.says("reason"))
-    end = ended(actions, None, episode.says("reason") or _reason(actions), flagged)
+    end = ended(actions, None, episode.says("reason") or _reason(actions), is_impossible)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
@@ -124,14 +124,14 @@ def _agent(episode: DacEpisode) -> Actor:
     return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
 
-def _size(held: dict[str, Any]) -> Point | None:
-    across, down = number(held.get("width")), number(held.get("height"))
+def _size(fields: dict[str, Any]) -> Point | None:
+    across, down = number(fields.get("width")), number(fields.get("height"))
     return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
 def _device(episode: DacEpisode) -> DeviceInfo:
-    held = episode.meta.get("device")
-    device = held if isinstance(held, dict) else {"product": held}
+    raw_device = episode.meta.get("device")
+    device = raw_device if isinstance(raw_device, dict) else {"product": raw_device}
     return DeviceInfo(
         model=words(device.get("model")),
         size=_size(episode.meta),
@@ -177,29 +177,33 @@ def _structure(structure: Any) -> str:
 def _platform(episode: DacEpisode) -> str:
     """android or ios: as the source says, else as the phone's names tell."""
     device = episode.meta.get("device")
-    held = device if isinstance(device, dict) else {"product": device}
+    device_fields = device if isinstance(device, dict) else {"product": device}
     platform = " ".join(
-        [episode.says("platform", "os", "system"), *(words(held.get(key)) for key in ("platform", "os"))]
+        [episode.says("platform", "os", "system"), *(words(device_fields.get(key)) for key in ("platform", "os"))]
     )
     if platform.strip():
         return "ios" if _IOS.search(platform) else platform.strip().lower()
-    if _IOS.search(" ".join(words(value) for value in held.values())):
+    if _IOS.search(" ".join(words(value) for value in device_fields.values())):
         return "ios"
-    return "android" if words(held.get("sdk_version")) or "android" in flat(held.get("release_version")) else ""
+    return (
+        "android"
+        if words(device_fields.get("sdk_version")) or "android" in flat(device_fields.get("release_version"))
+        else ""
+    )
 
 
 def _branches(episode: DacEpisode) -> tuple[Branch, ...]:
-    held = next((rows for key in _BRANCHES if isinstance(rows := episode.meta.get(key), list) and rows), [])
-    return tuple(_branch(i, row) for i, row in enumerate(held, 1))
+    branch_rows = next((rows for key in _BRANCHES if isinstance(rows := episode.meta.get(key), list) and rows), [])
+    return tuple(_branch(i, row) for i, row in enumerate(branch_rows, 1))
 
 
 def _branch(i: int, row: Any) -> Branch:
-    held = row if isinstance(row, dict) else {"ask": row}
-    depth = number(held.get("depth", held.get("level")))
+    fields = row if isinstance(row, dict) else {"ask": row}
+    depth = number(fields.get("depth", fields.get("level")))
     return Branch(
-        id=words(held.get("id")) or f"b{i}",
-        ask=next((text for key in _ASK if (text := words(held.get(key)))), ""),
-        options=names_of(held.get("options", held.get("branches"))),
+        id=words(fields.get("id")) or f"b{i}",
+        ask=next((text for key in _ASK if (text := words(fields.get(key)))), ""),
+        options=names_of(fields.get("options", fields.get("branches"))),
         depth=int(depth) if depth and depth >= 1 else 1,
     )
 
@@ -207,19 +211,19 @@ def _branch(i: int, row: Any) -> Branch:
 def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
     extra = without(step, (*_SHOT, *_SAID, *ACTIONS, "width", "height"))
-    if gone := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
-        extra["missing"] = gone
+    if changes := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
+        extra["missing"] = changes
     if i == 0 and (about := _about(episode)):
         extra["episode"] = about
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
-    seen = pictures.seen(episode.shots.find(shot, extra, near), extra)
+    observation = pictures.seen(episode.shots.find(shot, extra, near), extra)
     size = _size(step) or _size(episode.meta)
-    frame = CoordinateFrame(size, seen.size)
+    frame = CoordinateFrame(size, observation.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
     draft.step(
         action,
-        msgspec.structs.replace(seen, size=seen.size or size),
+        msgspec.structs.replace(observation, size=observation.size or size),
         instruction=next((text for key in _SAID if (text := words(step.get(key)))), ""),
         accepted=tuple(accepted),
         extra=extra,
@@ -229,12 +233,12 @@ def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Acti
 
 def _raw_actions(step: dict[str, Any]) -> list[Any]:
     """The actions that are right here, as the source spells them; its first is the one that was done."""
-    held = next((step[key] for key in ACTIONS if step.get(key)), None)
-    if isinstance(held, list):
-        return held
-    if isinstance(held, str) or (held is None and "action_type" in step):
+    actions = next((step[key] for key in ACTIONS if step.get(key)), None)
+    if isinstance(actions, list):
+        return actions
+    if isinstance(actions, str) or (actions is None and "action_type" in step):
         return [without(step, (*_SHOT, *_SAID))]
-    return [held]
+    return [actions]
 
 
 def _about(episode: DacEpisode) -> dict[str, Any]:

@@ -44,12 +44,12 @@ _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     with saved(out / FILE) as file:
         file.write(b"[")
         for i, run in enumerate(runs):
             trace = fold(run.events())
-            name, key = named(trace, run.id, taken)
+            name, key = named(trace, run.id, used_names)
             shots = _write_pictures(run, trace, out, name)
             file.write(
                 (b",\n" if i else b"\n") + msgspec.json.format(encode(_episode(trace, run.id, key, shots)), indent=2)
@@ -58,27 +58,27 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         file.write(b"\n]\n")
 
 
-def named(trace: Trace, id: str, taken: set[str]) -> tuple[str, str]:
+def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
     """A folder's name that no other episode has, and the episode's id: its task's, and the run's where it is taken."""
     keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
     names = [_UNFIT.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
-    free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in taken]
+    free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in used_names]
     name, key = free[0] if free else (id, f"{trace.task.id}-{id}")
-    taken.add(name.lower())
+    used_names.add(name.lower())
     return name, key
 
 
 def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
     """The steps of a run that a demonstration is made of, and how many others there are, by why they are none."""
-    left: Counter[str] = Counter()
+    left_out_counts: Counter[str] = Counter()
     steps: list[Step] = []
     for step in trace.steps:
         why = _why_not(step, trace.slips)
         if why:
-            left[why] += 1
+            left_out_counts[why] += 1
         else:
             steps.append(step)
-    return steps, dict(sorted(left.items()))
+    return steps, dict(sorted(left_out_counts.items()))
 
 
 def _why_not(step: Step, slips: tuple[int, ...]) -> str:
@@ -109,13 +109,17 @@ def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[
 
 
 def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str, Any]:
-    steps, left = kept_steps(trace)
+    steps, left_out_counts = kept_steps(trace)
     task, device = trace.task, trace.device
     size = next((step.before.size for step in steps if step.before.size), device.size)
     traits = dict(task.traits)
     if traits.pop("language_by", ""):
         traits.pop("language", None)
-    ours = {"run": id, "agent": msgspec.to_builtins(trace.agent), **({"left_out": left} if left else {})}
+    ours = {
+        "run": id,
+        "agent": msgspec.to_builtins(trace.agent),
+        **({"left_out": left_out_counts} if left_out_counts else {}),
+    }
     return {
         "episode_id": int(key) if key.isdecimal() and key.isascii() and str(int(key)) == key and len(key) < 18 else key,
         **({"width": size[0], "height": size[1]} if size else {}),
@@ -152,23 +156,27 @@ def _flag(steps: list[Step]) -> dict[str, str]:
 
 
 def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, Any]:
-    seen = step.before
-    frame = CoordinateFrame(seen.size or size, seen.size)
+    observation = step.before
+    frame = CoordinateFrame(observation.size or size, observation.size)
     assert step.action is not None
     actions = [step.action, *step.accepted]
     return {
-        **({"screenshot": shots[seen.image]} if seen.image in shots else {}),
-        **({"width": seen.size[0], "height": seen.size[1]} if seen.size and seen.size != size else {}),
+        **({"screenshot": shots[observation.image]} if observation.image in shots else {}),
+        **(
+            {"width": observation.size[0], "height": observation.size[1]}
+            if observation.size and observation.size != size
+            else {}
+        ),
         "step_instruction": step.proposed.instruction,
-        "actions": [spelled(action, _targets(action, seen), frame) for action in actions],
+        "actions": [spelled(action, _targets(action, observation), frame) for action in actions],
     }
 
 
-def _targets(action: Action, seen: Observation) -> tuple[Box, ...]:
+def _targets(action: Action, observation: Observation) -> tuple[Box, ...]:
     """The boxes of which any is right: the action's own, the node's that it hits, or its pixel's."""
     if action.boxes or action.at is None or action.kind not in _TOUCHES:
         return action.boxes
-    return (_hit(seen.tree, action.at) or (*action.at, *action.at),)
+    return (_hit(observation.tree, action.at) or (*action.at, *action.at),)
 
 
 def _hit(tree: UiTree | None, at: Point) -> Box | None:

@@ -40,9 +40,9 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
     kind = _kind(call.name, args)
     index = args.get("index")
     target = boxes.get(index) if isinstance(index, int) else None
-    touched = next((action for action in macro if "x" in action or "start_x" in action), {})
-    target = box_of(touched.get("element_bounds")) or target
-    at, to = _ends(touched)
+    touch = next((action for action in macro if "x" in action or "start_x" in action), {})
+    target = box_of(touch.get("element_bounds")) or target
+    at, to = _ends(touch)
     if at is None:
         at, to = _call_points(args)
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
@@ -59,7 +59,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
         vector=vector,
         app=spelled_out(args.get("text") or app) if kind == "open_app" else None,
         status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
-        ms=_ms(touched) if touched else _ms(args),
+        ms=_ms(touch) if touch else _ms(args),
         raw=call.raw,
         space="index" if index is not None and index != -1 else "px" if at else None,
         boxes=(target,) if target is not None and kind in ("click", "double_tap", "long_press", "input_text") else (),
@@ -91,8 +91,8 @@ def done_of(action: dict[str, Any]) -> Action:
 def _kind(name: str, args: dict[str, Any]) -> ActionKind:
     if name in _PRESSES:
         key = args.get("button", args.get("keycode", args.get("key")))
-        named = str(key).strip().lower().removeprefix("keycode_")
-        return _KEYS.get(named, "other")
+        key_name = str(key).strip().lower().removeprefix("keycode_")
+        return _KEYS.get(key_name, "other")
     return _KINDS.get(name, "other")
 
 
@@ -118,8 +118,8 @@ def _still(action: dict[str, Any]) -> bool:
 
 def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> str | None:
     if kind == "input_text":
-        typed = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
-        return spelled_out(args.get("text")) or spelled_out(typed)
+        macro_text = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
+        return spelled_out(args.get("text")) or spelled_out(macro_text)
     if kind == "status":
         return spelled_out(args.get("reason", args.get("message")))
     return spelled_out(args.get("information")) if kind == "other" else None

@@ -63,7 +63,10 @@ def calls_of(code: str) -> list[ToolCall]:
         return []
     if "<invoke" in code:
         return [
-            ToolCall(name, {given: _given(given, value) for given, value in _tagged(inside, _GIVEN, "</parameter>")})
+            ToolCall(
+                name,
+                {parameter: _given(parameter, value) for parameter, value in _tagged(inside, _GIVEN, "</parameter>")},
+            )
             for name, inside in _tagged(code, _INVOKED, "</invoke>")
         ]
     if code.lstrip().startswith("{"):
@@ -72,38 +75,38 @@ def calls_of(code: str) -> list[ToolCall]:
     return _python(code)
 
 
-def _tagged(text: str, opened: re.Pattern[str], closed: str) -> Iterator[tuple[str, str]]:
+def _tagged(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[str, str]]:
     """The name and the inside of each tag, up to the next that closes one."""
     at = 0
-    while (match := opened.search(text, at)) and (end := text.find(closed, match.end())) >= 0:
+    while (match := opening.search(text, at)) and (end := text.find(closing, match.end())) >= 0:
         yield match[1], text[match.end() : end]
-        at = end + len(closed)
+        at = end + len(closing)
 
 
 def call_of(action: Any) -> ToolCall | None:
     """A call from an Executor's action: `{"action": name, ...}`, or a record with its arguments beside its outcome."""
     if not isinstance(action, dict) or not isinstance(name := action.get("action", action.get("name")), str):
         return None
-    given = action.get("args")
-    if isinstance(given, dict):
+    arguments = action.get("args")
+    if isinstance(arguments, dict):
         outcome = action.get("outcome", action.get("success"))
-        done = outcome if isinstance(outcome, bool) else None
-        return ToolCall(name, given, done, _call_error(action))
+        success = outcome if isinstance(outcome, bool) else None
+        return ToolCall(name, arguments, success, _call_error(action))
     return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
 
 
-def with_outcomes(written: list[ToolCall], run: list[ToolCall]) -> list[ToolCall]:
+def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list[ToolCall]:
     """What was written and what was run, as one: the agent leaves out calls that repeat the last one in vain."""
-    if not run:
-        return written
-    left = list(run)
+    if not run_calls:
+        return code_calls
+    queue = list(run_calls)
     calls: list[ToolCall] = []
-    for call in written:
-        if left and left[0].name == call.name:
-            calls.append(left.pop(0))
+    for call in code_calls:
+        if queue and queue[0].name == call.name:
+            calls.append(queue.pop(0))
         else:
             calls.append(call._replace(done=False, summary="not run"))
-    return calls if not left else run
+    return calls if not queue else run_calls
 
 
 def _call_error(action: dict[str, Any]) -> str:

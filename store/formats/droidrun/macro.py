@@ -37,18 +37,23 @@ RECORDED = frozenset(kind for kinds in _MAKES.values() for made in kinds for kin
 
 def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
     """Which macro actions each call made, and those left over by the call (-1: none) that they come after."""
-    units = [(i, made) for i, call in enumerate(calls) if call.done is not False for made in _MAKES.get(call.name, ())]
+    units = [
+        (i, action_kinds)
+        for i, call in enumerate(calls)
+        if call.done is not False
+        for action_kinds in _MAKES.get(call.name, ())
+    ]
     pairs = _matched(calls, units, macro)
-    owned: list[list[int]] = [[] for _ in calls]
-    left: dict[int, list[int]] = {}
+    places_by_call: list[list[int]] = [[] for _ in calls]
+    leftovers: dict[int, list[int]] = {}
     last = -1
     for j in range(len(macro)):
         if j in pairs:
             last = pairs[j]
-            owned[last].append(j)
+            places_by_call[last].append(j)
         else:
-            left.setdefault(last, []).append(j)
-    return owned, left
+            leftovers.setdefault(last, []).append(j)
+    return places_by_call, leftovers
 
 
 def is_recorded(call: ToolCall) -> bool:
@@ -71,12 +76,12 @@ def _matched(
             j: unit[0] for j, (unit, action) in enumerate(zip(units, macro, strict=False)) if kind_of(action) in unit[1]
         }
     best = [[0] * (len(macro) + 1) for _ in range(len(units) + 1)]
-    fits = [[_fit(calls[i], made, action) for action in macro] for i, made in units]
+    fits = [[_fit(calls[i], action_kinds, action) for action in macro] for i, action_kinds in units]
     for a in range(len(units) - 1, -1, -1):
         row, below = best[a], best[a + 1]
         for b in range(len(macro) - 1, -1, -1):
-            taken = fits[a][b] + below[b + 1] if fits[a][b] else 0
-            row[b] = max(taken, below[b], row[b + 1])
+            pair_score = fits[a][b] + below[b + 1] if fits[a][b] else 0
+            row[b] = max(pair_score, below[b], row[b + 1])
     pairs: dict[int, int] = {}
     a = b = 0
     while a < len(units) and b < len(macro):
@@ -90,11 +95,11 @@ def _matched(
     return pairs
 
 
-def _fit(call: ToolCall, made: frozenset[str], action: dict[str, Any]) -> int:
+def _fit(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
     """0 where the call does not make such an action, more the surer it is that it made this one."""
-    if kind_of(action) not in made:
+    if kind_of(action) not in action_kinds:
         return 0
-    if made is _TYPES:
+    if action_kinds is _TYPES:
         return 4 if action.get("text") == call.args.get("text") else 2
     index, element = call.args.get("index"), action.get("element_index")
     if index is not None and element is not None:

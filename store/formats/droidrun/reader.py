@@ -60,12 +60,12 @@ class _DroidrunRun(NamedTuple):
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder."""
-    yield _run(source, known)
+    yield _run(source, is_known)
 
 
-def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(run_source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     main = run_source.path / "trajectory.json"
     alone = not main.is_file()
     main = run_source.path / "macro.json" if alone else main
@@ -73,28 +73,28 @@ def _run(run_source: RunSource, known: Callable[[str], bool]) -> Imported | Know
     name = escape_surrogates(run_source.path.resolve().name)
     id = run_id(NAME, name, data)
     path = escape_surrogates(str(main))
-    if known(id):
+    if is_known(id):
         return KnownRun(id, path)
     macro, unread = _macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    happened = turns_of([] if alone else _events(data, path))
-    recorded = isinstance(macro.get("actions"), list) or bool(happened.macro)
+    timeline = turns_of([] if alone else _events(data, path))
+    has_macro = isinstance(macro.get("actions"), list) or bool(timeline.macro)
     if not isinstance(macro.get("actions"), list):
-        macro["actions"] = happened.macro
+        macro["actions"] = timeline.macro
     run = _DroidrunRun(
         run_source,
-        happened,
+        timeline,
         macro,
         numbered(run_source.path / "screenshots", _NUMBERED),
         numbered(run_source.path / "ui_states", _NUMBERED),
-        recorded,
+        has_macro,
     )
     pictures = Pictures(run_source.root)
     task = _task(run, name)
     draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
-    source = {key: held for key, held in macro.items() if key not in ("actions", "description")} | {"folder": name}
+    source = {key: value for key, value in macro.items() if key not in ("actions", "description")} | {"folder": name}
     if idle:
         source["turns"] = idle
     if unread:
@@ -142,8 +142,8 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
-    owned, left = shared([call for turn in turns for call in turn.calls], actions)
-    _loose(draft, [actions[j] for j in left.get(-1, [])])
+    places_by_call, leftovers = shared([call for turn in turns for call in turn.calls], actions)
+    _loose(draft, [actions[j] for j in leftovers.get(-1, [])])
     at = 0
     for number, turn in enumerate(turns):
         extra = {**turn.extra, "turn": number}
@@ -157,33 +157,33 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
             draft.step(Action("other"), before, error="the agent looked and gave no answer", extra=extra, **words)
         elif not turn.is_answered and turn.extra:
             idle.append(extra)
-        calls = _checked(turn, owned[at : at + len(turn.calls)], run.recorded)
+        calls = _checked(turn, places_by_call[at : at + len(turn.calls)], run.recorded)
         for i, call in enumerate(calls, at):
-            made = [actions[j] for j in owned[i]]
-            if made:
-                extra["macro"] = made
+            macro_actions = [actions[j] for j in places_by_call[i]]
+            if macro_actions:
+                extra["macro"] = macro_actions
             if call.summary:
                 extra["summary"] = call.summary
             error = (call.summary or "failed") if call.done is False else None
-            draft.step(action_of(call, made, state.boxes), before, error=error, extra=extra, **words)
+            draft.step(action_of(call, macro_actions, state.boxes), before, error=error, extra=extra, **words)
             extra, words = {"turn": number}, {"instruction": turn.instruction}
-            _loose(draft, [actions[j] for j in left.get(i, [])], before, extra)
+            _loose(draft, [actions[j] for j in leftovers.get(i, [])], before, extra)
         at += len(calls)
     return idle
 
 
-def _checked(turn: AgentTurn, owned: list[list[int]], recorded: bool) -> list[ToolCall]:
+def _checked(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
     """A turn's calls; where an error ended its code, those of which the macro holds nothing failed or were not run."""
     error = turn.error
     if error is None:
         return turn.calls
-    last = max((i for i, made in enumerate(owned) if made), default=-1)
+    last = max((i for i, macro_places in enumerate(places_by_call) if macro_places), default=-1)
     return [
         call._replace(done=False, summary=error.sentence(was_run=call.line == error.line))
         if call.done is None
-        and not owned[i]
+        and not places_by_call[i]
         and is_recorded(call)
-        and (call.line == error.line or (recorded and not error.line and i > last))
+        and (call.line == error.line or (has_macro and not error.line and i > last))
         else call
         for i, call in enumerate(turn.calls)
     ]
@@ -225,27 +225,27 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
     if isinstance(success, bool):
         draft.verdict(CLAIM, success, text, **({"event": end} if end else {}))
     calls = [call for turn in turns for call in turn.calls]
-    closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
-    draft.end(_status(success, text, closed, draft.count), None, text, final=_final(run, pictures))
+    is_closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
+    draft.end(_status(success, text, is_closed, draft.count), None, text, final=_final(run, pictures))
 
 
 def _final(run: _DroidrunRun, pictures: Pictures) -> Observation | None:
     """The last screen of those that no answer followed; None where each was answered."""
-    answered = [turn.screen for turn in run.timeline.turns if turn.is_answered]
-    beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered, default=-1)]
+    answered_screens = [turn.screen for turn in run.timeline.turns if turn.is_answered]
+    beyond = [screen for screen in {*run.shots, *run.states} if screen > max(answered_screens, default=-1)]
     if not beyond:
         return None
     extra: dict[str, Any] = {}
-    seen = pictures.seen(run.shots.get(max(beyond)), extra, _state(run, max(beyond), extra).tree)
-    return seen if seen.image or seen.tree else None
+    observation = pictures.seen(run.shots.get(max(beyond)), extra, _state(run, max(beyond), extra).tree)
+    return observation if observation.image or observation.tree else None
 
 
-def _status(success: Any, reason: str, closed: bool, steps: int) -> Any:
+def _status(success: Any, reason: str, is_closed: bool, steps: int) -> Any:
     if not steps:
         return "failed"
     if not isinstance(success, bool):
         return "stopped"
-    if success or closed:
+    if success or is_closed:
         return "completed"
     return "budget" if _OUT_OF_STEPS.search(reason) else "failed"
 
@@ -282,6 +282,6 @@ DROIDRUN = Format(
     name=NAME,
     title="droidrun",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

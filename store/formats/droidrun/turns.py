@@ -152,9 +152,9 @@ def _fill(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         _results(turn, event)
     elif kind == "ToolExecutionEvent":
         args = event.get("tool_args")
-        done = event.get("success") if isinstance(event.get("success"), bool) else None
+        success = event.get("success") if isinstance(event.get("success"), bool) else None
         name = as_text(event.get("tool_name"))
-        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, done, as_text(event.get("summary"))))
+        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, as_text(event.get("summary"))))
     elif _WRITES.fullmatch(kind):
         code = as_text(event.get("code", event.get("tool_calls_repr")))
         turn.thought = turn.thought or as_text(event.get("thought"))
@@ -196,8 +196,10 @@ def _results(turn: AgentTurn, event: dict[str, Any]) -> None:
     if call is None:
         return
     error = as_text(event.get("error"))
-    done = outcome if isinstance(outcome, bool) else None
-    turn.run = [call._replace(done=done, summary=error if error not in ("", "None") else as_text(event.get("summary")))]
+    success = outcome if isinstance(outcome, bool) else None
+    turn.run = [
+        call._replace(done=success, summary=error if error not in ("", "None") else as_text(event.get("summary")))
+    ]
     turn.thought = turn.thought or as_text(event.get("thought"))
 
 

@@ -60,27 +60,29 @@ class SourceAction(NamedTuple):
 
 def source_action(row: Any) -> SourceAction:
     """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
-    image, held = "", row
+    image, spelling = "", row
     if isinstance(row, dict) and len(row) == 1:
         key, value = next(iter(row.items()))
         if _IMAGE.search(key):
-            image, held = key, value
-    if isinstance(held, dict) and len(held) == 1:
-        key, value = next(iter(held.items()))
+            image, spelling = key, value
+    if isinstance(spelling, dict) and len(spelling) == 1:
+        key, value = next(iter(spelling.items()))
         if _flat(key) in _KINDS and isinstance(value, dict | None):
             return SourceAction(image, key, value or {}, row)
-    if isinstance(held, str):
-        name, given = _call(held)
-        return SourceAction(image, name, given, row)
-    if not isinstance(held, dict):
+    if isinstance(spelling, str):
+        name, parameters = _call(spelling)
+        return SourceAction(image, name, parameters, row)
+    if not isinstance(spelling, dict):
         return SourceAction(image, "", {}, row)
-    if isinstance(inner := held.get("action"), dict):
-        held = {**held, "action": "", **inner}
-    image = image or next((name for key in ("screenshot", "image", "filename") if (name := words(held.get(key)))), "")
-    name = next((text for key in _NAME if (text := words(held.get(key)))), "")
-    inside = next((value for key in _INSIDE if isinstance(value := held.get(key), dict)), {})
-    called, given = _call(name)
-    return SourceAction(image, called, {**held, **given, **inside}, row)
+    if isinstance(inner := spelling.get("action"), dict):
+        spelling = {**spelling, "action": "", **inner}
+    image = image or next(
+        (name for key in ("screenshot", "image", "filename") if (name := words(spelling.get(key)))), ""
+    )
+    name = next((text for key in _NAME if (text := words(spelling.get(key)))), "")
+    inside = next((value for key in _INSIDE if isinstance(value := spelling.get(key), dict)), {})
+    call_name, parameters = _call(name)
+    return SourceAction(image, call_name, {**spelling, **parameters, **inside}, row)
 
 
 def is_action(row: Any) -> bool:
@@ -101,26 +103,26 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     if match is None or (rest and not (rest.startswith("(") and rest.endswith(")"))):
         return "", {}
     name, inside = match[0].rstrip(), rest[1:-1]
-    given: dict[str, Any] = _quoted(inside)
+    parameters: dict[str, Any] = _quoted(inside)
     if pair := _PAIR.search(inside):
-        given["coordinates"] = [pair[1], pair[2]]
-    return name, given | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
+        parameters["coordinates"] = [pair[1], pair[2]]
+    return name, parameters | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
 
 
 def _quoted(inside: str) -> dict[str, Any]:
     """The named texts of a call: each from its quotation mark to the first such mark that ends a parameter."""
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     ends: dict[str, list[int]] = {"'": [], '"': []}
-    for closed in _CLOSED.finditer(inside):
-        ends[closed[0]].append(closed.start())
+    for closing in _CLOSED.finditer(inside):
+        ends[closing[0]].append(closing.start())
     at = 0
-    while opened := _OPENED.search(inside, at):
-        at = opened.end()
-        after = bisect_left(ends[opened[2]], at)
-        if after < len(ends[opened[2]]):
-            end = ends[opened[2]][after]
-            given[opened[1]], at = inside[at:end], end + 1
-    return given
+    while opening := _OPENED.search(inside, at):
+        at = opening.end()
+        after = bisect_left(ends[opening[2]], at)
+        if after < len(ends[opening[2]]):
+            end = ends[opening[2]][after]
+            parameters[opening[1]], at = inside[at:end], end + 1
+    return parameters
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -131,12 +133,12 @@ def _parsed(text: str) -> dict[str, Any]:
             call = ast.parse(text, mode="eval").body
             if not isinstance(call, ast.Call):
                 return {}
-            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg}
-            given |= {f"#{i}": ast.literal_eval(one) for i, one in enumerate(call.args)}
-        read = read_json(json.dumps(given).encode(), "a call").value
+            parameters = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg}
+            parameters |= {f"#{i}": ast.literal_eval(argument) for i, argument in enumerate(call.args)}
+        value = read_json(json.dumps(parameters).encode(), "a call").value
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, LabError):
         return {}
-    return read if isinstance(read, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def action_of(source: SourceAction, size: Point | None) -> Action:
@@ -163,12 +165,12 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     )
 
 
-def _place(given: dict[str, Any]) -> Point | None:
-    held = next((given[key] for key in _PLACE if given.get(key) is not None), None)
-    pair = numbers(literal(held))
+def _place(parameters: dict[str, Any]) -> Point | None:
+    coordinates = next((parameters[key] for key in _PLACE if parameters.get(key) is not None), None)
+    pair = numbers(literal(coordinates))
     if len(pair) == 2:
         return point(pair[0], pair[1])
-    return point(given.get("x"), given.get("y")) if number(given.get("x")) is not None else None
+    return point(parameters.get("x"), parameters.get("y")) if number(parameters.get("x")) is not None else None
 
 
 def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:

@@ -76,17 +76,17 @@ def number_in(name: str) -> str:
 
 def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
     """The actions, from the first file that spells some; a `LabError` where none does."""
-    broken = ""
+    first_problem = ""
     for path in files.data:
         try:
             data = read_within(files.root, path, most=_MOST)
             rows = _rows(data, str(path))
         except LabError as error:
-            broken = broken or error.sentence
+            first_problem = first_problem or error.sentence
             continue
         if any(is_action(row) for row, _ in rows) or (path.name == "action.jsonl" and not data.strip()):
             return path, data, rows
-    why = f" ({broken})" if broken else ""
+    why = f" ({first_problem})" if first_problem else ""
     raise LabError(str(files.folder), f"holds no file with a list of actions{why}")
 
 
@@ -96,8 +96,8 @@ def _rows(data: bytes, path: str) -> list[Row]:
         value, notes = read_json(data, path)
     except LabError:
         text = decoded(data)
-        spelled = literal(text)
-        return _listed(spelled, []) or [_line(line) for line in text.splitlines() if line.strip()]
+        literal_value = literal(text)
+        return _listed(literal_value, []) or [_line(line) for line in text.splitlines() if line.strip()]
     return _listed(value, notes)
 
 
@@ -106,7 +106,7 @@ def _listed(value: Any, notes: Notes) -> list[Row]:
     if isinstance(value, dict):
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
         if key is None:
-            pairs = [{name: held} for name, held in value.items()]
+            pairs = [{name: item} for name, item in value.items()]
             return [(row, []) for row in pairs] if pairs and source_action(pairs[0]).image else [(value, notes)]
         place, value = key, value[key]
     if not isinstance(value, list):
@@ -116,7 +116,7 @@ def _listed(value: Any, notes: Notes) -> list[Row]:
 
 
 def _below(notes: Notes, start: str) -> Notes:
-    return [(at[len(start) :].lstrip("."), stood) for at, stood in notes if at.startswith(start)]
+    return [(at[len(start) :].lstrip("."), original) for at, original in notes if at.startswith(start)]
 
 
 def _line(line: str) -> Row:
@@ -169,8 +169,8 @@ def profile_of(files: Files, user: str) -> dict[str, Any]:
         for name in _PROFILES:
             for ending in (".json", ".csv"):
                 path = folder / f"{name}{ending}"
-                if path.is_file() and (held := _profile(path, files.root, user, folder.name == user)):
-                    return held
+                if path.is_file() and (profile := _profile(path, files.root, user, folder.name == user)):
+                    return profile
         if folder == files.root:
             break
     return {}
@@ -188,8 +188,12 @@ def _profile(path: Path, root: Path, user: str, own: bool) -> dict[str, Any]:
     except (LabError, csv.Error):
         return {}
     if isinstance(rows, dict):
-        held = rows.get(user)
-        rows = [{"user_id": user, **held}] if isinstance(held, dict) else [{"user_id": user, **rows} if own else rows]
+        user_row = rows.get(user)
+        rows = (
+            [{"user_id": user, **user_row}]
+            if isinstance(user_row, dict)
+            else [{"user_id": user, **rows} if own else rows]
+        )
     users = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return next((row for row in users if words(row.get("user_id", row.get("userId"))).strip() == user), {})
 

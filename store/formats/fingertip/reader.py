@@ -56,12 +56,12 @@ _OTHERS = frozenset(
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The episode of a folder."""
-    yield _run(source, known)
+    yield _run(source, is_known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     files = files_of(source.path, source.root)
     actions_file, data, rows = actions_in(files)
     fields = episode_fields(files, actions_file)
@@ -69,7 +69,7 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun
     user = _first(fields, _USER) or escape_surrogates(source.path.resolve().parent.name)
     path = escape_surrogates(str(source.path))
     id = run_id(NAME, f"{user}/{stamp}", data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, path)
     profile = profile_of(files, user)
     pictures = Pictures(source.root)
@@ -99,8 +99,8 @@ def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 def _ours(fields: dict[str, Any]) -> dict[str, Any]:
     """What our own writer added."""
-    held = fields.get(OURS)
-    return held if isinstance(held, dict) else {}
+    own_fields = fields.get(OURS)
+    return own_fields if isinstance(own_fields, dict) else {}
 
 
 def _task(fields: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
@@ -140,13 +140,13 @@ def _step(
     if shot is None and stated_instruction.image:
         extra["screenshot"] = f"{stated_instruction.image} is not there"
     tree = _tree(xml, files.root, extra)
-    seen = pictures.seen(shot, extra, tree)
+    observation = pictures.seen(shot, extra, tree)
     ours = _ours(fields).get("actions")
-    action = action_of(stated_instruction, seen.size)
+    action = action_of(stated_instruction, observation.size)
     action = with_ours(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
-    said_ours = _ours(fields).get("instructions")
-    instruction = words(said_ours.get(str(draft.count))) if isinstance(said_ours, dict) else ""
-    draft.step(action, msgspec.structs.replace(seen, tree=tree), instruction=instruction, extra=extra)
+    own_instructions = _ours(fields).get("instructions")
+    instruction = words(own_instructions.get(str(draft.count))) if isinstance(own_instructions, dict) else ""
+    draft.step(action, msgspec.structs.replace(observation, tree=tree), instruction=instruction, extra=extra)
     return action
 
 
@@ -194,6 +194,6 @@ FINGERTIP = Format(
     name=NAME,
     title="FingerTip-20K",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

@@ -110,7 +110,7 @@ class _Places:
 
 
 def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
-    steps, left = kept_steps(trace)
+    steps, left_out_counts = kept_steps(trace)
     endings = _write_pictures(run, steps, folder / "Screenshots")
     lines: list[bytes] = []
     others: dict[str, Any] = {}
@@ -126,7 +126,10 @@ def _write(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
         if step.before.tree is not None:
             save(folder / "Screenshots" / f"tree_{i + 1:04}.xml", step.before.tree.to_xml().encode("utf-8", "replace"))
     save(folder / ACTIONS, b"".join(lines))
-    save(folder / SURVEY, msgspec.json.format(encode(_survey(run, trace, user, folder, steps, others, left)), indent=2))
+    save(
+        folder / SURVEY,
+        msgspec.json.format(encode(_survey(run, trace, user, folder, steps, others, left_out_counts)), indent=2),
+    )
 
 
 def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int, str]:
@@ -158,7 +161,7 @@ def _survey(
     folder: Path,
     steps: list[Step],
     others: dict[str, Any],
-    left: dict[str, int],
+    left_out_counts: dict[str, int],
 ) -> dict[str, Any]:
     task = trace.task
     apps = task.apps or apps_of(trace)
@@ -170,7 +173,7 @@ def _survey(
         "agent": msgspec.to_builtins(trace.agent),
         "actions": others,
         "instructions": instructions,
-        "left_out": left,
+        "left_out": left_out_counts,
     }
     return {
         "user_id": user,

@@ -30,11 +30,11 @@ def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Poin
     if function == "submit":
         yield Action("answer", text=_text(fields.get("answer", fields.get("value"))), raw=raw)
         return
-    listed = fields.get("actions")
-    if function == "computer" and isinstance(listed, list) and listed:
-        for one in listed:
-            held = as_mapping(one)
-            yield _computer(str(held.get("action", held.get("type"))), held, one, mouse, size)
+    action_list = fields.get("actions")
+    if function == "computer" and isinstance(action_list, list) and action_list:
+        for entry in action_list:
+            entry_fields = as_mapping(entry)
+            yield _computer(str(entry_fields.get("action", entry_fields.get("type"))), entry_fields, entry, mouse, size)
         return
     if function == "computer":
         yield _computer(str(fields.get("action")), fields, raw, mouse, size)
@@ -84,5 +84,5 @@ def _ms(seconds: Any) -> int | None:
 
 def _text(value: Any) -> str | None:
     if isinstance(value, list):
-        return "+".join(str(one) for one in value)
+        return "+".join(str(key) for key in value)
     return spelled_out(value)

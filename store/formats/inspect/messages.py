@@ -25,8 +25,8 @@ _LONG = 256
 class Attachments:
     """A sample's texts and pictures that stand apart, by their reference; each picture is unpacked once."""
 
-    def __init__(self, held: Any, pictures: Pictures) -> None:
-        self._held: dict[str, Any] = held if isinstance(held, dict) else {}
+    def __init__(self, attachments: Any, pictures: Pictures) -> None:
+        self._held: dict[str, Any] = attachments if isinstance(attachments, dict) else {}
         self._pictures = pictures
         self._seen: dict[str, Observation] = {}
 
@@ -46,13 +46,13 @@ class Attachments:
         if key in self._seen:
             return self._seen[key]
         try:
-            seen = self._pictures.add(_unpacked(self.text(value)))
+            observation = self._pictures.add(_unpacked(self.text(value)))
         except LabError as error:
             extra["screenshot"] = error.message
             return None
         if key:
-            self._seen[key] = seen
-        return seen
+            self._seen[key] = observation
+        return observation
 
 
 def _unpacked(url: str) -> bytes:
@@ -73,8 +73,8 @@ def lean(value: Any) -> Any:
         match = _DATA.match(value) if len(value) > _LONG else None
         return f"{match[0]} {len(value) - match.end()} characters" if match else value
     if isinstance(value, dict):
-        return {key: lean(held) for key, held in value.items()}
-    return [lean(held) for held in value] if isinstance(value, list) else value
+        return {key: lean(item) for key, item in value.items()}
+    return [lean(item) for item in value] if isinstance(value, list) else value
 
 
 def message_text(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
@@ -106,14 +106,14 @@ def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, An
 
 def calls(message: dict[str, Any]) -> list[dict[str, Any]]:
     """The tools that a message calls."""
-    held = message.get("tool_calls")
-    return [call for call in held if isinstance(call, dict)] if isinstance(held, list) else []
+    tool_calls = message.get("tool_calls")
+    return [call for call in tool_calls if isinstance(call, dict)] if isinstance(tool_calls, list) else []
 
 
 def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
     """A sample's conversation, from its messages, or from its events where these hold nothing of the model."""
-    held = sample.get("messages")
-    messages_held = [message for message in held if isinstance(message, dict)] if isinstance(held, list) else []
+    entries = sample.get("messages")
+    messages_held = [message for message in entries if isinstance(message, dict)] if isinstance(entries, list) else []
     if any(message.get("role") in ("assistant", "tool") for message in messages_held):
         return messages_held
     messages: list[dict[str, Any]] = []
@@ -128,8 +128,8 @@ def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    held = sample.get("events")
-    return [event for event in held if isinstance(event, dict)] if isinstance(held, list) else []
+    events = sample.get("events")
+    return [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
 
 
 def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
@@ -143,12 +143,12 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
 
 def usage_of(usage: Any, seconds: Any = None) -> Usage | None:
     """Inspect's `ModelUsage`; None where it tells nothing."""
-    held = as_mapping(usage)
+    fields = as_mapping(usage)
     tokens = Usage(
-        as_count(held.get("input_tokens")),
-        as_count(held.get("output_tokens")),
-        as_count(held.get("input_tokens_cache_read")),
-        as_amount(held.get("total_cost")),
+        as_count(fields.get("input_tokens")),
+        as_count(fields.get("output_tokens")),
+        as_count(fields.get("input_tokens_cache_read")),
+        as_amount(fields.get("total_cost")),
         as_amount(seconds),
     )
     return None if tokens == Usage() else tokens

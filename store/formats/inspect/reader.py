@@ -28,18 +28,18 @@ _ENTRIES = (b"_journal/", b"header.json", b"start.json", b"samples/")
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every sample of a log."""
     path = source.path
     if path.suffix == ".eval":
-        yield from _zipped(source, known)
+        yield from _zipped(source, is_known)
         return
-    held = pieces(unpacked(source.root, path), "samples", str(path))
-    for i, sample in enumerate(held.items):
-        yield _one(sample, held.rest, source, f"{path}#{i}", known)
+    log = pieces(unpacked(source.root, path), "samples", str(path))
+    for i, sample in enumerate(log.items):
+        yield _one(sample, log.rest, source, f"{path}#{i}", is_known)
 
 
-def _zipped(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _zipped(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     with Entries(source.root, source.path) as entries:
         header = _header(entries, source.path)
         for name in sorted(entries.names):
@@ -50,7 +50,7 @@ def _zipped(source: RunSource, known: Callable[[str], bool]) -> Iterator[Importe
                 sample: StorableValue | LabError = read_json(entries.read(name), what)
             except LabError as error:
                 sample = error
-            yield _one(sample, header, source, what, known)
+            yield _one(sample, header, source, what, is_known)
 
 
 def _header(entries: Entries, path: Path) -> dict[str, Any]:
@@ -63,7 +63,11 @@ def _header(entries: Entries, path: Path) -> dict[str, Any]:
 
 
 def _one(
-    sample: StorableValue | LabError, header: dict[str, Any], source: RunSource, what: str, known: Callable[[str], bool]
+    sample: StorableValue | LabError,
+    header: dict[str, Any],
+    source: RunSource,
+    what: str,
+    is_known: Callable[[str], bool],
 ) -> Imported | KnownRun | FailedRun:
     try:
         if isinstance(sample, LabError):
@@ -71,20 +75,24 @@ def _one(
         if not isinstance(sample.value, dict):
             raise LabError(what, "is no sample")
         path = escape_surrogates(str(source.path))
-        return imported(sample.value, sample.notes, header, path, Pictures(source.root), known)
+        return imported(sample.value, sample.notes, header, path, Pictures(source.root), is_known)
     except LabError as error:
         return FailedRun(what, error.sentence)
 
 
-def _is_log(seen: CandidateFile) -> bool:
-    if seen.name.endswith(".eval"):
-        return seen.opening.startswith(b"PK") and any(name in seen.opening for name in _ENTRIES)
-    if not seen.is_json:
+def _is_log(candidate: CandidateFile) -> bool:
+    if candidate.name.endswith(".eval"):
+        return candidate.opening.startswith(b"PK") and any(name in candidate.opening for name in _ENTRIES)
+    if not candidate.is_json:
         return False
-    if b'"eval"' not in seen.opening or b'"run_id"' not in seen.opening or not isinstance(seen.value, dict):
+    if (
+        b'"eval"' not in candidate.opening
+        or b'"run_id"' not in candidate.opening
+        or not isinstance(candidate.value, dict)
+    ):
         return False
-    evaluation = seen.value.get("eval")
-    return "version" in seen.value and isinstance(evaluation, dict) and "run_id" in evaluation
+    evaluation = candidate.value.get("eval")
+    return "version" in candidate.value and isinstance(evaluation, dict) and "run_id" in evaluation
 
 
 INSPECT = Format(

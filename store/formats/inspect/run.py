@@ -48,7 +48,7 @@ def imported(
     header: dict[str, Any],
     path: str,
     pictures: Pictures,
-    known: Callable[[str], bool],
+    is_known: Callable[[str], bool],
 ) -> Imported | KnownRun:
     """A sample as events, with `header` for what its log says of all of them."""
     spec = as_mapping(header.get("eval"))
@@ -56,7 +56,7 @@ def imported(
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
     data = msgspec.json.encode(sample, order="deterministic")
     id = run_id(NAME, name, data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, here)
     attachments = Attachments(sample.get("attachments"), pictures)
     epoch = sample.get("epoch")
@@ -96,13 +96,13 @@ class _Turns:
 
     def steps(self) -> Observation | None:
         """Puts every step into the draft; gives the screen that was seen last, after them."""
-        answered: set[str] = set()
+        call_ids: set[str] = set()
         for i, message in enumerate(self.messages):
             if message.get("role") == "assistant":
-                called = calls(message)
-                answered.update(str(call.get("id")) for call in called)
-                self._assistant(message, called, self.timed.get(i, {}))
-            elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in answered:
+                tool_calls = calls(message)
+                call_ids.update(str(call.get("id")) for call in tool_calls)
+                self._assistant(message, tool_calls, self.timed.get(i, {}))
+            elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in call_ids:
                 extra: dict[str, Any] = {}
                 self.seen = shown(message, self.attachments, extra) or self.seen
                 self.aside.append(lean({**message, **extra}))
@@ -110,25 +110,25 @@ class _Turns:
             self.draft.verdict("after", messages=self.aside)
         return self.seen
 
-    def _assistant(self, message: dict[str, Any], called: list[dict[str, Any]], event: dict[str, Any]) -> None:
+    def _assistant(self, message: dict[str, Any], tool_calls: list[dict[str, Any]], event: dict[str, Any]) -> None:
         text, thought = message_text(message, self.attachments)
         usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
-            key: lean(held)
-            for key, held in message.items()
-            if key not in ("role", "content", "tool_calls", "reasoning") and held is not None
+            key: lean(value)
+            for key, value in message.items()
+            if key not in ("role", "content", "tool_calls", "reasoning") and value is not None
         }
         if self.aside:
             extra["before"], self.aside = self.aside, []
         at = utc(event.get("timestamp"))
-        if not called:
+        if not tool_calls:
             self.draft.step(
                 Action("answer", text=text, raw=lean(message.get("content"))), self.seen, thought=thought,
                 raw=text, usage=usage, extra=extra, at=at,
             )  # fmt: skip
             return
         thought = "\n\n".join(part for part in (thought, text) if part)
-        for call in called:
+        for call in tool_calls:
             self._call(call, thought, usage, extra, at)
             thought, usage, extra = "", None, {}
 
@@ -136,17 +136,17 @@ class _Turns:
         function = as_text(call.get("function"))
         arguments = _resolved(call.get("arguments"), self.attachments)
         raw = {"function": call.get("function"), "arguments": lean(arguments)}
-        extra |= {key: lean(held) for key, held in call.items() if key not in raw and held is not None}
+        extra |= {key: lean(value) for key, value in call.items() if key not in raw and value is not None}
         size = self.seen.size if self.seen else None
-        made = list(actions_of(function, arguments, raw, self.mouse, size))
+        actions = list(actions_of(function, arguments, raw, self.mouse, size))
         result = self.results.get(str(call.get("id")))
         after, error = None, None
         if result is not None:
             after = shown(result, self.attachments, extra)
             error = as_text(as_mapping(result.get("error")).get("message")) or None
-            extra["tool_result"] = lean({key: held for key, held in result.items() if key != "role"})
-        for n, action in enumerate(made):
-            last = n == len(made) - 1
+            extra["tool_result"] = lean({key: value for key, value in result.items() if key != "role"})
+        for n, action in enumerate(actions):
+            last = n == len(actions) - 1
             self.draft.step(
                 action, self.seen, thought=thought if n == 0 else "", usage=usage if n == 0 else None,
                 error=error if last else None, extra=extra if last else {}, at=at,
@@ -158,27 +158,27 @@ def _resolved(value: Any, attachments: Attachments) -> Any:
     if isinstance(value, str):
         return attachments.text(value)
     if isinstance(value, dict):
-        return {key: _resolved(held, attachments) for key, held in value.items()}
-    return [_resolved(held, attachments) for held in value] if isinstance(value, list) else value
+        return {key: _resolved(item, attachments) for key, item in value.items()}
+    return [_resolved(item, attachments) for item in value] if isinstance(value, list) else value
 
 
 def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     """The model event of each message of the model, by their ids, else by their order where they are as many."""
-    made = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
-    spoken = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
-    by_id = {message["id"]: event for message, event in made if isinstance(message.get("id"), str)}
-    named = {i: id for i in spoken if isinstance(id := messages[i].get("id"), str)}
-    timed_events = {i: by_id[id] for i, id in named.items() if id in by_id}
-    if not timed_events and len(made) == len(spoken):
-        return {i: event for i, (_, event) in zip(spoken, made, strict=True)}
+    message_events = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
+    model_places = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
+    by_id = {message["id"]: event for message, event in message_events if isinstance(message.get("id"), str)}
+    id_by_place = {i: id for i in model_places if isinstance(id := messages[i].get("id"), str)}
+    timed_events = {i: by_id[id] for i, id in id_by_place.items() if id in by_id}
+    if not timed_events and len(message_events) == len(model_places):
+        return {i: event for i, (_, event) in zip(model_places, message_events, strict=True)}
     return timed_events
 
 
 def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: Attachments) -> Task:
     id = f"{name}/{sample.get('id')}"
-    given = sample.get("input")
-    instruction = attachments.text(given)
-    for message in given if isinstance(given, list) else []:
+    sample_input = sample.get("input")
+    instruction = attachments.text(sample_input)
+    for message in sample_input if isinstance(sample_input, list) else []:
         if isinstance(message, dict) and message.get("role") == "user":
             instruction = message_text(message, attachments)[0]
     limit = as_mapping(spec.get("config")).get("message_limit")
@@ -240,7 +240,7 @@ def _float(value: Any) -> float | None:
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     """What all models of a sample cost together."""
     model_usage = as_mapping(sample.get("model_usage"))
-    usages = [usage for usage in (usage_of(one) for one in model_usage.values()) if usage is not None]
+    usages = [usage for usage in (usage_of(model_tokens) for model_tokens in model_usage.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
     if not usages and seconds is None:
         return None

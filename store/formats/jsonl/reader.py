@@ -96,12 +96,12 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder; every byte of it is checked before it is handed on."""
-    yield _run(source, known)
+    yield _run(source, is_known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / FILE
     lines = _lines(source.root, path)
     header = next(lines, (1, "", None))[2]
@@ -109,21 +109,28 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun
         raise LabError(f"{path}, line 1", "is not the beginning of a run in this format")
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
-    if known(header.trace):
+    if is_known(header.trace):
         return KnownRun(header.trace, str(source.path))
-    read: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
+    values_by_kind: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:
-        read[kind].append(_checked(path, number, kind, value, header.trace, len(read["event"])))
+        values_by_kind[kind].append(_checked(path, number, kind, value, header.trace, len(values_by_kind["event"])))
         if isinstance(value, Step):
             if value.index != steps:
                 raise LabError(f"{path}, line {number}", f"step {value.index} stands where step {steps} should")
             steps += 1
-    if not read["event"]:
+    if not values_by_kind["event"]:
         raise LabError(str(path), "holds no events")
-    blobs = Blobs(source, read["blob"])
+    blobs = Blobs(source, values_by_kind["blob"])
     blobs.check()
-    return Imported(read["event"], blobs, read["verdict"], read["review"], read["clearance"], read["tombstone"])
+    return Imported(
+        values_by_kind["event"],
+        blobs,
+        values_by_kind["verdict"],
+        values_by_kind["review"],
+        values_by_kind["clearance"],
+        values_by_kind["tombstone"],
+    )
 
 
 def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
@@ -135,9 +142,9 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             if not line:
                 raise LabError(where, "is missing: the file was cut short before its end")
             if not line.endswith(b"\n"):
-                cut = len(line) <= MOST_LINE
+                is_cut_short = len(line) <= MOST_LINE
                 raise LabError(
-                    where, "is cut short" if cut else f"is longer than the {MOST_LINE:,} bytes that are read"
+                    where, "is cut short" if is_cut_short else f"is longer than the {MOST_LINE:,} bytes that are read"
                 )
             kind, value = _line(line, where)
             if kind != "end":
@@ -150,12 +157,12 @@ def _lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
 
 
 def _line(line: bytes, where: str) -> tuple[str, Any]:
-    held: FileLine = decode(line, FileLine, where)
-    kinds = [kind for kind in _KINDS if bytes(getattr(held, kind))]
-    if len(kinds) != 1 or (bytes(held.original) and kinds != ["event"]):
+    file_line: FileLine = decode(line, FileLine, where)
+    kinds = [kind for kind in _KINDS if bytes(getattr(file_line, kind))]
+    if len(kinds) != 1 or (bytes(file_line.original) and kinds != ["event"]):
         raise LabError(where, f"holds {', '.join(kinds) or 'nothing'}; it should hold one of {', '.join(_KINDS)}")
     kind, newest = _KINDS[kinds[0]]
-    return kinds[0], decode(bytes(getattr(held, kinds[0])), kind, f"{where}, {kinds[0]}", newest=newest)
+    return kinds[0], decode(bytes(getattr(file_line, kinds[0])), kind, f"{where}, {kinds[0]}", newest=newest)
 
 
 def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
@@ -209,10 +216,10 @@ class Blobs(Mapping[str, Blob]):
         return len(self._lines)
 
 
-def _is_ours(seen: CandidateFile) -> bool:
+def _is_ours(candidate: CandidateFile) -> bool:
     """Whether a file begins as a run does, or as one that was harmed; other programs call files so, too."""
     try:
-        return not seen.opening or _MARK.search(seen.opening) is not None
+        return not candidate.opening or _MARK.search(candidate.opening) is not None
     except LabError:
         return True
 
@@ -221,7 +228,7 @@ JSONL = Format(
     name=NAME,
     title="hitlab's own",
     is_run_folder=lambda folder, names, root: FILE in names and _is_ours(CandidateFile(folder / FILE, root)),
-    is_file=lambda seen: seen.name == FILE and _is_ours(seen),
+    is_file=lambda candidate: candidate.name == FILE and _is_ours(candidate),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

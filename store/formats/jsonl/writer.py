@@ -30,10 +30,10 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
     Where ids differ in case only, the later one's folder bears its number, too: some file systems take them for one.
     """
-    taken: set[str] = set()
+    used_ids: set[str] = set()
     for i, run in enumerate(runs):
-        folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in taken else run.id)
-        taken.add(run.id.lower())
+        folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in used_ids else run.id)
+        used_ids.add(run.id.lower())
         folder.mkdir()
         _write(run, folder)
         on_run(run.id)

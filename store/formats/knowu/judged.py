@@ -47,10 +47,10 @@ def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]
 
 def _verdict(root: Path, path: Path, name: str) -> Verdict:
     try:
-        held: Any = read_json(read_within(root, path), str(path)).value
+        value: Any = read_json(read_within(root, path), str(path)).value
     except LabError as error:
         return Verdict(name, reason=error.sentence)
-    return judgement(name, held)
+    return judgement(name, value)
 
 
 def is_copy(folder: Path) -> bool:

@@ -43,7 +43,7 @@ def read_logs(folder: Path, root: Path) -> ThreadLog:
         entries.append(list(_entries(text)))
     log = ThreadLog({}, {})
     step = 0
-    for time, message in (entry for one in sorted(filter(None, entries)) for entry in one):
+    for time, message in (entry for thread_entries in sorted(filter(None, entries)) for entry in thread_entries):
         if match := _STEP.match(message):
             step = int(match[1])
             if step == 1 and message.startswith("Screenshot"):

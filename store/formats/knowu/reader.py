@@ -39,12 +39,12 @@ _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder, or every run of a bundle."""
     if source.path.is_dir():
-        yield imported(_folder_episode(source), known)
+        yield imported(_folder_episode(source), is_known)
     else:
-        yield from _bundle(source, known)
+        yield from _bundle(source, is_known)
 
 
 def _folder_episode(source: RunSource) -> KnowuEpisode:
@@ -52,7 +52,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
     path = folder / "traj.json"
     data = read_within(source.root, path)
     value, notes = read_json(data, str(path))
-    held, field = _held(value, str(path))
+    run_fields, field = _held(value, str(path))
     result_path = folder / "result.txt"
     result = read_within(source.root, result_path) if result_path.is_file() else None
     task, log_root, attempt = placed(folder.resolve())
@@ -62,25 +62,25 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         model=escape_surrogates(log_root.name) or "unknown",
         path=escape_surrogates(str(path)),
         data=data,
-        steps=as_mappings(_steps(held), str(path), "step", f"{field}.traj"),
+        steps=as_mappings(_steps(run_fields), str(path), "step", f"{field}.traj"),
         field=f"{field}.traj",
         notes=notes,
-        tokens=held["token_usage"] if held.get("token_usage") is not None else value.get("token_usage"),
-        tools=held.get("tools"),
+        tokens=run_fields["token_usage"] if run_fields.get("token_usage") is not None else value.get("token_usage"),
+        tools=run_fields.get("tools"),
         result=decoded(result) if result else None,
         shots=numbered(folder / "screenshots", _SHOT),
         root=source.root,
         log=read_logs(folder, source.root),
-        shape=_without_steps(value, held),
+        shape=_without_steps(value, run_fields),
         attempt=attempt,
         verdicts=judged(source.root, log_root, task, attempt),
     )
 
 
-def _without_steps(value: dict[str, Any], held: dict[str, Any]) -> Any:
+def _without_steps(value: dict[str, Any], run_fields: dict[str, Any]) -> Any:
     """The file as it is built, an empty list in the place of its steps."""
-    bare = {**held, "traj": []} if isinstance(held.get("traj"), list) else held
-    return {key: bare if one is held else one for key, one in value.items()}
+    bare = {**run_fields, "traj": []} if isinstance(run_fields.get("traj"), list) else run_fields
+    return {key: bare if part is run_fields else part for key, part in value.items()}
 
 
 def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
@@ -95,71 +95,71 @@ def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
     return value[key], key
 
 
-def _steps(held: dict[str, Any]) -> Any:
+def _steps(run_fields: dict[str, Any]) -> Any:
     """What stands where the steps do; none where that is null."""
-    return [] if held.get("traj") is None else held["traj"]
+    return [] if run_fields.get("traj") is None else run_fields["traj"]
 
 
-def _bundle(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def _bundle(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     path = source.path
     value, notes = read_json(unpacked(source.root, path), str(path))
     if not isinstance(value, dict):
         raise LabError(str(path), "holds no mapping of tasks")
     meta = value.get("_meta")
     model = escape_surrogates(re.sub(r"\.json(\.gz)?$", "", path.name))
-    for name, held in value.items():
-        if name.startswith("_") or name == "token_usage" or (name != "0" and "0" in value and not _is_run(held)):
+    for name, raw_run in value.items():
+        if name.startswith("_") or name == "token_usage" or (name != "0" and "0" in value and not _is_run(raw_run)):
             continue
         try:
-            if not _is_run(held):
+            if not _is_run(raw_run):
                 raise LabError(str(path), f"field {name}: is no run")
         except LabError as error:
             yield FailedRun(f"{path}#{name}", error.sentence)
             continue
-        for attempt, place, tried in _tries(held):
+        for attempt, place, attempt_fields in _tries(raw_run):
             field = f"{name}{place}"
             try:
                 episode = KnowuEpisode(
                     name=model if name == "0" else name,
                     model=model,
                     path=escape_surrogates(str(path)),
-                    data=msgspec.json.encode(tried, order="deterministic"),
-                    steps=as_mappings(_steps(tried), str(path), "step", f"{field}.traj"),
+                    data=msgspec.json.encode(attempt_fields, order="deterministic"),
+                    steps=as_mappings(_steps(attempt_fields), str(path), "step", f"{field}.traj"),
                     field=f"{field}.traj",
                     notes=notes,
-                    tokens=tried.get("token_usage"),
-                    tools=tried.get("tools"),
-                    result=tried.get("result") if isinstance(tried.get("result"), str) else None,
+                    tokens=attempt_fields.get("token_usage"),
+                    tools=attempt_fields.get("tools"),
+                    result=attempt_fields.get("result") if isinstance(attempt_fields.get("result"), str) else None,
                     size=_meta_size(meta),
                     verdicts=[Verdict("bundle", extra=meta)] if isinstance(meta, dict) and meta else [],
-                    shape=_as_folder(tried),
+                    shape=_as_folder(attempt_fields),
                     attempt=attempt,
                 )
-                yield imported(episode, known)
+                yield imported(episode, is_known)
             except LabError as error:
                 yield FailedRun(f"{path}#{field}", error.sentence)
 
 
-def _is_run(held: Any) -> bool:
-    return isinstance(held, dict) and "traj" in held
+def _is_run(value: Any) -> bool:
+    return isinstance(value, dict) and "traj" in value
 
 
-def _tries(held: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
+def _tries(run_fields: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
     """Each attempt at a task: its number, where it stands in its field, and what it holds.
 
     MemGUI-Bench's bundles hold every attempt in `attempts`, the best of them once more in the task's own fields.
     """
-    tries = held.get("attempts")
-    if not isinstance(tries, list) or not tries or not all(_is_run(one) for one in tries):
-        return [(1, "", held)]
-    numbers = [as_count(one.get("attempt_num")) or i for i, one in enumerate(tries, 1)]
-    return [(numbers[i], f".attempts[{i}]", one) for i, one in enumerate(tries)]
+    tries = run_fields.get("attempts")
+    if not isinstance(tries, list) or not tries or not all(_is_run(attempt) for attempt in tries):
+        return [(1, "", run_fields)]
+    numbers = [as_count(attempt.get("attempt_num")) or i for i, attempt in enumerate(tries, 1)]
+    return [(numbers[i], f".attempts[{i}]", attempt) for i, attempt in enumerate(tries)]
 
 
-def _as_folder(held: dict[str, Any]) -> dict[str, Any]:
+def _as_folder(run_fields: dict[str, Any]) -> dict[str, Any]:
     """What the folder of a bundle's run would hold without its steps; its result stands in a file of its own there."""
-    own = {key: one for key, one in held.items() if key not in ("traj", "token_usage", "result", "tools")}
-    usual = usual_shape(held.get("tools"), held.get("token_usage"))
+    own = {key: value for key, value in run_fields.items() if key not in ("traj", "token_usage", "result", "tools")}
+    usual = usual_shape(run_fields.get("tools"), run_fields.get("token_usage"))
     return {"0": {**usual["0"], **own}}
 
 
@@ -170,20 +170,20 @@ def _meta_size(meta: Any) -> Point | None:
     return size if size is not None and min(size) > 0 else None
 
 
-def _is_bundle(seen: CandidateFile) -> bool:
+def _is_bundle(candidate: CandidateFile) -> bool:
     """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
-    if not seen.is_json or b'"traj"' not in seen.opening or not isinstance(seen.value, dict):
+    if not candidate.is_json or b'"traj"' not in candidate.opening or not isinstance(candidate.value, dict):
         return False
-    return any(_tells_steps(held) for held in seen.value.values())
+    return any(_tells_steps(task_value) for task_value in candidate.value.values())
 
 
-def _tells_steps(held: Any) -> bool:
+def _tells_steps(value: Any) -> bool:
     """Whether a value is a run as far as its file was looked at: steps, or none yet with what stands beside them."""
-    if not isinstance(held, dict) or not isinstance(held.get("traj"), list):
+    if not isinstance(value, dict) or not isinstance(value.get("traj"), list):
         return False
-    if not held["traj"]:
-        return any(field in held for field in _BESIDE)
-    first = held["traj"][0]
+    if not value["traj"]:
+        return any(field in value for field in _BESIDE)
+    first = value["traj"][0]
     return isinstance(first, dict) and (not first or "task_goal" in first or isinstance(first.get("action"), dict))
 
 
@@ -194,21 +194,24 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     path = folder / "traj.json"
     if path.is_symlink() or not path.is_file():
         return True
-    seen = CandidateFile(path, root)
+    candidate = CandidateFile(path, root)
     try:
-        value = seen.value
+        value = candidate.value
     except LabError:
         return True
     if not isinstance(value, dict):
-        return _DAMAGED.match(seen.opening) is not None
-    if all(key in _KEYS and _is_logged(key, held) for key, held in value.items()):
+        return _DAMAGED.match(candidate.opening) is not None
+    if all(key in _KEYS and _is_logged(key, field_value) for key, field_value in value.items()):
         return True
-    return any(isinstance(held, dict) and isinstance(held.get("traj", ()), list | None) for held in value.values())
+    return any(
+        isinstance(field_value, dict) and isinstance(field_value.get("traj", ()), list | None)
+        for field_value in value.values()
+    )
 
 
-def _is_logged(key: str, held: Any) -> bool:
+def _is_logged(key: str, value: Any) -> bool:
     """Whether the logger writes such a value under its key; other programs number their things from 0, too."""
-    return held is None or (isinstance(held, dict) and (key != "0" or not held or not _LOGGED.isdisjoint(held)))
+    return value is None or (isinstance(value, dict) and (key != "0" or not value or not _LOGGED.isdisjoint(value)))
 
 
 KNOWU = Format(

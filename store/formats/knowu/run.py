@@ -82,10 +82,10 @@ class KnowuEpisode(NamedTuple):
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
 
-def imported(episode: KnowuEpisode, known: Callable[[str], bool]) -> Imported | KnownRun:
-    """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `known` says so of its id."""
+def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+    """A run as events numbered from 0, its pictures and its verdict; `KnownRun` where `is_known` says so of its id."""
     id = episode.id
-    if known(id):
+    if is_known(id):
         return KnownRun(id, episode.path)
     images = Pictures(episode.root)
     events: list[AnyEvent] = []
@@ -107,14 +107,14 @@ def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
 
 def _started(episode: KnowuEpisode, id: str, events: list[AnyEvent]) -> Started:
     name, _, profile = episode.name.partition("@")
-    seen = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
+    screen_size = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
     return Started(
         trace=id,
         ms=episode.log.ms(min(episode.log.times, default=0)),
         task=Task(id=name, kind="general", instruction=_goal(episode), persona=profile, budget=BUDGET),
         agent=Actor("model", episode.model),
         user=_USER if any(isinstance(event, Asked) for event in events) else None,
-        device=DeviceInfo(size=seen),
+        device=DeviceInfo(size=screen_size),
         source=Source(NAME, episode.path, hashlib.sha256(episode.data).hexdigest(), episode.model),
         attempt=episode.attempt,
     )
@@ -180,8 +180,8 @@ def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
         extra["token_usage"] = episode.tokens
     if number in episode.log.times:
         extra["log_time"] = episode.log.times[number]
-    if gone := missing(episode.notes, f"{episode.field}[{i}]."):
-        extra["missing"] = gone
+    if changes := missing(episode.notes, f"{episode.field}[{i}]."):
+        extra["missing"] = changes
     return extra
 
 
@@ -197,8 +197,8 @@ def _asked_before(episode: KnowuEpisode, i: int) -> bool:
 
 
 def _before(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
-    seen = images.seen(episode.shots.get(number), extra)
-    return seen if seen.image else Observation(size=episode.size)
+    observation = images.seen(episode.shots.get(number), extra)
+    return observation if observation.image else Observation(size=episode.size)
 
 
 def result_text(score: float, reason: str) -> str:

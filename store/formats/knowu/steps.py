@@ -20,11 +20,11 @@ _POINTED = ("click", "double_tap", "long_press")
 
 def steps_of(steps: Sequence[Step], goal: str, *, own: bool) -> list[dict[str, Any]]:
     """`traj` of a run; `own`: it came from this format, and each step is written as it was read."""
-    written = []
+    rows = []
     for i, step in enumerate(steps):
         reply = steps[i - 1].reply if i else None
-        written.append(_own_step(step, goal, reply) if own else _step(step, goal, reply))
-    return written
+        rows.append(_own_step(step, goal, reply) if own else _step(step, goal, reply))
+    return rows
 
 
 def _own_step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
@@ -102,8 +102,8 @@ def _at(action: Action) -> dict[str, int]:
 def tokens_of(steps: Sequence[Step], ended: Ended | None, *, own: bool) -> dict[str, int] | None:
     """`token_usage` of a run, its four counts; None where nobody counted."""
     if own:
-        kept: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
-        return kept
+        source_tokens: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
+        return source_tokens
     total = ended.usage if ended else None
     for step in steps if total is None else ():
         usage = step.proposed.usage

@@ -98,19 +98,21 @@ def _traj(
     first: Started, steps: Sequence[Step], ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool
 ) -> dict[str, Any]:
     tools = steps[0].extra.get("tools") if own and steps else None
-    kept = next((verdict.extra["traj.json"] for verdict in verdicts if verdict.name == SHAPE), None)
-    value: dict[str, Any] = usual_shape(tools, tokens_of(steps, ended, own=own)) if kept is None else kept
-    written = steps_of(steps, first.task.instruction, own=own)
+    source_shape = next((verdict.extra["traj.json"] for verdict in verdicts if verdict.name == SHAPE), None)
+    value: dict[str, Any] = (
+        usual_shape(tools, tokens_of(steps, ended, own=own)) if source_shape is None else source_shape
+    )
+    rows = steps_of(steps, first.task.instruction, own=own)
     holder = "0" if "0" in value else next((k for k, v in value.items() if isinstance(v, dict) and "traj" in v), None)
-    if holder is None or not written:
+    if holder is None or not rows:
         return value
-    return {key: {**one, "traj": written} if key == holder else one for key, one in value.items()}
+    return {key: {**part, "traj": rows} if key == holder else part for key, part in value.items()}
 
 
 def _json(value: Any) -> bytes:
     """As the logger writes it; a lone surrogate, which no file can hold, is written as an escape."""
     text = unescape_surrogates(json.dumps(value, indent=4, ensure_ascii=False))
-    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    return _LONE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:

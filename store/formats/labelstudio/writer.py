@@ -93,25 +93,25 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
     save(out / "config.xml", CONFIG.encode())
     save(out / "README.txt", README.encode())
     save(out / IMAGES / NONE, _blank(*_GREY))
-    kept: dict[str, str] = {}
+    image_names: dict[str, str] = {}
     with saved(out / "tasks.json") as file:
         file.write(b"[")
         for i, run in enumerate(runs):
-            _write_images(run, out / IMAGES, kept)
-            task = msgspec.json.format(encode(_task(run, kept)), indent=2)
+            _write_images(run, out / IMAGES, image_names)
+            task = msgspec.json.format(encode(_task(run, image_names)), indent=2)
             file.write((b",\n" if i else b"\n") + task)
             on_run(run.id)
         file.write(b"\n]\n")
 
 
-def _write_images(run: StoredRun, folder: Path, kept: dict[str, str]) -> None:
+def _write_images(run: StoredRun, folder: Path, image_names: dict[str, str]) -> None:
     for sha256, blob in run.blobs():
-        if blob.mime in _ENDINGS and sha256 not in kept:
-            kept[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
-            save(folder / kept[sha256], blob.data)
+        if blob.mime in _ENDINGS and sha256 not in image_names:
+            image_names[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
+            save(folder / image_names[sha256], blob.data)
 
 
-def _task(run: StoredRun, kept: dict[str, str]) -> dict[str, Any]:
+def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {"run": run.id}
     screens: list[str] = []
     turns: list[dict[str, str]] = []
@@ -125,21 +125,21 @@ def _task(run: StoredRun, kept: dict[str, str]) -> dict[str, Any]:
             case Asked():
                 waiting = event
             case Step():
-                screens.append(_screen(event.before, kept))
+                screens.append(_screen(event.before, image_names))
                 turns.extend(_turns(event))
                 waiting = None
             case Ended() if event.final is not None and event.final.image:
-                screens.append(_screen(event.final, kept))
+                screens.append(_screen(event.final, image_names))
     if waiting is not None:
-        screens.append(_screen(waiting.before, kept))
+        screens.append(_screen(waiting.before, image_names))
         turns.append({"author": f"{waiting.index + 1} asks", "text": plain(waiting.question.text)})
     data["screens"] = screens or [PREFIX + f"{IMAGES}/{NONE}"]
     data["turns"] = turns or [{"author": "", "text": "(nothing was done)"}]
     return {"data": data}
 
 
-def _screen(seen: Observation, kept: dict[str, str]) -> str:
-    return f"{PREFIX}{IMAGES}/{kept.get(seen.image or '', NONE)}"
+def _screen(observation: Observation, image_names: dict[str, str]) -> str:
+    return f"{PREFIX}{IMAGES}/{image_names.get(observation.image or '', NONE)}"
 
 
 def _turns(step: Step) -> Iterator[dict[str, str]]:

@@ -61,16 +61,16 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
     kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
     start, end = _points(raw, detail, size, space)
     vector = moved(start, end)
-    named = direction(raw.get("direction")) or _named(detail) or direction(way)
+    heading = direction(raw.get("direction")) or _named(detail) or direction(way)
     if kind == "swipe" and vector:
-        named = way_of(vector)  # a swipe's own word names the content where it goes left or right
-    vector = vector or swept(kind, named, size)
+        heading = way_of(vector)  # a swipe's own word names the content where it goes left or right
+    vector = vector or swept(kind, heading, size)
     return Action(
         kind=kind,
         at=start,
         to=end,
         text=_action_text(kind, raw, detail),
-        direction=named if kind in ("scroll", "swipe") else None,
+        direction=heading if kind in ("scroll", "swipe") else None,
         vector=vector,
         app=_app(raw, name, detail) if kind == "open_app" else None,
         status=_status(plain, raw, detail) if kind == "status" else None,
@@ -87,8 +87,8 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
         if first is None:
             continue
         _, detail = _done(step.get("action"))
-        done = point(*detail[:2]) if isinstance(detail, list) and len(detail) >= 2 else None
-        written_px += [(value, float(px)) for value, px in zip(first, done or (-1, -1), strict=True)]
+        pixel = point(*detail[:2]) if isinstance(detail, list) and len(detail) >= 2 else None
+        written_px += [(value, float(px)) for value, px in zip(first, pixel or (-1, -1), strict=True)]
     if not written_px:
         return None
     if all(0 <= value <= 1 for value, _ in written_px):
@@ -132,8 +132,8 @@ def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | N
     match = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
     if match:
         return point(match[1], match[2]), point(match[3], match[4])
-    if isinstance(detail, str) and (begun := _FROM.search(detail[:_LONGEST])):
-        return point(begun[1], begun[2]), None
+    if isinstance(detail, str) and (start := _FROM.search(detail[:_LONGEST])):
+        return point(start[1], start[2]), None
     whole = {"0-1": 1.0, "0-1000": 1000.0}.get(space or "")
     pixels = [point(x, y, size, whole) for x, y in _written_points(raw)] if space else []
     return (*pixels, None, None)[:2]
@@ -171,9 +171,9 @@ def _named(detail: Any) -> Direction | None:
 
 
 def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
-    named = _NAMED_APP.search(name[:_LONGEST])
-    if named:
-        return named[1]
+    match = _NAMED_APP.search(name[:_LONGEST])
+    if match:
+        return match[1]
     return (
         spelled_out(raw.get("app_name")) or spelled_out(raw.get("app")) or (detail if isinstance(detail, str) else None)
     )

@@ -30,18 +30,18 @@ _SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
     if not is_copy(source.path):
-        yield _attempt(source, known)
+        yield _attempt(source, is_known)
 
 
-def _attempt(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _attempt(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = source.path / "log.json"
     data = read_within(source.root, path)
     task, agent, attempt = _named(source.path)
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, escape_surrogates(str(path)))
     value, notes = read_json(data, str(path))
     log = as_mappings(value, str(path), "step")
@@ -81,16 +81,16 @@ def _named(folder: Path) -> tuple[str, str, int]:
 
 def _beside(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
     """What the other files of the attempt hold, by name; why one could not be read is put into `unread`."""
-    held: dict[str, Any] = {}
+    contents: dict[str, Any] = {}
     for name in BESIDE:
         path = source.path / f"{name}.json"
         if not path.is_file():
             continue
         try:
-            held[name] = read_json(read_within(source.root, path), str(path)).value
+            contents[name] = read_json(read_within(source.root, path), str(path)).value
         except LabError as error:
             unread[path.name] = escape_surrogates(error.message)
-    return held
+    return contents
 
 
 def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
@@ -110,14 +110,14 @@ def _is_step(step: dict[str, Any]) -> bool:
     if "total_steps" in step:
         return any(field in step for field in ("finish_signal", "elapsed_time_exec", "elapsed_time_initial"))
     action = step.get("action")
-    named = isinstance(action, list) and (not action or isinstance(action[0], str))
-    return "step" in step and (named or "raw_action" in step or "action_output" in step)
+    has_name = isinstance(action, list) and (not action or isinstance(action[0], str))
+    return "step" in step and (has_name or "raw_action" in step or "action_output" in step)
 
 
 MEMGUI = Format(
     name=NAME,
     title="MemGUI-Bench and SPA-Bench",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

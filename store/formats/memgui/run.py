@@ -109,8 +109,8 @@ def imported(of: MemguiRun) -> Imported:
     places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
     for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
         extra = _extra(step, i)
-        if gone := missing(of.notes, f"[{place}]."):
-            extra["missing"] = gone
+        if changes := missing(of.notes, f"[{place}]."):
+            extra["missing"] = changes
         _step(draft, of, i, step, usages[i], space, pictures, extra)
     score = _judge(draft, of)
     _end(draft, of, usages, score, pictures)
@@ -145,7 +145,7 @@ def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
             extra[name] = step[name]
     if step.get("raw_action") is None:
         extra.pop("action", None)
-    heavy = {name: size for name, held in extra.items() if (size := len(msgspec.json.encode(held))) > _HEAVY}
+    heavy = {name: size for name, value in extra.items() if (size := len(msgspec.json.encode(value))) > _HEAVY}
     for name in heavy:
         del extra[name]
     if heavy:
@@ -181,11 +181,15 @@ def _step(
 
 def _error(action: Action, step: dict[str, Any]) -> str | None:
     """Why nothing was done, where nothing was."""
-    done = step.get("action")
-    if action.raw is None or done is None:
+    source_action = step.get("action")
+    if action.raw is None or source_action is None:
         return "the source holds no action"
-    name = done[0] if isinstance(done, list) and done else ""
-    detail = done[1].get("detail") if isinstance(done, list) and len(done) > 1 and isinstance(done[1], dict) else ""
+    name = source_action[0] if isinstance(source_action, list) and source_action else ""
+    detail = (
+        source_action[1].get("detail")
+        if isinstance(source_action, list) and len(source_action) > 1 and isinstance(source_action[1], dict)
+        else ""
+    )
     if name == "error" or (isinstance(detail, str) and detail.startswith(_UNDONE)):
         return detail if isinstance(detail, str) and detail else "no action could be read"
     return None
@@ -212,10 +216,10 @@ def _judge(draft: Draft, of: MemguiRun) -> float | None:
     for file, *_ in _JUDGED:
         if file not in of.beside:
             continue
-        judged = judgement(file, of.beside[file])
-        draft.verdicts.append(judged)
+        file_verdict = judgement(file, of.beside[file])
+        draft.verdicts.append(file_verdict)
         if file in ("evaluation_summary", "final_decision"):
-            scores.append(_scored(judged.value))
+            scores.append(_scored(file_verdict.value))
     if of.row is not None:
         judged_names = {verdict.name for verdict in draft.verdicts}
         score, own_verdicts = verdicts(of.row, of.agent, of.attempt, judged_names)
@@ -224,10 +228,10 @@ def _judge(draft: Draft, of: MemguiRun) -> float | None:
     return scores[0] if scores else None
 
 
-def judgement(file: str, held: Any) -> Verdict:
+def judgement(file: str, contents: Any) -> Verdict:
     """What a judge's file (its name without `.json`) holds, as a verdict with all of its fields."""
     name, value, reason = next(rest for of, *rest in _JUDGED if of == file)
-    fields: dict[str, Any] = held if isinstance(held, dict) and held else {"value": held}
+    fields: dict[str, Any] = contents if isinstance(contents, dict) and contents else {"value": contents}
     if file == "evaluation_summary":
         fields = {**fields, **_in_order(fields)}
     reason_text = fields.get(reason)
@@ -238,9 +242,9 @@ def _scored(value: Any) -> float | None:
     return float(value) if as_count(value) in (0, 1) else None
 
 
-def _in_order(held: dict[str, Any]) -> dict[str, Any]:
+def _in_order(fields: dict[str, Any]) -> dict[str, Any]:
     """The judge's words on each step, by number: they stand in the order in which they were finished."""
-    steps = held.get("step_by_step_analysis")
+    steps = fields.get("step_by_step_analysis")
     if not isinstance(steps, dict):
         return {}
     return {"step_by_step_analysis": dict(sorted(steps.items(), key=lambda item: (number(item[0]) or 0, item[0])))}
@@ -248,16 +252,20 @@ def _in_order(held: dict[str, Any]) -> dict[str, Any]:
 
 def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
     summary = of.summary
-    kept: dict[str, Any] = {"summary": summary, "unread": of.unread}
-    kept |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
-    draft.verdicts.append(Verdict("source", extra={name: held for name, held in kept.items() if held}))
+    source_fields: dict[str, Any] = {"summary": summary, "unread": of.unread}
+    source_fields |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
+    draft.verdicts.append(Verdict("source", extra={name: value for name, value in source_fields.items() if value}))
     status, reason = _status(of)
-    judged = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
+    judge_reason = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
     last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
     extra: dict[str, Any] = {}
     final = pictures.seen(of.shots[last], extra) if last in of.shots else None
     draft.end(
-        status, score, reason or judged, final=final, usage=whole_usage(usages, summary, of.mapping("model_call_stats"))
+        status,
+        score,
+        reason or judge_reason,
+        final=final,
+        usage=whole_usage(usages, summary, of.mapping("model_call_stats")),
     )
 
 

@@ -80,9 +80,9 @@ class TableRow(NamedTuple):
         ours = re.compile(rf"(?:{_MODE}_)?{re.escape(agent)}_(?:{numbered}|(?P<plain>{'|'.join(_UNNUMBERED)}))")
         attempt_cells: dict[str, str] = {}
         for column, cell in self.cells.items():
-            named = ours.fullmatch(column)
-            if named and cell != "":
-                attempt_cells[named["name"] or named["plain"]] = cell
+            match = ours.fullmatch(column)
+            if match and cell != "":
+                attempt_cells[match["name"] or match["plain"]] = cell
         return attempt_cells
 
 
@@ -110,11 +110,11 @@ def listed(cell: str) -> list[str]:
     return [text] if text else []
 
 
-def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple[float | None, list[Verdict]]:
+def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) -> tuple[float | None, list[Verdict]]:
     """The score that the table gives this attempt, and its columns as verdicts.
 
-    `judged` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of columns
-    only where those files are missing, with their fields named as there.
+    `judged_names` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of
+    columns only where those files are missing, with their fields named as there.
     """
     cells = row.attempt(agent, attempt)
     if not cells:
@@ -125,7 +125,7 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple
     verdict_list = [
         Verdict("results.csv", letter or None, "" if details.startswith("{") else details, {**task, **cells})
     ]
-    if "irr" not in judged and cells.get("irr_method"):
+    if "irr" not in judged_names and cells.get("irr_method"):
         fields: dict[str, Any] = {
             "total_information_units": _number(cells.get("irr_total_units")),
             "correctly_used_units": _number(cells.get("irr_correct_units")),
@@ -134,7 +134,7 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged: set[str]) -> tuple
             "evaluation_method": cells["irr_method"],
         }
         verdict_list.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
-    if "badcase" not in judged and cells.get("badcase_category"):
+    if "badcase" not in judged_names and cells.get("badcase_category"):
         badcases: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
         badcases["confidence"] = _number(badcases.get("confidence"))
         verdict_list.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))

@@ -21,8 +21,8 @@ def usages_of(steps: list[dict[str, Any]], stats: dict[str, Any]) -> list[Usage 
     for name in ("prompt_tokens", "completion_tokens"):
         logged = [as_count(step.get(name)) for step in steps]
         total = as_count(stats.get(f"total_{name}"))
-        known = [tokens for tokens in logged if tokens is not None]
-        if len(known) > 1 and known[-1] == total != sum(known) and known == sorted(known):
+        counts = [tokens for tokens in logged if tokens is not None]
+        if len(counts) > 1 and counts[-1] == total != sum(counts) and counts == sorted(counts):
             logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
         own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
         columns.append(
@@ -45,14 +45,14 @@ def _earlier(counts: list[int | None]) -> list[int]:
 
 def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict[str, Any]) -> Usage | None:
     """What the whole run took: as its files tell it, else the sum of its steps; None where nothing tells."""
-    known = [usage for usage in usages if usage is not None]
-    if not summary and not stats and not known:
+    step_usages = [usage for usage in usages if usage is not None]
+    if not summary and not stats and not step_usages:
         return None
     sums: dict[str, int | None] = {}
     for name in ("prompt_tokens", "completion_tokens"):
-        counts = [count for usage in known if (count := getattr(usage, name)) is not None]
+        counts = [count for usage in step_usages if (count := getattr(usage, name)) is not None]
         logged = sum(counts) if counts else as_count(summary.get(f"total_{name}"))
         sums[name] = as_count(stats.get(f"total_{name}")) or logged
     seconds = number(summary.get("elapsed_time_exec"))
-    calls = as_count(stats.get("total_model_calls")) or len(known) or 1
+    calls = as_count(stats.get("total_model_calls")) or len(step_usages) or 1
     return msgspec.convert({**sums, "seconds": seconds, "tries": calls}, Usage)

@@ -82,8 +82,8 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     name = str(call.get("action", "")).strip().lower().replace(" ", "_")
     kind = _KINDS.get(name, "other")
     if name in ("system_button", "key"):
-        pressed = str(call.get("button") or call.get("text") or "").strip().lower().removeprefix("keycode_")
-        kind = _BUTTONS.get(pressed.replace(" ", "_"), "other")
+        button = str(call.get("button") or call.get("text") or "").strip().lower().removeprefix("keycode_")
+        kind = _BUTTONS.get(button.replace(" ", "_"), "other")
     start, target = _place(call, _PLACES, size, space)
     end, _ = _place(call, _ENDS, size, space)
     way = direction(call.get("direction"))

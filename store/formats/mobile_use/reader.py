@@ -70,20 +70,20 @@ class _Frame(NamedTuple):
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The run of a folder."""
-    yield _run(source, known)
+    yield _run(source, is_known)
 
 
-def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     folder = source.path
     path = folder / _FILE
     data = read_within(source.root, path)
     name = escape_surrogates(folder.resolve().name) or "unknown"
     id = run_id(NAME, name, data)
-    shown = escape_surrogates(str(path))
-    if known(id):
-        return KnownRun(id, shown)
+    source_path = escape_surrogates(str(path))
+    if is_known(id):
+        return KnownRun(id, source_path)
     lines = _lines(data, str(path))
     models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
@@ -94,7 +94,7 @@ def _run(source: RunSource, known: Callable[[str], bool]) -> Imported | KnownRun
         Task(id=name, kind="general", instruction=goal),
         Actor("model", model or NAME),
         format=NAME,
-        path=shown,
+        path=source_path,
         data=data,
         model=model,
         images=(pictures := Pictures(source.root)),
@@ -144,8 +144,8 @@ def _frame(lines: list[_Line], root: Path, folder: Path) -> _Frame:
         if isinstance(text, str) and (match := _RESOLUTION.search(text)):
             size = int(match[1]), int(match[2])
             return _Frame("px", size) if max(size) > 1000 else _Frame("0-1000")
-    done = [pair for line in lines if (pair := _done(line)) is not None]
-    if done and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in done for i in (0, 1)):
+    point_pairs = [pair for line in lines if (pair := _done(line)) is not None]
+    if point_pairs and all(abs(stated_point[i] - at[i]) <= 1 for stated_point, at in point_pairs for i in (0, 1)):
         return _Frame("px")
     return _Frame(space_of(line.call for line in lines))
 
@@ -154,12 +154,12 @@ def _done(line: _Line) -> tuple[Point, Point] | None:
     """Where a line's call says that it goes, and the pixel that the line says was touched; None without either."""
     coordinate = line.call.get("coordinate")
     for field in _DONE:
-        held = line.fields.get(field)
-        if not isinstance(held, dict) or not isinstance(coordinate, list) or len(coordinate) != 2:
+        touch = line.fields.get(field)
+        if not isinstance(touch, dict) or not isinstance(coordinate, list) or len(coordinate) != 2:
             continue
-        written, at = point(*coordinate), point(held.get("x"), held.get("y"))
-        if written is not None and at is not None:
-            return written, at
+        call_point, at = point(*coordinate), point(touch.get("x"), touch.get("y"))
+        if call_point is not None and at is not None:
+            return call_point, at
     return None
 
 
@@ -176,13 +176,15 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     """The lines that hold something; one that is no JSON keeps its place, and its text."""
     if is_list(data):
         value, notes = read_json(data, what)
-        return [_line(one, notes if i == 0 else []) for i, one in enumerate(value)]
-    held = [(i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()]
-    if len(held) > _MOST_LINES:
-        raise LabError(what, f"holds {len(held):,} lines, more than the {_MOST_LINES:,} that are read")
+        return [_line(item, notes if i == 0 else []) for i, item in enumerate(value)]
+    numbered_lines = [
+        (i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()
+    ]
+    if len(numbered_lines) > _MOST_LINES:
+        raise LabError(what, f"holds {len(numbered_lines):,} lines, more than the {_MOST_LINES:,} that are read")
     lines: list[_Line] = []
     wrong: LabError | None = None
-    for i, text in held:
+    for i, text in numbered_lines:
         try:
             lines.append(_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
@@ -218,8 +220,8 @@ def _named(call: dict[str, Any], raw: Any) -> dict[str, Any]:
 
 
 def _thought(line: _Line) -> str:
-    parsed = line.fields.get("parsed_action")
-    for place in (parsed if isinstance(parsed, dict) else {}, line.fields, line.call):
+    parsed_action = line.fields.get("parsed_action")
+    for place in (parsed_action if isinstance(parsed_action, dict) else {}, line.fields, line.call):
         for name in _THOUGHTS if place is not line.call else ("thought", "explain"):
             if text := as_text(place.get(name)):
                 return text
@@ -278,14 +280,14 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     """A folder with an `action.jsonl` whose first lines call the tool, or name an action beside screenshots."""
     if _FILE not in names:
         return False
-    seen = CandidateFile(folder / _FILE, root)
+    candidate = CandidateFile(folder / _FILE, root)
     try:
-        opening = seen.opening
+        opening = candidate.opening
     except LabError:
         return True
     has_shots = any(_SHOT.match(name) for name in names)
-    listed = is_list(opening)
-    values = seen.items if listed else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
+    is_json_list = is_list(opening)
+    values = candidate.items if is_json_list else [first_value(text)[0] for text in opening.split(b"\n")[:_FEW]]
     if has_shots and not any(values):
         return True
     return any(_is_call(_line(value, []), has_shots) for value in values)
@@ -303,6 +305,6 @@ MOBILE_USE = Format(
     name=NAME,
     title="mobile_use dumps",
     is_run_folder=_is_run_folder,
-    is_file=lambda seen: False,
+    is_file=lambda candidate: False,
     read=read,
 )

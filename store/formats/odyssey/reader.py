@@ -44,8 +44,8 @@ class _Source(NamedTuple):
     pictures: Pictures
 
     def part(self, name: str) -> dict[str, Any]:
-        held = self.episode.get(name)
-        return held if isinstance(held, dict) else {}
+        fields = self.episode.get(name)
+        return fields if isinstance(fields, dict) else {}
 
     @property
     def size(self) -> Point | None:
@@ -54,14 +54,14 @@ class _Source(NamedTuple):
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """The episode of a file, or each of those that it holds."""
     path = str(source.path)
     shots = ImageFinder(source.root, source.path.parent)
     try:
-        for place, held in _episodes(source):
+        for place, episode in _episodes(source):
             try:
-                yield _one(source, place, held, shots, known)
+                yield _one(source, place, episode, shots, is_known)
             except LabError as error:
                 yield FailedRun(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
@@ -78,22 +78,26 @@ def _episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | LabError
 
 
 def _one(
-    source: RunSource, place: str, held: StorableValue | LabError, shots: ImageFinder, known: Callable[[str], bool]
+    source: RunSource,
+    place: str,
+    episode: StorableValue | LabError,
+    shots: ImageFinder,
+    is_known: Callable[[str], bool],
 ) -> Imported | KnownRun:
-    if isinstance(held, LabError):
-        raise held
-    if not isinstance(held.value, dict):
+    if isinstance(episode, LabError):
+        raise episode
+    if not isinstance(episode.value, dict):
         raise LabError(str(source.path), f"field {place or 'episode'}: is no episode")
-    return _run(_Source(source, held.value, place, held.notes, shots, Pictures(source.root)), known)
+    return _run(_Source(source, episode.value, place, episode.notes, shots, Pictures(source.root)), is_known)
 
 
-def _run(source: _Source, known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = escape_surrogates(str(source.found.path))
     steps = _steps(source)
     key = words(source.episode.get("episode_id")) or escape_surrogates(source.found.path.stem)
     data = episode_bytes(source.episode)
     id = run_id(NAME, key, data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, path)
     stated_length = number(source.episode.get("step_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
@@ -149,17 +153,17 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     extra = without(step, _PLACED)
     if step.get("step") is not None and number(step["step"]) != i:
         extra["step"] = step["step"]
-    if gone := missing(source.notes, f"steps[{i}]."):
-        extra["missing"] = gone
+    if changes := missing(source.notes, f"steps[{i}]."):
+        extra["missing"] = changes
     if i == 0:
         extra |= _about(source)
     shot = source.shots.find(step.get("screenshot"), extra, _near(source))
-    seen = source.pictures.seen(shot, extra)
-    size = seen.size or source.size
+    observation = source.pictures.seen(shot, extra)
+    size = observation.size or source.size
     action = action_of(step, size)
     draft.step(
         action,
-        msgspec.structs.replace(seen, size=size),
+        msgspec.structs.replace(observation, size=size),
         thought=words(step.get("intention")),
         instruction=words(step.get("low_level_instruction")),
         extra=extra,
@@ -185,16 +189,16 @@ def _near(source: _Source) -> Iterator[str]:
         yield from (f"{base}/data_{part}" for part in range(_PARTS))
 
 
-def _is_file(seen: CandidateFile) -> bool:
-    if not seen.is_json or b'"task_info"' not in seen.opening or b'"steps"' not in seen.opening:
+def _is_file(candidate: CandidateFile) -> bool:
+    if not candidate.is_json or b'"task_info"' not in candidate.opening or b'"steps"' not in candidate.opening:
         return False
-    return any(_is_episode(held) for held in seen.items)
+    return any(_is_episode(item) for item in candidate.items)
 
 
-def _is_episode(held: dict[str, Any]) -> bool:
+def _is_episode(value: dict[str, Any]) -> bool:
     """Whether a value tells a task and steps with an action, if any."""
-    steps = held.get("steps")
-    if not isinstance(held.get("task_info"), dict) or not isinstance(steps, list):
+    steps = value.get("steps")
+    if not isinstance(value.get("task_info"), dict) or not isinstance(steps, list):
         return False
     return not steps or any(isinstance(step, dict) and {"action", "info"} & step.keys() for step in steps)
 

@@ -77,9 +77,9 @@ class _RunReading:
             self.asked.append(_question(self.id, step.index, step.question, step.reply, at))
             self.open = self.reply = None
         self.steps.append(_step(self.id, step))
-        used = step.proposed.usage
-        if used is not None:
-            self.usage = used if self.usage is None else self.usage.plus(used)
+        usage = step.proposed.usage
+        if usage is not None:
+            self.usage = usage if self.usage is None else self.usage.plus(usage)
 
     def _settle(self) -> None:
         """A question whose step never came, because the run stopped there, is a question all the same."""
@@ -137,8 +137,8 @@ class _RunReading:
 
 
 def _step(run: str, step: Step) -> Row:
-    proposed, done, seen = step.proposed, step.action, step.before
-    action = done or proposed.action
+    proposed, step_action, observation = step.proposed, step.action, step.before
+    action = step_action or proposed.action
     return {
         "run": run,
         "step": step.index,
@@ -147,7 +147,7 @@ def _step(run: str, step: Step) -> Row:
         "by": proposed.by.id if proposed.by else None,
         "proposed": proposed.action.kind,
         "verdict": step.decision.verdict if step.decision else None,
-        "kind": done.kind if done else None,
+        "kind": step_action.kind if step_action else None,
         **_where(action),
         "direction": action.direction,
         "text": action.text,
@@ -163,10 +163,10 @@ def _step(run: str, step: Step) -> Row:
         "slip": False,
         "error": step.error,
         "question": step.question.id if step.question else None,
-        "image": seen.image,
-        "width": seen.size[0] if seen.size else None,
-        "height": seen.size[1] if seen.size else None,
-        "activity": seen.activity or None,
+        "image": observation.image,
+        "width": observation.size[0] if observation.size else None,
+        "height": observation.size[1] if observation.size else None,
+        "activity": observation.activity or None,
         **_used(proposed.usage, Usage.__struct_fields__),
     }
 
@@ -205,18 +205,18 @@ def _question(run: str, step: int, question: Question, reply: Reply | None, at: 
 
 def _between(first: str | None, last: str | None) -> float | None:
     try:
-        waited = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
+        wait = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
     except (ValueError, TypeError):
         return None
-    return waited.total_seconds()
+    return wait.total_seconds()
 
 
-def _filled(usage: Usage | None, summed: Usage | None) -> Usage | None:
+def _filled(usage: Usage | None, step_usage: Usage | None) -> Usage | None:
     """What a source told of the whole run, and what it did not tell from the sum of the steps."""
-    if usage is None or summed is None:
-        return usage or summed
+    if usage is None or step_usage is None:
+        return usage or step_usage
     own = {name: getattr(usage, name) for name in Usage.__struct_fields__ if getattr(usage, name) is not None}
-    return msgspec.structs.replace(summed, **own)
+    return msgspec.structs.replace(step_usage, **own)
 
 
 def _used(usage: Usage | None, names: tuple[str, ...]) -> Row:

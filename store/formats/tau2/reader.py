@@ -26,26 +26,26 @@ _MARKS = (b'"simulations"', b'"agent_info"', b'"task_id"')
 
 
 @with_failures
-def read(source: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
+def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = source.path
     data = unpacked(source.root, path)
-    shown = escape_surrogates(str(path))
+    source_path = escape_surrogates(str(path))
     if is_list(data):
-        yield from _runs(each(data, shown), FileContext(shown, {}, {}), known)
+        yield from _runs(each(data, source_path), FileContext(source_path, {}, {}), is_known)
         return
-    held = pieces(data, "simulations", shown)
-    if "task_id" in held.rest:
-        yield from _runs(iter([read_json(data, shown)]), FileContext(shown, {}, {}), known)
+    results = pieces(data, "simulations", source_path)
+    if "task_id" in results.rest:
+        yield from _runs(iter([read_json(data, source_path)]), FileContext(source_path, {}, {}), is_known)
         return
-    context = FileContext(shown, as_mapping(held.rest.get("info")), _tasks(held.rest.get("tasks")))
-    yield from _runs(held.items, context, known)
+    context = FileContext(source_path, as_mapping(results.rest.get("info")), _tasks(results.rest.get("tasks")))
+    yield from _runs(results.items, context, is_known)
     if path.name == _INDEX:
-        yield from _folder(source.root, path.parent / _FOLDER, context, known)
+        yield from _folder(source.root, path.parent / _FOLDER, context, is_known)
 
 
 def _folder(
-    root: Path, folder: Path, context: FileContext, known: Callable[[str], bool]
+    root: Path, folder: Path, context: FileContext, is_known: Callable[[str], bool]
 ) -> Iterator[Imported | KnownRun | FailedRun]:
     if not folder.is_dir():
         return
@@ -55,11 +55,11 @@ def _folder(
         except LabError as error:
             yield FailedRun(str(path), error.sentence)
             continue
-        yield from _runs(iter([value]), context._replace(path=escape_surrogates(str(path))), known)
+        yield from _runs(iter([value]), context._replace(path=escape_surrogates(str(path))), is_known)
 
 
 def _runs(
-    runs: Iterator[StorableValue | LabError], context: FileContext, known: Callable[[str], bool]
+    runs: Iterator[StorableValue | LabError], context: FileContext, is_known: Callable[[str], bool]
 ) -> Iterator[Imported | KnownRun | FailedRun]:
     for i, run in enumerate(runs):
         name = f"{context.path}#{i}"
@@ -74,7 +74,7 @@ def _runs(
                 raise LabError(
                     name, sound if run.value.get("ticks") else "field messages: is not there; this is no run"
                 )
-            yield imported(run.value, run.notes, context, known)
+            yield imported(run.value, run.notes, context, is_known)
         except LabError as error:
             yield FailedRun(name, error.sentence)
 
@@ -83,12 +83,12 @@ def _tasks(value: Any) -> dict[str, dict[str, Any]]:
     return {str(task.get("id")): task for task in value if isinstance(task, dict)} if isinstance(value, list) else {}
 
 
-def _is_results(seen: CandidateFile) -> bool:
-    if not seen.is_json or not any(mark in seen.opening for mark in _MARKS):
+def _is_results(candidate: CandidateFile) -> bool:
+    if not candidate.is_json or not any(mark in candidate.opening for mark in _MARKS):
         return False
-    value = seen.value
+    value = candidate.value
     if isinstance(value, list):
-        return any("reward" in item and _is_conversation(item) for item in seen.items)
+        return any("reward" in item and _is_conversation(item) for item in candidate.items)
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("simulations"), list):
@@ -97,8 +97,8 @@ def _is_results(seen: CandidateFile) -> bool:
     info = as_mapping(value.get("info"))
     if "agent_info" in info and "user_info" in info:
         return True
-    alone = "termination_reason" in value and (_is_conversation(value) or (seen.is_cut and "start_time" in value))
-    return alone and "task_id" in value and not _indexed(seen.path)
+    alone = "termination_reason" in value and (_is_conversation(value) or (candidate.is_cut and "start_time" in value))
+    return alone and "task_id" in value and not _indexed(candidate.path)
 
 
 def _is_conversation(run: dict[str, Any]) -> bool:

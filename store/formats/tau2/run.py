@@ -43,15 +43,15 @@ class FileContext(NamedTuple):
 
 
 def imported(
-    run: dict[str, Any], notes: Notes, context: FileContext, known: Callable[[str], bool]
+    run: dict[str, Any], notes: Notes, context: FileContext, is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
-    """A conversation as events; `KnownRun` where `known` says so of its id; `LabError` names the wrong field."""
+    """A conversation as events; `KnownRun` where `is_known` says so of its id; `LabError` names the wrong field."""
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
     messages = checked(run.get(field), what, field)
     data = msgspec.json.encode(run, order="deterministic")
     id = run_id(NAME, "" if "id" in run else Path(context.path).name, data)
-    if known(id):
+    if is_known(id):
         return KnownRun(id, what)
     old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
     draft = _draft(id, run, context, old, data)
@@ -98,8 +98,8 @@ def _step(draft: Draft, turn: DialogueTurn, user: Actor, reason: str) -> None:
         question = Question(f"q{draft.count}", "ask", turn.text)
         reply = None
         if turn.reply is not None:
-            shown, sent = (turn.at or None), (turn.replied or None)
-            reply = Reply(question.id, turn.reply, user, shown_at=shown, sent_at=sent)
+            shown_at, sent_at = (turn.at or None), (turn.replied or None)
+            reply = Reply(question.id, turn.reply, user, shown_at=shown_at, sent_at=sent_at)
     draft.step(
         action,
         thought=turn.thought,
@@ -184,13 +184,13 @@ def _verdicts(
     old: dict[str, Any],
     after: list[dict[str, Any]],
 ) -> None:
-    held = as_mapping(run.get("reward_info", old.get("reward_info")))
-    if held or "reward" in run:
-        draft.verdict("reward_info", held.get("reward", run.get("reward")), **held)
+    reward_info = as_mapping(run.get("reward_info", old.get("reward_info")))
+    if reward_info or "reward" in run:
+        draft.verdict("reward_info", reward_info.get("reward", run.get("reward")), **reward_info)
     for name in _JUDGED:
         if run.get(name) is not None:
-            judged = run[name]
-            draft.verdict(name, None if isinstance(judged, dict) else judged, **as_mapping(judged))
+            judgement = run[name]
+            draft.verdict(name, None if isinstance(judgement, dict) else judgement, **as_mapping(judgement))
     cost = run.get("user_cost", old.get("user_cost"))
     if cost is not None:
         draft.verdict("user_cost", cost)

@@ -39,27 +39,27 @@ class DialogueTurn(NamedTuple):
 def turns(messages: list[dict[str, Any]]) -> Iterator[DialogueTurn | list[dict[str, Any]]]:
     """The agent's turns in order; last, as a list, what was said when it did nothing more."""
     aside: list[dict[str, Any]] = []
-    taken: set[int] = set()
+    used_places: set[int] = set()
     for i, message in enumerate(messages):
-        if i in taken:
+        if i in used_places:
             continue
         if message.get("role") != "assistant":
             aside.append(message)
             continue
-        made = list(_calls(messages, i, taken)) or [_spoken_turn(messages, i, taken)]
+        agent_turns = list(_calls(messages, i, used_places)) or [_spoken_turn(messages, i, used_places)]
         if aside:
-            made[0] = made[0]._replace(extra={"before": aside, **made[0].extra})
+            agent_turns[0] = agent_turns[0]._replace(extra={"before": aside, **agent_turns[0].extra})
             aside = []
-        yield from made
+        yield from agent_turns
     yield aside
 
 
-def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[DialogueTurn]:
+def _calls(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> Iterator[DialogueTurn]:
     message = messages[i]
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return
-    results = _results(messages, i, taken) if calls else {}
+    results = _results(messages, i, used_places) if calls else {}
     for n, raw in enumerate(calls):
         call = call_of(raw)
         result = results.pop(str(call.get("id")), None)
@@ -77,22 +77,22 @@ def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[
         )
 
 
-def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[str, dict[str, Any]]:
+def _results(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> dict[str, dict[str, Any]]:
     """What the agent's tools gave back, by call: the messages that follow at once, singly or in one."""
     results: dict[str, dict[str, Any]] = {}
     for j in range(i + 1, len(messages)):
         message = messages[j]
         if message.get("role") != "tool":
             break
-        held = message.get("tool_messages")
-        for one in held if isinstance(held, list) else [message]:
-            if isinstance(one, dict):
-                results[str(one.get("tool_call_id", one.get("id")))] = one
-        taken.add(j)
+        tool_messages = message.get("tool_messages")
+        for tool_message in tool_messages if isinstance(tool_messages, list) else [message]:
+            if isinstance(tool_message, dict):
+                results[str(tool_message.get("tool_call_id", tool_message.get("id")))] = tool_message
+        used_places.add(j)
     return results
 
 
-def _spoken_turn(messages: list[dict[str, Any]], i: int, taken: set[int]) -> DialogueTurn:
+def _spoken_turn(messages: list[dict[str, Any]], i: int, used_places: set[int]) -> DialogueTurn:
     message = messages[i]
     extra = _rest(message)
     between: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ def _spoken_turn(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Dia
         after = messages[j]
         if after.get("role") == "assistant":
             break
-        taken.add(j)
+        used_places.add(j)
         if after.get("role") == "user" and not after.get("tool_calls"):
             answer = after
             break
@@ -140,10 +140,12 @@ def call_of(raw: Any) -> dict[str, Any]:
 def usage_of(message: dict[str, Any]) -> Usage | None:
     """What a message cost; None where the source tells nothing of it."""
     tokens = as_mapping(message.get("usage"))
-    cached = tokens.get("cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens"))
+    cached_tokens = tokens.get(
+        "cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens")
+    )
     cost, seconds = as_amount(message.get("cost")), as_amount(message.get("generation_time_seconds"))
     prompt, completion = as_count(tokens.get("prompt_tokens")), as_count(tokens.get("completion_tokens"))
-    usage = Usage(prompt, completion, as_count(cached), cost, seconds)
+    usage = Usage(prompt, completion, as_count(cached_tokens), cost, seconds)
     return None if usage == Usage() or (not tokens and not cost and seconds is None) else usage
 
 
@@ -158,20 +160,20 @@ def _thought(message: dict[str, Any]) -> str:
 
 def _reasoning(message: dict[str, Any]) -> str:
     raw = message.get("raw_data")
-    held = raw.get("message") if isinstance(raw, dict) else None
-    return as_text((held if isinstance(held, dict) else message).get("reasoning_content")).strip()
+    raw_message = raw.get("message") if isinstance(raw, dict) else None
+    return as_text((raw_message if isinstance(raw_message, dict) else message).get("reasoning_content")).strip()
 
 
 def _rest(message: dict[str, Any]) -> dict[str, Any]:
     """A message's fields that have no place in a step, and those that could not be put there."""
-    kept = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
+    rest_fields = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
     for key in ("usage", "timestamp"):
         if message.get(key) is not None:
-            kept[key] = message[key]
+            rest_fields[key] = message[key]
     content = message.get("content")
     if content is not None and not isinstance(content, str):
-        kept["content"] = content
-    return kept
+        rest_fields["content"] = content
+    return rest_fields
 
 
 def _text(value: Any) -> str:
