@@ -7,8 +7,8 @@ import gc
 _FIRST, _SECOND, _THIRD = 5_000, 10, 10
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 """Parameters of glibc's `mallopt` (malloc.h)."""
-_PICTURE = 4 * 1024**2
-"""Bytes from which on a block is given back when it is freed: a phone's picture has about 8 MB."""
+_PICTURE = 512 * 1024
+"""Bytes from which on a block is given back when it is freed: a phone's picture has about 8 MB, a dish in it 1 MB."""
 
 
 def spare_pauses() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lab.core.png import png_of
 from simulators.phone import fonts, glyphs
 from simulators.phone.boxes import Box, Drawing, InkLine, Paint, Round, Sign, Window
+from simulators.phone.picture_cache import keep_pictures
 from simulators.phone.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _corners(radius: int, border: int) -> tuple[Image, Image, Image, Image]:
     return disc.crop((0, 0, r, r)), disc.crop((r, 0, d, r)), disc.crop((0, r, r, d)), disc.crop((r, r, d, d))
 
 
-@lru_cache(maxsize=32)
+@keep_pictures(megabytes=6)
 def rounded(width: int, height: int, radius: int) -> Image:
     """A mask with rounded corners."""
     from PIL import Image

@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulators.phone.picture_cache import keep_pictures
+
 if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageFont import FreeTypeFont
@@ -181,7 +183,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield piece
 
 
-@lru_cache(maxsize=1500)
+@keep_pictures(megabytes=6)
 def mask(text: str, size: int, bold: bool) -> Image:
     """The ink of one line as a grey picture, `width` wide and 1.5 times `size` high; baseline at 1.1 `size`."""
     from PIL import Image, ImageChops, ImageDraw

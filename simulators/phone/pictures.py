@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simulators.phone.goods import GOODS
 from simulators.phone.pen import Pen, tone
+from simulators.phone.picture_cache import keep_pictures
 from simulators.phone.theme import RGB
 
 if TYPE_CHECKING:
@@ -48,23 +49,41 @@ def _hills(width: int, height: int, dark: bool) -> Image:
     return picture.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
-@lru_cache(maxsize=128)
 def dish(key: str, width: int, height: int, dark: bool) -> Image:
     """A dish on a tinted ground."""
+    from PIL import Image
+
+    side = min(width, height)
+    picture = Image.new("RGB", (width, height), _ground(key, dark))
+    picture.paste(_square(key, side, dark), ((width - side) // 2, (height - side) // 2))
+    return picture
+
+
+@keep_pictures(megabytes=8)
+def _square(key: str, side: int, dark: bool) -> Image:
+    """The dish in a square of its ground; what is beside that in a wider picture is ground alone, and is not kept."""
     from PIL import Image, ImageDraw
 
-    kind, _, name = key.partition("/")
-    name, _, colour = name.partition("@")
-    seed = zlib.crc32(name.encode())
-    hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09) + (seed % 17 - 8) / 90
-    ground = tone(hue, 0.27, 0.28) if dark else tone(hue, 0.86, 0.62)
-    side = min(width, height)
-    square = Image.new("RGB", (side * _OVER, side * _OVER), ground)
-    middle = side * _OVER / 2
+    kind, name, colour = _parts(key)
+    square = Image.new("RGB", (side * _OVER, side * _OVER), _ground(key, dark))
+    middle, seed = side * _OVER / 2, zlib.crc32(name.encode())
     KINDS.get(kind, _plate)(Pen(ImageDraw.Draw(square), middle, middle, side * _OVER / 100, seed, dark, colour))
-    picture = Image.new("RGB", (width, height), ground)
-    picture.paste(square.resize((side, side), Image.Resampling.BOX), ((width - side) // 2, (height - side) // 2))
-    return picture
+    return square.resize((side, side), Image.Resampling.BOX)
+
+
+def _parts(key: str) -> tuple[str, str, str]:
+    """Kind, name and colour of a key."""
+    kind, _, rest = key.partition("/")
+    name, _, colour = rest.partition("@")
+    return kind, name, colour
+
+
+def _ground(key: str, dark: bool) -> RGB:
+    """The colour under a dish, by its kind and a little by its name."""
+    kind, name, _ = _parts(key)
+    hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09)
+    hue += (zlib.crc32(name.encode()) % 17 - 8) / 90
+    return tone(hue, 0.27, 0.28) if dark else tone(hue, 0.86, 0.62)
 
 
 _GREEN, _LEAF, _RED, _YOLK = (122, 168, 86), (84, 138, 70), (206, 78, 56), (246, 190, 74)

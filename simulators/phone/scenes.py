@@ -6,10 +6,10 @@ A photo's key is `kind/name`; its kind is one of `SCENES`, its colours and place
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulators.phone.pen import tone
+from simulators.phone.picture_cache import keep_pictures
 from simulators.phone.pictures import dish
 from simulators.phone.theme import RGB
 
@@ -233,14 +233,16 @@ SCENES = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=128)
 def photo(key: str, width: int, height: int, dark: bool) -> Image:
     """A photo; it looks the same in the dark. What is cooked or drunk is drawn as the food apps draw it."""
+    kind, _, name = key.partition("/")
+    return _scene(kind, name, width, height) if kind in SCENES else dish(key, width, height, dark)
+
+
+@keep_pictures(megabytes=12)
+def _scene(kind: str, name: str, width: int, height: int) -> Image:
     from PIL import Image
 
-    kind, _, name = key.partition("/")
-    if kind not in SCENES:
-        return dish(key, width, height, dark)
     brush = Brush(width, height, zlib.crc32(name.encode()))
     SCENES[kind](brush)
     return brush.image.resize((width, height), Image.Resampling.BOX)

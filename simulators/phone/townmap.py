@@ -7,10 +7,10 @@ A key is `x,y,wide|pins|way`: the middle and the width of what is shown, in metr
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from simulators.phone.picture_cache import keep_pictures
 from simulators.phone.theme import RGB
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FAR = 9000
 _LAKE = (3700, 500, 4150, 820)
 
 
-@lru_cache(maxsize=48)
+@keep_pictures(megabytes=12)
 def town(key: str, width: int, height: int, dark: bool) -> Image:
     """The piece of the town that a key names."""
     from PIL import Image, ImageDraw
