@@ -32,12 +32,12 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
         return cohen_kappa(ratings)
     if why := too_few(ratings):
         return undefined(what, len(ratings.traces), why, least=0.0)
-    kept = over(ratings, both(ratings))
-    truth, judge = kept.codes[:, 0], kept.codes[:, 1]
+    pair = over(ratings, both(ratings))
+    truth, judge = pair.codes[:, 0], pair.codes[:, 1]
     it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
     yes, predicted = truth == it, judge == it
     columns = np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
-    sums = summed(kept, columns if weights is None else columns * weights[both(ratings), None])
+    sums = summed(pair, columns if weights is None else columns * weights[both(ratings), None])
     above, below, never = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
