@@ -83,18 +83,18 @@ def alternative_annotator_test(
     Items are taken to be independent, as in the paper; of several in one cluster, give one of each.
     Raises `ValueError` where shapes or names do not go together or epsilon is not in [0, 1).
     """
-    said, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
-    if theirs.ndim != 2 or said.shape != theirs.shape[:1] or len(names) != theirs.shape[1]:
-        raise ValueError(f"judge {said.shape}, people {theirs.shape} and {len(names)} names do not go together")
+    judge_values, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
+    if theirs.ndim != 2 or judge_values.shape != theirs.shape[:1] or len(names) != theirs.shape[1]:
+        raise ValueError(f"judge {judge_values.shape}, people {theirs.shape} and {len(names)} names do not go together")
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon {epsilon} is not in [0, 1)")
-    own, own_share = _aligned(said, theirs, alignment)
+    own, own_share = _aligned(judge_values, theirs, alignment)
     compared = [
         _compared(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
     ]  # fmt: skip
     met = [one for one in compared if one.p is not None]
-    won = iter(benjamini_yekutieli([one.p for one in met if one.p is not None], false_discoveries))
-    compared = [one._replace(won=next(won)) if one.p is not None else one for one in compared]
+    wins = iter(benjamini_yekutieli([one.p for one in met if one.p is not None], false_discoveries))
+    compared = [one._replace(won=next(wins)) if one.p is not None else one for one in compared]
     shares = [one.judge_share for one in met if one.judge_share is not None]
     rate = sum(one.won for one in compared) / len(met) if met else None
     return AlternativeAnnotatorTest(
@@ -147,13 +147,15 @@ def _compared(person: str, judge: Floats, own: Floats, epsilon: float) -> Annota
 
 
 def _cautions(compared: Sequence[AnnotatorComparison]) -> tuple[str, ...]:
-    told = []
+    cautions = []
     if len(compared) < LEAST_PEOPLE:
-        told.append(f"The test is meant for {LEAST_PEOPLE} people or more; there are {len(compared)}.")
+        cautions.append(f"The test is meant for {LEAST_PEOPLE} people or more; there are {len(compared)}.")
     few = [f"{one.person} ({one.items})" for one in compared if one.items < LEAST_ITEMS]
     if few:
-        told.append(f"Fewer than {LEAST_ITEMS} items with {', '.join(few)}: Wilcoxon's signed ranks, and little power.")
-    return tuple(told)
+        cautions.append(
+            f"Fewer than {LEAST_ITEMS} items with {', '.join(few)}: Wilcoxon's signed ranks, and little power."
+        )
+    return tuple(cautions)
 
 
 # -- tests ----------------------------------------------------------------------------------------------------
