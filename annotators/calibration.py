@@ -108,9 +108,9 @@ def share_right(sheets: Iterable[Sheet]) -> float | None:
 
 def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
     """How a rater's pilot stands by their sheets of all pilot units; only what is handed in counts."""
-    done = [sheet for sheet in sheets if sheet.committed]
-    rights = [one.right for sheet in done for one in compared(sheet)]
-    return PilotLine(rater, len(done), len(sheets), len(rights), sum(rights))
+    committed_sheets = [sheet for sheet in sheets if sheet.committed]
+    rights = [one.right for sheet in committed_sheets for one in compared(sheet)]
+    return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights))
 
 
 def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:

@@ -79,14 +79,14 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
     if target and whole:
         raise LabError(where, f"field target: {target!r} is told, and the unit as a whole is asked; leave it out")
     if target and target_of(unit, target) is None:
-        known = ", ".join(one.id for one in unit.targets) or "none"
-        raise LabError(where, f"field target: {target!r} is none of {known}")
+        names = ", ".join(one.id for one in unit.targets) or "none"
+        raise LabError(where, f"field target: {target!r} is none of {names}")
     there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
     if id:
         field_there = next((field for field in there if field.id == id), None)
         if field_there is None:
-            known = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
-            raise LabError(where, f"field field: {id!r} is none of {known}")
+            names = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
+            raise LabError(where, f"field field: {id!r} is none of {names}")
         return field_there
     required = [field for field in there if field.required]
     if len(there) == 1 or len(required) == 1:

@@ -138,12 +138,14 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
             nodes = _nodes(_of(labels_by_place, _field(study, COMPLETED)))
             return Marks(run, nodes=nodes) if nodes else None
         case "information units":
-            used = {id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()}
-            return Marks(run, units=used) if used else None
+            unit_uses = {
+                id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()
+            }
+            return Marks(run, units=unit_uses) if unit_uses else None
         case "branches":
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
-            taken = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
-            return Marks(run, branches=taken) if taken else None
+            branch_ways = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
+            return Marks(run, branches=branch_ways) if branch_ways else None
         case "criteria":
             score = _rubric(study, unit, labels_by_place)
             return Marks(run, marks={"llm": score}) if score is not None else None
@@ -213,11 +215,11 @@ def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]
 
     Where no step is told it is the latest that is, so that it never decides between paths.
     """
-    found: dict[str, int | None] = {}
+    nodes: dict[str, int | None] = {}
     steps_by_node: dict[str, list[int]] = {}
     for id, labels in _most(labels_by_target).items():
         if labels[0].value == COMPLETED:
             steps_by_node[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
-        found[id] = None
+        nodes[id] = None
     latest = max((step for steps in steps_by_node.values() for step in steps), default=1)
-    return {**found, **{id: median_low(steps) if steps else latest for id, steps in steps_by_node.items()}}
+    return {**nodes, **{id: median_low(steps) if steps else latest for id, steps in steps_by_node.items()}}

@@ -119,10 +119,10 @@ def _marks(points: Iterable[Point]) -> dict[str, str]:
 
 
 def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
-    named = [f"{mark} {name}" for name, mark in marks.items() if name]
-    if len(named) > 1:
-        named.append(f"{BOTH} several")
-    legend = "   ".join([*named, *([more] if more else [])])
+    entries = [f"{mark} {name}" for name, mark in marks.items() if name]
+    if len(entries) > 1:
+        entries.append(f"{BOTH} several")
+    legend = "   ".join([*entries, *([more] if more else [])])
     return folded(legend, width) if legend else []
 
 

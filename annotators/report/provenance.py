@@ -49,11 +49,11 @@ def labels_sha(studied: StudyData) -> str:
     for table in tables:
         whole.update(encode(table) + b"\n")
     whole.update(rows)
-    dealt = sorted(
+    sheet_rows = sorted(
         (columns.units[unit], encode(columns.raters[rater]).decode(), int(run), bool(handed))
         for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
     )
-    whole.update(encode([dealt, columns.open, columns.clashes]) + b"\n")
+    whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
     for unit, spot in sorted(studied.settled):
         settled = studied.settled[unit, spot]
         whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
@@ -66,18 +66,18 @@ def labels_sha(studied: StudyData) -> str:
 
 def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
     """The tables in order, and the rows that index them as bytes, in order."""
-    named: list[tuple[Sequence[Any], Any]] = [
+    indexed_tables: list[tuple[Sequence[Any], Any]] = [
         (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field),
         (columns.raters, columns.rater), (columns.values, columns.value), (columns.reasons, columns.reason),
         (columns.cites_said, columns.cites),
     ]  # fmt: skip
     tables, parts = [], []
-    for table, indices in named:
+    for table, indices in indexed_tables:
         rows = [encode(value).decode() for value in table]
-        held = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
-        place = {text: at for at, text in enumerate(held)}
+        texts = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
+        place = {text: at for at, text in enumerate(texts)}
         moved = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
-        tables.append(held)
+        tables.append(texts)
         parts.append(moved[np.asarray(indices, dtype=np.int64)])
     parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]
     order = np.lexsort(tuple(reversed(parts))) if columns.size else np.zeros(0, dtype=np.int64)

@@ -89,14 +89,14 @@ def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list
     """The series' marks and names in rows; gives how high they are."""
     out: list[str] = []
     at_x, at_y = x, y
-    named = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
-    for at, name in named:
+    entries = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
+    for at, name in entries:
         needs = 18 + _LETTER * cell_len(name) + 14
         if at_x > x and at_x + needs > x + wide:
             at_x, at_y = x, at_y + 18
         out += [_mark(at_x + 6, at_y - 4, at, ""), _text(at_x + 16, at_y, name)]
         at_x += needs
-    return out, (at_y - y + 18 if named else 0.0)
+    return out, (at_y - y + 18 if entries else 0.0)
 
 
 class Plane:
