@@ -66,8 +66,8 @@ def _marked(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
     )
 
 
-def _check(where: str, field: str, given: Iterable[str], known: set[str]) -> None:
-    for name in given:
-        if name not in known:
-            there = ", ".join(sorted(known)) or "none"
+def _check(where: str, field: str, names: Iterable[str], task_names: set[str]) -> None:
+    for name in names:
+        if name not in task_names:
+            there = ", ".join(sorted(task_names)) or "none"
             raise LabError(where, f"field {field}: the run's task has no {name!r}; it has {there}")

@@ -26,8 +26,8 @@ def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: Me
     yield from _numbers(
         "Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated"
     )
-    marked, tally = _by_step(runs)
-    yield from _numbers("Decision EM", marked, tally, "no demonstration here says at which step it decides")
+    step_decisions, tally = _by_step(runs)
+    yield from _numbers("Decision EM", step_decisions, tally, "no demonstration here says at which step it decides")
 
 
 def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_Decision], LeftOutTally]:
@@ -64,13 +64,13 @@ def plain(option: str) -> str:
 def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[list[_Decision], LeftOutTally]:
     tally = LeftOutTally()
     reached = []
-    for case, judged in runs:
+    for case, match in runs:
         for branch in () if case.gold else case.task.branches:
-            place = _place(judged.em, branch) if judged else None
-            if judged and place is not None:
-                reached.append(_Decision(branch.depth, judged.em.exact[place]))
+            place = _place(match.em, branch) if match else None
+            if match and place is not None:
+                reached.append(_Decision(branch.depth, match.em.exact[place]))
             else:
-                tally.out("placed at no step by a demonstration" if judged else UNSHOWN)
+                tally.out("placed at no step by a demonstration" if match else UNSHOWN)
     return reached, tally
 
 

@@ -101,12 +101,12 @@ class Demonstrations:
 
     def against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         """The run laid beside a demonstration, which must have a step that is no slip."""
-        before, laid = self._laid.get((case.id, gold.id), (None, None))
-        if before is case and laid is not None and laid.gold is gold:
-            return laid
-        laid = self._against(case, gold)
-        self._laid[case.id, gold.id] = case, laid
-        return laid
+        before, match = self._laid.get((case.id, gold.id), (None, None))
+        if before is case and match is not None and match.gold is gold:
+            return match
+        match = self._against(case, gold)
+        self._laid[case.id, gold.id] = case, match
+        return match
 
     def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[list[Shown], list[ComparableAction]]:
         size = screen(gold)

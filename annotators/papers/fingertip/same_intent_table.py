@@ -65,8 +65,8 @@ def _judges(studied: StudyData, people: Ratings) -> Section:
         name = studied.columns.raters[judge].id
         own = against(truth, ratings_of(studied, SAME, (judge,)))
         between = f"{name} against most people"
-        made = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
-        agreements = [coefficient(studied, one, own, between=between) for one in made]
+        statistics = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
+        agreements = [coefficient(studied, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
     unclear = int((truth.codes[:, 0] == truth.categories.index("cannot_tell")).sum())
@@ -100,8 +100,8 @@ def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]
         ]
         own = {unit for unit, of in source.items() if of == name}
         vague = sum(one.value == "cannot_tell" for (unit, _), one in truth_by_place.items() if unit in own)
-        left = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
-        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left=left)
+        left_out = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
+        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left_out=left_out)
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
     notes = (
         "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",

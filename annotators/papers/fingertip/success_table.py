@@ -59,15 +59,22 @@ def _row(
     right = sum(one.value == "success" for _, one in settled)
     items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in settled]
     ruled = sum(one.by == "rule" for _, one in settled)
-    left = unsettled(studied, OUTCOME, set(units))
+    left_out = unsettled(studied, OUTCOME, set(units))
     return (
         name,
         cells.percent(
             of_all(
-                studied, right, len(settled), OUTCOME, "SR2", part=name, units={unit for unit, _ in settled}, left=left
+                studied,
+                right,
+                len(settled),
+                OUTCOME,
+                "SR2",
+                part=name,
+                units={unit for unit, _ in settled},
+                left_out=left_out,
             )
         ),
-        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left=left)),
+        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left_out=left_out)),
         count(len(settled), OUTCOME, part=name),
         count(ruled, OUTCOME, part=f"{name}, by rule"),
     )

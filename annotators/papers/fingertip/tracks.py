@@ -104,13 +104,13 @@ def executions_of(
     for case in cases:
         if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
             continue
-        shown = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
+        demonstrations = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
         if case.status == "open":
             out.out("not ended")
-        elif not shown:
+        elif not demonstrations:
             out.out("of a task that nobody demonstrated")
         else:
-            own = next((one for one in shown if user_of(one) == user_of(case)), shown[0])
+            own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
             golden = len(own.steps)
             executions.append(Execution(case, own, golden, _done(case, golden)))
     return executions

@@ -94,8 +94,8 @@ def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     if facts is None:
         return None, "whose profile is not given"
     habits = facts.get("habits")
-    held: Mapping[str, object] = habits if isinstance(habits, dict) else {}
-    return any(isinstance(held.get(key), dict) and bool(held[key]) for key in keys), ""
+    habit_facts: Mapping[str, object] = habits if isinstance(habits, dict) else {}
+    return any(isinstance(habit_facts.get(key), dict) and bool(habit_facts[key]) for key in keys), ""
 
 
 def _checked(task: Task) -> tuple[bool | None, str]:

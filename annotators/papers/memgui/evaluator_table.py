@@ -94,10 +94,10 @@ def _experts(studied: StudyData, people: Ratings) -> Table:
 
 def _impossible(studied: StudyData) -> tuple[str, ...]:
     """Why experts call tasks impossible, where any does."""
-    given = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
-    if not given:
+    reason_counts = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
+    if not reason_counts:
         return ()
-    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(given.items()))
+    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(reason_counts.items()))
     return (f"Reasons given for impossible: {why}. Where few tasks are, AC1 is the one to read.",)
 
 
@@ -228,11 +228,11 @@ def _configuration(studied: StudyData, judge: int) -> str:
 def _models(config: str) -> str:
     """The method and the models of a configuration that `hitlab judge` wrote; empty where it is another one."""
     try:
-        told = msgspec.json.decode(config, type=_Configured)
+        configuration = msgspec.json.decode(config, type=_Configured)
     except msgspec.MsgspecError:
         return ""
-    stages = [f"{stage}: {model}" for stage, model in told.stages.items()]
-    return f"{told.method}: {told.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
+    stages = [f"{stage}: {model}" for stage, model in configuration.stages.items()]
+    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
 
 
 def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
@@ -240,9 +240,9 @@ def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: st
     actor = studied.columns.raters[judge]
     costs = studied.further.costs()
     items = [
-        UnitValue(place.unit, truth.traces[int(at)], spent)
+        UnitValue(place.unit, truth.traces[int(at)], run_cost)
         for place, at in zip(truth.places, truth.trace, strict=True)
-        if (spent := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
+        if (run_cost := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)

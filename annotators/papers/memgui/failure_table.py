@@ -48,21 +48,21 @@ def sections(studied: StudyData) -> list[Section]:
     ran, why = executions(studied, cases)
     shares = _shares(studied, modes, ran, why)
     tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
-    asked = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
-    tables += judges(studied, asked, modes.values, "memgui-judges", _SOURCE)
+    mode_names = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
+    tables += judges(studied, mode_names, modes.values, "memgui-judges", _SOURCE)
     more = secondary(studied, modes, "memgui-secondary", _SOURCE)
     tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
 def _shares(studied: StudyData, modes: SettledModes, ran: int | None, why: str) -> Table:
-    counts, left = modes.counts(), unsettled(studied, PRIMARY)
+    counts, left_out = modes.counts(), unsettled(studied, PRIMARY)
     failures = sum(counts.values())
     within = failures - counts[TIMEOUT]
 
     def share(mode: str, of: int, what: str) -> Cell:
         return cells.percent(
-            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left=left)
+            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left_out=left_out)
         )
 
     rows: list[tuple[Cell, ...]] = []
@@ -98,10 +98,10 @@ def executions(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[in
             return len(runs), ""
     agents = {method_of(case) for case in cases.values()}
     ran = [case for case in studied.further.runs() if method_of(case) in agents and not case.gold and not case.parent]
-    failed = {case.id for case in ran if _failed(case)}
+    failed_ids = {case.id for case in ran if _failed(case)}
     if not ran or not own <= {case.id for case in ran}:
         return None, "nothing tells how many executions there were"
-    beyond = len(failed - own)
+    beyond = len(failed_ids - own)
     if beyond:
         return None, f"{beyond} failed run{' is' if beyond == 1 else 's are'} not in the study"
     return len(ran), ""

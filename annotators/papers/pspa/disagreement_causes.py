@@ -31,8 +31,8 @@ def causes(studied: StudyData, people: Ratings, truth: Ratings) -> list[Section]
     where = [("people differ", _differing(people))]
     for rater in studied.judges:
         name = studied.columns.raters[rater].shown
-        laid = against(truth, column(by_runs(studied, _STATE, rater), 0))
-        where.append((f"{name} and most people differ", _differing(laid)))
+        two_columns = against(truth, column(by_runs(studied, _STATE, rater), 0))
+        where.append((f"{name} and most people differ", _differing(two_columns)))
     tables = [_flags(studied, people, truth, where)]
     coded = list(beside(studied, "disagreement-cause"))
     for other in coded:
@@ -70,18 +70,18 @@ def _flags(
     studied: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
 ) -> Table:
     """How many items differ, and which share of them is flagged by at least one rater."""
-    rated = of_places(
+    item_ratings = of_places(
         studied, people, frozenset(p for p, n in zip(people.places, (people.codes >= 0).sum(axis=1), strict=True) if n)
     )
-    known = {field.id for field in studied.study.protocol.fields}
-    shares = [cells.percent(_share(studied, rated, places, f"{name}: items")) for name, places in where]
+    field_ids = {field.id for field in studied.study.protocol.fields}
+    shares = [cells.percent(_share(studied, item_ratings, places, f"{name}: items")) for name, places in where]
     counts = [count(len(places), _STATE, part=name, statistic="items") for name, places in where]
     rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
     for field, says, paper in _FLAGS:
-        if field in known:
+        if field in field_ids:
             flagged = _flagged(studied, field)
             flags = [
-                _share(studied, of_places(studied, rated, places), flagged, f"{name}: {field}")
+                _share(studied, of_places(studied, item_ratings, places), flagged, f"{name}: {field}")
                 for name, places in where
             ]
             rows.append((says, *map(cells.percent, flags), paper))
@@ -126,11 +126,11 @@ def _shares(coded: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]
     rows: list[tuple[Cell, ...]] = []
     field = coded.study.protocol.field(CAUSE)
     for code, option in enumerate(cause_ratings.categories):
-        known = field.option(option) if field is not None else None
+        cause = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(coded, some, code, f"{name}: {option}")) for name, some in parts]
-        rows.append((known.shown if known else option, *row, _PAPER.get(option, "")))
-    split = [cells.percent(_split(coded, some, name)) for name, some in parts]
-    rows.append(("coders differ (of all)", *split, ""))
+        rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
+    split_cells = [cells.percent(_split(coded, some, name)) for name, some in parts]
+    rows.append(("coders differ (of all)", *split_cells, ""))
     agreed = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
     rows.append(("items with a cause", *agreed, ""))
     head = ("Cause", *(name for name, _ in parts), "paper: judge")
@@ -143,7 +143,7 @@ def _of_cause(coded: StudyData, truth: Ratings, code: int, part: str) -> Agreeme
     items = [
         UnitValue(place.unit, truth.traces[trace], float(cause == code)) for place, trace, cause in rows if cause >= 0
     ]
-    return share(coded, items, CAUSE, part=part, why="no item with a cause", left=truth.reasons)
+    return share(coded, items, CAUSE, part=part, why="no item with a cause", left_out=truth.reasons)
 
 
 def _split(coded: StudyData, truth: Ratings, part: str) -> Agreement:

@@ -111,8 +111,8 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
 
 def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
     """The nodes of steps as a model tells them; `UnusableJudgement` where a step lacks or a node is none."""
-    for found in reversed(list(objects_in(text))):
-        entries = found.get("steps")
+    for reply in reversed(list(objects_in(text))):
+        entries = reply.get("steps")
         if isinstance(entries, list):
             by_step = {str(one.get("step")): one for one in entries if isinstance(one, dict)}
             break
