@@ -205,19 +205,19 @@ def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
 def redealt(
     study: Study,
     leaving: Sequence[Assignment],
-    done: Collection[tuple[str, int]],
+    handed_in: Collection[tuple[str, int]],
     by: str,
     theirs: Sequence[Assignment],
     tasks: Mapping[str, str] = {},
 ) -> list[Assignment]:
     """What `by` is dealt in place of a rater who leaves: all that was not handed in, in that rater's order.
 
-    `done` are the (unit, run) that were handed in: they stay the other's, and so does what would only repeat one.
+    `handed_in` are the (unit, run) that were: they stay the other's, and so does what would only repeat one.
     Calibration is each rater's own: it is dealt whole, and first. What `by` has already (`theirs`), or a play of a
     task that they play already (`tasks` by unit), is not dealt again.
     """
     has = {tasks.get(one.unit, one.unit) for one in theirs}
-    begun_units = {unit for unit, _ in done}
+    begun_units = {unit for unit, _ in handed_in}
     rest: dict[tuple[str, int], Assignment] = {}
     for one in sorted(leaving, key=lambda one: (one.stage != "pilot", one.position)):
         again = one.stage == "repeat"

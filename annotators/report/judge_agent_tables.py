@@ -76,12 +76,8 @@ def counts_table(id: str, field: str, categories: Sequence[str], parts: Sequence
     for name, confusion in parts:
         for category in categories:
             at = confusion.categories.index(category)
-            both, truth, judge_total = (
-                confusion.counts[at, at],
-                confusion.counts[at].sum(),
-                confusion.counts[:, at].sum(),
-            )
-            total = confusion.counts.sum()
+            both, total = confusion.counts[at, at], confusion.counts.sum()
+            truth, judge_total = confusion.counts[at].sum(), confusion.counts[:, at].sum()
             cells = (both, truth - both, judge_total - both, total - truth - judge_total + both, total)
             label = f"{name}, {category}" if len(categories) > 1 else name
             rows.append((label, *(f"{int(cell):,}" for cell in cells)))

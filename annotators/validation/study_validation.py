@@ -95,14 +95,14 @@ def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
     )
     rates = validation(two, slices=_slices(studied), how=how, weights=weights)
     met = int(two.there.all(axis=1).sum())
-    judge_grid = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - met)
+    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - met)
     both = beside(people, judge_ratings)
     judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
     return JudgedField(
         name,
         field,
-        rates._replace(confusion=judge_grid),
+        rates._replace(confusion=judge_confusion),
         beside_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
