@@ -88,20 +88,20 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
     disputes = [one for one in _differing(studied) if one.unit in order]
     moves = _moves(studied, {one.spot.field for one in disputes})
     settlements = studied.settled
-    disputed = {(one.unit, one.spot): one for one in disputes}
+    dispute_by_place = {(one.unit, one.spot): one for one in disputes}
     places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in settlements})
     rank: dict[str, tuple[int, float]] = {}
     still: list[DisputedPlace] = []
     for one in disputes:
         if one.unit in waiting or (one.unit, one.spot) in settlements:
             continue
-        moved = moves.get(one.spot.field, {}).get(one.unit)
-        still.append(one._replace(moves=moved))
-        mine = (int(_optional(studied, one.spot)), -(moved or 0.0))
+        alpha_move = moves.get(one.spot.field, {}).get(one.unit)
+        still.append(one._replace(moves=alpha_move))
+        mine = (int(_optional(studied, one.spot)), -(alpha_move or 0.0))
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
     settled_places = [
-        disputed.get(place, DisputedPlace(*place))._replace(
+        dispute_by_place.get(place, DisputedPlace(*place))._replace(
             settled=settlement, moves=moves.get(place[1].field, {}).get(place[0])
         )
         for place, settlement in settlements.items()
@@ -321,5 +321,5 @@ def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
     """How far a coefficient over units moves when each is left out."""
     whole = alpha.sums.sum(axis=0)
-    moved = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
-    return {unit: float(by) for unit, by in zip(units, moved, strict=True) if np.isfinite(by)}
+    alpha_moves = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
+    return {unit: float(by) for unit, by in zip(units, alpha_moves, strict=True) if np.isfinite(by)}

@@ -72,10 +72,10 @@ def derived(
             why = _irr_words(unit, sheet, done) if in_words else ""
             return [*lines, ("IRR", irr.why if irr.value is None else f"{irr.value:.1%}{why}")]
         case "branches":
-            decided = decisions_derived(unit, sheet, right)
-            if decided.accuracy is None:
+            decisions = decisions_derived(unit, sheet, right)
+            if decisions.accuracy is None:
                 return lines
-            return [*lines, ("right decisions", f"{decided.right} of {decided.told}")]
+            return [*lines, ("right decisions", f"{decisions.right} of {decisions.told}")]
         case "criteria":
             score = rubric_score(unit, sheet)
             return lines if score is None else [*lines, ("score", f"{score:.2f}")]
@@ -142,26 +142,26 @@ def step_of(label: Label) -> int | None:
 
 
 def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:
-    aligned = derivation.aligned
-    if aligned is None:
+    alignment = derivation.aligned
+    if alignment is None:
         return [("APR", derivation.why)]
-    ppr = aligned.ppr
-    flexible = len(set(aligned.flexible) & set(aligned.completed))
+    ppr = alignment.ppr
+    flexible = len(set(alignment.flexible) & set(alignment.completed))
     words = [
-        ("path", " → ".join(names.get(id, id) for id in aligned.path)),
-        ("APR", f"{aligned.apr:.1%} ({len(aligned.completed)} of {len(aligned.path)})"),
+        ("path", " → ".join(names.get(id, id) for id in alignment.path)),
+        ("APR", f"{alignment.apr:.1%} ({len(alignment.completed)} of {len(alignment.path)})"),
         (
             "PPR",
-            "no flexible item on the path" if ppr is None else f"{ppr:.1%} ({flexible} of {len(aligned.flexible)})",
+            "no flexible item on the path" if ppr is None else f"{ppr:.1%} ({flexible} of {len(alignment.flexible)})",
         ),
     ]
-    if aligned.not_applicable:
-        words.append(("not applicable", ", ".join(names.get(id, id) for id in aligned.not_applicable)))
-    turned = [
+    if alignment.not_applicable:
+        words.append(("not applicable", ", ".join(names.get(id, id) for id in alignment.not_applicable)))
+    turned_ids = [
         id for id, state in derivation.before.items() if state == COMPLETED and derivation.after[id] == NOT_COMPLETED
     ]
-    if turned:
-        turned_names = ", ".join(names.get(id, id) for id in turned)
+    if turned_ids:
+        turned_names = ", ".join(names.get(id, id) for id in turned_ids)
         words.append(("not completed after all", f"{turned_names} (depends on what is not completed)"))
     return words
 

@@ -35,9 +35,9 @@ def as_gold(studied: StudyData, rater: int) -> Agreement:
 def as_settled(studied: StudyData, rater: int) -> Agreement:
     """The share of settled places at which a rater had said what was settled; they may have had a say in it."""
     right_values: RightValues = {}
-    for place, settled in studied.settled.items():
-        reason = settled.what.reason_missing
-        right_values[place] = (_MISSING[reason] if reason else settled.what.value, 0.0)
+    for place, settlement in studied.settled.items():
+        reason = settlement.what.reason_missing
+        right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
     return _right(studied, rater, "as settled", right_values, "nothing settled")
 
 

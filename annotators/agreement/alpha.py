@@ -37,8 +37,8 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
     if level == "ordinal":
         return _ordinal(name, ratings, tally, least, int(pairable.sum()))
     apart = _distances(ratings, level)
-    disagreed = np.einsum("ij,ij->i", tally @ apart, tally) / least
-    sums = summed(ratings, np.column_stack((disagreed, tally)))
+    disagreement = np.einsum("ij,ij->i", tally @ apart, tally) / least
+    sums = summed(ratings, np.column_stack((disagreement, tally)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
@@ -80,8 +80,8 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
     """Sums: answers by category, then how often each two categories came together."""
     q = tally.shape[1]
     one, other = np.triu_indices(q, 1)
-    met = 2 * tally[:, one] * tally[:, other] / least[:, None]
-    sums = summed(ratings, np.concatenate((tally, met), axis=1))
+    coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
+    sums = summed(ratings, np.concatenate((tally, coincidences), axis=1))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., :q]
@@ -108,8 +108,8 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     values = centred(values)
     answers = there.sum(axis=1)
     x, xx = np.where(there, values, 0.0).sum(axis=1), np.where(there, values * values, 0.0).sum(axis=1)
-    disagreed = 2 * (answers * xx - x * x) / (answers - 1)
-    sums = over_traces(np.column_stack((disagreed, answers, x, xx)), trace, traces)
+    disagreement = 2 * (answers * xx - x * x) / (answers - 1)
+    sums = over_traces(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 
     def of(sums: Floats) -> Floats:
         observed, answers, x, xx = np.moveaxis(sums, -1, 0)
@@ -154,14 +154,14 @@ def _by_distance(
     tally = np.zeros((traces, len(apart)))
     where, who = np.nonzero(codes >= 0)
     np.add.at(tally, (trace[where], codes[where, who]), 1.0)
-    disagreed = np.zeros(len(codes))
+    disagreement = np.zeros(len(codes))
     answers = (codes >= 0).sum(axis=1)
     for one in range(codes.shape[1]):
         for other in range(one):
-            met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
-            disagreed[met] += 2 * apart[codes[met, one], codes[met, other]]
-    disagreed = disagreed / (answers - 1)
-    sums = np.concatenate((over_traces(disagreed[:, None], trace, traces), tally), axis=1)
+            has_both = (codes[:, one] >= 0) & (codes[:, other] >= 0)
+            disagreement[has_both] += 2 * apart[codes[has_both, one], codes[has_both, other]]
+    disagreement = disagreement / (answers - 1)
+    sums = np.concatenate((over_traces(disagreement[:, None], trace, traces), tally), axis=1)
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]

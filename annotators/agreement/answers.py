@@ -85,10 +85,10 @@ def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPla
     for unit in studied.units:
         if unit.pilot or unit.id not in units:
             continue
-        ruled = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
+        ruled_targets = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
         at, cluster = units[unit.id], clusters.setdefault(unit.clustered, len(clusters))
         for id, kind in [(one.id, one.kind) for one in unit.targets] if per_target else [("", "")]:
-            if id not in ruled and id in targets:
+            if id not in ruled_targets and id in targets:
                 places.append(RatedItem(unit.id, id))
                 where.append((at, targets[id], cluster))
                 kinds.append(kind)
@@ -120,11 +120,11 @@ def _field_answers(studied: StudyData, field: Field, raters: Sequence[int], run:
         bare &= value < 0
     is_due = field.required or field.kind == "flag"
     if is_due:
-        passed = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
-        away = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
-        why = np.where(bare & handed & is_asked, passed, why)
+        unanswered = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
+        absent = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
+        why = np.where(bare & handed & is_asked, unanswered, why)
         if not field.show_if:
-            why = np.where(bare & ~handed, away, why)
+            why = np.where(bare & ~handed, absent, why)
     return FieldAnswers(
         field_places, value.astype(np.int32), why.astype(np.int32), reasons, np.where(value >= 0, step, -1)
     )

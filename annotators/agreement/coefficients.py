@@ -56,9 +56,9 @@ def _unanimous(tally: Floats) -> Floats:
     return np.asarray(most == answers(tally), dtype=np.float64)
 
 
-def _share(name: str, ratings: Ratings, agreed: Floats) -> AdditiveStatistic:
+def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     pairable = rated_twice(ratings)
-    sums = summed(ratings, np.column_stack((agreed * pairable, pairable)))
+    sums = summed(ratings, np.column_stack((agreement * pairable, pairable)))
     why = too_few(ratings)
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
@@ -214,8 +214,8 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
         return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
 
     def of(sums: Floats) -> Floats:
-        kappas, met = each(sums), sums[..., 1::width] > 0
-        return ratio(np.where(met, kappas, 0.0).sum(axis=-1), met.sum(axis=-1))
+        kappas, has_pairs = each(sums), sums[..., 1::width] > 0
+        return ratio(np.where(has_pairs, kappas, 0.0).sum(axis=-1), has_pairs.sum(axis=-1))
 
     def undefined_for(sums: Floats) -> str:
         none = [name for name, kappa in zip(names, each(sums), strict=True) if not np.isfinite(kappa)]

@@ -204,13 +204,13 @@ def _path(studied: StudyData, sheet: Sheet) -> TdgDerived:
 
 
 def _apr(studied: StudyData, sheet: Sheet) -> float | None:
-    aligned = _path(studied, sheet).aligned
-    return None if aligned is None else aligned.apr
+    alignment = _path(studied, sheet).aligned
+    return None if alignment is None else alignment.apr
 
 
 def _ppr(studied: StudyData, sheet: Sheet) -> float | None:
-    aligned = _path(studied, sheet).aligned
-    return None if aligned is None else aligned.ppr
+    alignment = _path(studied, sheet).aligned
+    return None if alignment is None else alignment.ppr
 
 
 def _irr(studied: StudyData, sheet: Sheet) -> float | None:

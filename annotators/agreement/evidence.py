@@ -195,10 +195,12 @@ def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStat
         steps = _steps_of(studied, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
     of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
-    squared = ratio(_summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of)
-    is_finite = ~np.isnan(chance) & ~np.isnan(squared)
+    squared_distance = ratio(
+        _summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of
+    )
+    is_finite = ~np.isnan(chance) & ~np.isnan(squared_distance)
     sums = over_traces(
-        np.column_stack((squared, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
+        np.column_stack((squared_distance, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
     )
 
     def value(sums: Floats) -> Floats:

@@ -240,16 +240,16 @@ def truth_of(studied: StudyData, ratings: Ratings) -> Ratings:
     field = field_named(studied, ratings.field)
     answers = answers_of(studied, field, tuple(whose), 1)
     codes, gave = codes_of(studied, field, answers), answers.gave
-    passed = np.zeros(len(codes), dtype=np.bool_)
+    is_passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
         codes, why, names = after(studied, field, tuple(whose), 1, codes, answers)
         gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
-            passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
+            is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
     at = _places_in(studied, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(studied, field, ratings, most, passed[at])
+    _settle(studied, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
         ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
     )
@@ -265,19 +265,19 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, passed: Mask) -> None:
+def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
     """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
     if not studied.settled:
         return
     category_codes = {name: i for i, name in enumerate(ratings.categories)}
     for at, place in enumerate(ratings.places):
-        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
-        if settled is not None and not passed[at]:
-            most[at] = category_codes.get(_settled_words(field, settled), -1)
+        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        if settlement is not None and not is_passed[at]:
+            most[at] = category_codes.get(_settled_words(field, settlement), -1)
 
 
-def _settled_words(field: Field, settled: SignedSettlement) -> str:
-    value = settled.what.value
+def _settled_words(field: Field, settlement: SignedSettlement) -> str:
+    value = settlement.what.value
     if field.kind == "flag" and isinstance(value, bool):
         return FLAG[value]
     return value if isinstance(value, str) else ""

@@ -61,9 +61,9 @@ def iou(one: Box, other: Box) -> float:
     """The intersection of two boxes (left, top, right, bottom) over their union; 0 where both are empty."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
-    met = max(0.0, width) * max(0.0, height)
-    union = _area(one) + _area(other) - met
-    return met / union if union > 0 else 0.0
+    intersection = max(0.0, width) * max(0.0, height)
+    union = _area(one) + _area(other) - intersection
+    return intersection / union if union > 0 else 0.0
 
 
 def same_box(one: Box, other: Box, least: float = 0.5) -> bool:

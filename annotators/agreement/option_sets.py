@@ -116,33 +116,33 @@ def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
 
 def jaccard_distance(sets: Masks) -> Floats:
     """(q x q): 1 less what two sets share of all that is in either; of two empty sets 0."""
-    shared, union = _shared(sets)
-    return 1 - np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+    intersection, union = _shared(sets)
+    return 1 - np.where(union > 0, intersection / np.maximum(union, 1), 1.0)
 
 
 def masi_distance(sets: Masks) -> Floats:
     """(q x q): 1 less Jaccard's similarity times how one set lies to the other: 1 for the same, 2/3 where one is within
     the other, 1/3 where they overlap, 0 where they share nothing (Passonneau 2006, section 3). Two empty sets are the
     same; an empty one shares nothing with any other."""
-    shared, union = _shared(sets)
+    intersection, union = _shared(sets)
     size = sets.sum(axis=1).astype(np.float64)
     least = np.minimum(size[:, None], size[None, :])
-    lies = np.where(shared == union, 1.0, np.where(shared == least, 2 / 3, 1 / 3))
+    lies = np.where(intersection == union, 1.0, np.where(intersection == least, 2 / 3, 1 / 3))
     return 1 - (1 - jaccard_distance(sets)) * lies
 
 
 def _shared(sets: Masks) -> tuple[Floats, Floats]:
     """(q x q): how many options are in both, and how many in either."""
     each = sets.astype(np.float64)
-    shared = each @ each.T
+    intersection = each @ each.T
     size = each.sum(axis=1)
-    return shared, size[:, None] + size[None, :] - shared
+    return intersection, size[:, None] + size[None, :] - intersection
 
 
 def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
     """Krippendorff's alpha with MASI's or Jaccard's distance in the place of squared differences, as published."""
-    used, codes = _used(these)
-    apart = masi_distance(used) if alike == "masi" else jaccard_distance(used)
+    sets, codes = _used(these)
+    apart = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
     return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
 
 
@@ -307,8 +307,8 @@ def truth_of_sets(studied: StudyData, field: Field) -> SetRatings:
     values = np.full((len(people.numbers.places), 1), np.nan)
     for at, place in enumerate(people.numbers.places):
         answer_sets = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
-        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
-        most = settled.what.value if settled is not None else _most(field, answer_sets, gave.get(place, 0))
+        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        most = settlement.what.value if settlement is not None else _most(field, answer_sets, gave.get(place, 0))
         if most is not None:
             values[at, 0] = set_numbers.setdefault(tuple(most), len(set_numbers))
     lacking = MissingAnswers.one_each(

@@ -34,10 +34,10 @@ class AskedPlace(NamedTuple):
 
 def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
     """All places of the sheet that a model can answer, in reading order; a box on a screen it cannot draw."""
-    ruled = {(one.target, one.field) for one in view.unit.mechanical}
+    ruled_places = {(one.target, one.field) for one in view.unit.mechanical}
     for target, fields in fields_by_target(view.protocol, view.unit):
         for field in fields:
-            if field.kind != "box" and (target, field.id) not in ruled:
+            if field.kind != "box" and (target, field.id) not in ruled_places:
                 yield AskedPlace(target_of(view.unit, target), field)
 
 
@@ -153,10 +153,10 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     words = {option.shown.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
         value = [words[value.casefold()]]
-    listed = as_option(field, target, value)
-    if not isinstance(listed, list):
-        return listed
-    ids = [words.get(one.casefold(), one) if isinstance(one, str) else one for one in listed]
+    options = as_option(field, target, value)
+    if not isinstance(options, list):
+        return options
+    ids = [words.get(one.casefold(), one) if isinstance(one, str) else one for one in options]
     return as_option(field, target, ids)
 
 

@@ -59,6 +59,6 @@ def modal(ratings: Ratings, name: str = "modal") -> Ratings:
     single = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
     codes = np.where(single, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)
-    tied = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
+    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
     silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
-    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((tied, silent)))
+    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, silent)))

@@ -46,8 +46,8 @@ class SettledModes(NamedTuple):
 def modes_of(studied: StudyData, order: Sequence[str] = ()) -> SettledModes:
     """What is settled of each run; `order` puts these modes first, else they stand as the protocol declares them."""
     field = studied.study.protocol.field(PRIMARY)
-    declared = {option.id: option.shown for option in field.options} if field is not None else {}
-    names = {id: declared[id] for id in (*(id for id in order if id in declared), *declared)}
+    declared_names = {option.id: option.shown for option in field.options} if field is not None else {}
+    names = {id: declared_names[id] for id in (*(id for id in order if id in declared_names), *declared_names)}
     modes = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
     return SettledModes(names, modes, tuple(unit.id for unit in asked_units(studied)))
 

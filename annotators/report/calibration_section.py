@@ -46,12 +46,12 @@ def sections(studied: StudyData) -> list[Section]:
     tables += [*_beside_gold(pilot), *_rules(pilot)]
     choice_fields = [field for field in studied.study.protocol.fields if field.kind in _CHOSEN]
     pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
-    cited = [
+    citation_tables = [
         replace(table, id=f"calibration-{table.id}")
         for one in guideline_section.sections(pilot)
         for table in one.tables
     ]
-    return [Section(_TITLE, says, (*tables, *cited), pictures)]
+    return [Section(_TITLE, says, (*tables, *citation_tables), pictures)]
 
 
 def _beside_gold(pilot: StudyData) -> list[Table]:

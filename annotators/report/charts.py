@@ -146,11 +146,11 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
     wide = min(_WIDE, width - 8)
     marks = _marks(scatter.points)
     if scatter.sorted:
-        placed = in_order(scatter.points)
-        canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in placed)), ends)
-        for at, point in placed:
+        points = in_order(scatter.points)
+        canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in points)), ends)
+        for at, point in points:
             _beside(canvas, at, point.x, scatter)
-        for at, point in placed:
+        for at, point in points:
             canvas.dot(at, point.y, marks[point.series])
         lines = canvas.lines(f"{scatter.across}, from the least to the most", scatter.up, width)
     else:

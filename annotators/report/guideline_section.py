@@ -33,21 +33,21 @@ _SAYS = (
 
 
 def _table(studied: StudyData, field: str) -> Table | None:
-    cited = _cited(studied, field)
-    if not cited:
+    places_by_citation = _cited(studied, field)
+    if not places_by_citation:
         return None
     differ = set(disagreeing(studied, field))
     clusters = {unit.id: unit.clustered for unit in studied.units}
     guide = studied.study.protocol.guided(studied.study.locale)
     rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
-    for cites, places in cited.items():
+    for cites, places in places_by_citation.items():
         clause = clause_of(cites, guide)
         disagreements = len(places & differ)
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
         one = share(studied, items, field, "share in disagreement", part=cites)
         order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
         rows.append((order, (cites, _says(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
-    cited_places = set().union(*cited.values())
+    cited_places = set().union(*places_by_citation.values())
     columns = ("Cited", "What it says", "In disagreement", "Items", "Share")
     note = (
         f"Of {len(differ):,} items in disagreement, {len(cited_places & differ):,} have an answer that cites something."

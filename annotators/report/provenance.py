@@ -17,7 +17,7 @@ from lab.core.report import Provenance
 def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
     """The provenance of a report about this study, by this program on this platform."""
     study, how = studied.study, studied.how
-    booted = how.interval == "bootstrap"
+    is_bootstrap = how.interval == "bootstrap"
     return Provenance(
         study=study.id,
         version=study.version,
@@ -32,8 +32,8 @@ def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
         platform=platform,
         interval=how.interval,
         level=how.level,
-        resamples=how.resamples if booted else None,
-        seed=how.seed if booted else None,
+        resamples=how.resamples if is_bootstrap else None,
+        seed=how.seed if is_bootstrap else None,
         beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in studied.further.beside),
     )
 
@@ -55,8 +55,8 @@ def labels_sha(studied: StudyData) -> str:
     )
     whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
     for unit, spot in sorted(studied.settled):
-        settled = studied.settled[unit, spot]
-        whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
+        settlement = studied.settled[unit, spot]
+        whole.update(encode([unit, settlement.what, settlement.by, settlement.at]) + b"\n")
     if costs := studied.further.costs():
         whole.update(encode(sorted(costs.items())) + b"\n")
     if calls := studied.further.calls():
@@ -76,9 +76,9 @@ def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
         rows = [encode(value).decode() for value in table]
         texts = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
         place = {text: at for at, text in enumerate(texts)}
-        moved = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
+        new_indices = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
         tables.append(texts)
-        parts.append(moved[np.asarray(indices, dtype=np.int64)])
+        parts.append(new_indices[np.asarray(indices, dtype=np.int64)])
     parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]
     order = np.lexsort(tuple(reversed(parts))) if columns.size else np.zeros(0, dtype=np.int64)
     whole = np.stack(parts)[:, order].astype("<i8") if columns.size else np.zeros((0, 0), dtype="<i8")

@@ -130,8 +130,8 @@ def _introductions(studied: StudyData) -> list[Table]:
         )
         for one in lines
     ]
-    passed = sum(one.passed for one in lines)
-    notes = (f"Practice counts in no number here. All of it right: {passed:,} of {len(lines):,} raters.",)
+    passed_count = sum(one.passed for one in lines)
+    notes = (f"Practice counts in no number here. All of it right: {passed_count:,} of {len(lines):,} raters.",)
     columns = ("Rater", "Guide shown", "Practice right", "Took")
     return [Table("introductions", "Before the first item", columns, tuple(rows), notes=notes)]
 
@@ -139,12 +139,12 @@ def _introductions(studied: StudyData) -> list[Table]:
 def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:
     rows = []
     for at in (*studied.people, *studied.judges):
-        sheet_count, handed = int(counts.dealt[at]), int(counts.handed[at])
+        sheet_count, handed_count = int(counts.dealt[at]), int(counts.handed[at])
         rows.append(
             (
                 rater_name(studied.columns.raters[at]),
                 f"{sheet_count:,}" if sheet_count else "—",
-                f"{handed:,}" if sheet_count else "—",
+                f"{handed_count:,}" if sheet_count else "—",
                 f"{int(counts.answers[at].sum()):,}",
                 f"{int(counts.without[at].sum()):,}",
                 why_words(studied, counts.reasons[at].sum(axis=0)),

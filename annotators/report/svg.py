@@ -145,12 +145,12 @@ def _scatter(one: Scatter) -> str:
     ends = (one.least, one.most)
     side = 380.0
     if one.sorted:
-        placed = in_order(one.points)
-        plane = Plane(48, 560, 300, (0.0, max((at for at, _ in placed), default=1.0)), ends)
+        points = in_order(one.points)
+        plane = Plane(48, 560, 300, (0.0, max((at for at, _ in points), default=1.0)), ends)
         body = plane.axes(f"{one.across}, from the least to the most", one.up, ticks=False)
-        truth = [(plane.x(at), at_point.x) for at, at_point in placed]
+        truth = [(plane.x(at), at_point.x) for at, at_point in points]
     else:
-        placed = [(point.x, point) for point in one.points]
+        points = [(point.x, point) for point in one.points]
         plane = Plane(48, side, side, ends, ends)
         body = plane.axes(one.across, one.up)
         truth = [(plane.x(end), end) for end in ends]
@@ -162,7 +162,7 @@ def _scatter(one: Scatter) -> str:
     if one.diagonal and truth:
         edges = " ".join(f"{_n(x)},{_n(plane.y(value))}" for x, value in truth)
         body.append(f'<polyline points="{edges}" fill="none" stroke="currentColor" stroke-opacity=".5"/>')
-    for at, point in placed:
+    for at, point in points:
         says = f"{point.says}: {figure(point.x, 3)}, {figure(point.y, 3)}".removeprefix(": ")
         body.append(_mark(plane.x(at), plane.y(point.y), names.index(point.series), says))
     return _with_legend(plane, names, one.title, body)

@@ -59,10 +59,10 @@ def read_lines(path: Path) -> list[tuple[str, Any]]:
     """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
     what = f"file {path}"
     lines = read_file(path, what).splitlines()
-    placed = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not placed:
+    numbered_lines = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not numbered_lines:
         raise LabError(what, "holds no line")
-    return [(where, read_json(line, where).value) for where, line in placed]
+    return [(where, read_json(line, where).value) for where, line in numbered_lines]
 
 
 _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'

@@ -60,11 +60,11 @@ def position_bias(
     steady = np.where(one == TIE, other == TIE, (other != TIE) & (one != other))
     flips = _share("flips", ~steady, np.ones(len(one)), at)
     to_first = (one == FIRST).astype(np.float64) + (other == FIRST)
-    decided = (one != TIE).astype(np.float64) + (other != TIE)
+    choices = (one != TIE).astype(np.float64) + (other != TIE)
     same = (one == other) & (one != TIE)
     count, of = int((one[same] == FIRST).sum()), int(same.sum())
     return PositionBias(
-        estimate(flips, how), estimate(_share("first", to_first, decided, at), how), _counted(count, of, how.level),
+        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _counted(count, of, how.level),
         len(one), binomial_two_sided(count, of) if of else None,
     )  # fmt: skip
 
@@ -166,12 +166,12 @@ def _mean(name: str, values: Floats, rows: npt.NDArray[np.bool_], at: Ints) -> A
     return _share(name, values, rows.astype(np.float64), at)._replace(most=None, least=-1.0, share=None)
 
 
-def partial_correlation(one: Floats, other: Floats, fixed: Floats, at: Ints) -> AdditiveStatistic:
+def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -> AdditiveStatistic:
     """The correlation of two columns once a third is taken out of both, over clusters `at`.
 
     Sums: how many, each column, and the products of each two.
     """
-    columns = np.stack((one, other, fixed), axis=1)
+    columns = np.stack((one, other, control), axis=1)
     columns = columns - columns.mean(axis=0)
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)

@@ -63,11 +63,11 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
         raise ValueError(f"a share of {uniform} dealt to all alike is not in (0, 1]")
     all = float(spread.sum())
     alike = np.full(len(spread), 1 / len(spread))
-    mixed = uniform * alike + (1 - uniform) * (spread / all if all else alike)
+    mixture = uniform * alike + (1 - uniform) * (spread / all if all else alike)
     sure = np.zeros(len(spread), np.bool_)
     while True:
         rest = budget - int(sure.sum())
-        likely: Floats = np.where(sure, 1.0, rest * mixed / max(float(mixed[~sure].sum()), 1e-300))
+        likely: Floats = np.where(sure, 1.0, rest * mixture / max(float(mixture[~sure].sum()), 1e-300))
         more = ~sure & (likely >= 1)
         if not more.any():
             return likely
@@ -105,11 +105,11 @@ def label_queue(probability: Floats, seed: int) -> LabelQueue:
     if abs(float(likely.sum()) - budget) > 1e-6 or budget < 1 or (likely > 1 + 1e-12).any():
         raise ValueError(f"probabilities add up to {float(likely.sum()):g}, which is no number of units")
     dice = _uniform(np.random.PCG64(seed), 2 * len(likely) + 1)
-    mixed = np.argsort(dice[: len(likely)], kind="stable")
-    ends = np.cumsum(likely[mixed])
+    unit_order = np.argsort(dice[: len(likely)], kind="stable")
+    ends = np.cumsum(likely[unit_order])
     ends[-1] = budget
     at = np.searchsorted(ends, np.arange(budget) + dice[-1], side="right")
-    sample = mixed[np.minimum(at, len(likely) - 1)]
+    sample = unit_order[np.minimum(at, len(likely) - 1)]
     order = sample[np.argsort(dice[len(likely) + sample], kind="stable")]
     return LabelQueue(order.astype(np.int64), likely, seed)
 

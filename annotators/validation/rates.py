@@ -79,7 +79,7 @@ def validation(
     if positive and positive not in two.categories:
         raise ValueError(f"{two.field}: {positive} is none of {', '.join(two.categories)}")
     categories = _reported_categories(two.categories, positive)
-    sliced = [
+    slice_rates = [
         one._replace(criterion=criterion, slice=name)
         for criterion, names in (slices or {}).items()
         for name, part in slices_of(two, names)
@@ -91,7 +91,7 @@ def validation(
         for name, part in slices_of(two, names)
     )
     all = tuple(rates(two, categories, how, weights))
-    return Validation(confusion(two), all, tuple(sliced), cost_per_item(two, costs, how), parts)
+    return Validation(confusion(two), all, tuple(slice_rates), cost_per_item(two, costs, how), parts)
 
 
 def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:

@@ -63,19 +63,23 @@ def model_of(case: MeasuredRun) -> str:
 
 
 def agent_differences(
-    studied: StudyData, judge_ratings: Ratings, settled: npt.NDArray[np.int16], category: str, order: ActiveOrder | None
+    studied: StudyData,
+    judge_ratings: Ratings,
+    settled_codes: npt.NDArray[np.int16],
+    category: str,
+    order: ActiveOrder | None,
 ) -> Iterator[AgentDifference]:
     """Each two agents whose runs the judge judged, by the share of `category`; none where there is one agent alone.
 
-    `judge_ratings` is the judge's one column, `settled` (its places) what people settled, -1 where nothing.
+    `judge_ratings` is the judge's one column, `settled_codes` (its places) what people settled, -1 where nothing.
     """
     items = [one for one in _items(studied, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
     counts = Counter(one.agent for one in items)
     agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
     code = judge_ratings.categories.index(category)
     judge = (judge_ratings.codes[:, 0] == code).astype(np.float64)
-    people = np.where(settled >= 0, (settled == code).astype(np.float64), np.nan)
-    likely = _likely(judge_ratings, settled, order)
+    people = np.where(settled_codes >= 0, (settled_codes == code).astype(np.float64), np.nan)
+    likely = _likely(judge_ratings, settled_codes, order)
     for one, other in combinations(sorted(agents), 2):
         rows = [[item for item in items if item.agent == agent] for agent in (one, other)]
         paired = _paired(*rows)
@@ -111,11 +115,11 @@ def _case(studied: StudyData, unit: Unit | None) -> MeasuredRun | None:
     return studied.case(unit.runs[0])
 
 
-def _likely(judge_ratings: Ratings, settled: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
+def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
     if order is None:
         return None
     units = [place.unit for place in judge_ratings.places]
-    there = (settled >= 0) & (judge_ratings.codes[:, 0] >= 0)
+    there = (settled_codes >= 0) & (judge_ratings.codes[:, 0] >= 0)
     return labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
 
 
@@ -135,7 +139,12 @@ def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
 
 
 def own_family(
-    studied: StudyData, judge: str, judge_ratings: Ratings, settled: npt.NDArray[np.int16], category: str, how: How
+    studied: StudyData,
+    judge: str,
+    judge_ratings: Ratings,
+    settled_codes: npt.NDArray[np.int16],
+    category: str,
+    how: How,
 ) -> SelfPreference | None:
     """Whether a judge says `category` too often of its own model's family; None where a model is not known."""
     own = {family_of(str(config.get("model", ""))) for config in judge_configs(studied.acts, judge)} - {""}
@@ -148,12 +157,12 @@ def own_family(
     mine = np.array([family in own for family in families])
     code = judge_ratings.categories.index(category)
     answers = np.where((judge_ratings.codes[:, 0] >= 0) & has_family, judge_ratings.codes[:, 0] == code, np.nan)
-    truth = np.where(settled >= 0, settled == code, np.nan)
+    truth = np.where(settled_codes >= 0, settled_codes == code, np.nan)
     return self_preference(answers, truth, mine, judge_ratings.trace, how)
 
 
 def by_length(
-    studied: StudyData, judge_ratings: Ratings, settled: npt.NDArray[np.int16], sides: dict[str, int], how: How
+    studied: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
 ) -> VerbosityBias | None:
     """Whether a judge of pairs prefers the longer side: by characters of its texts, else by steps of its runs.
 
@@ -167,7 +176,7 @@ def by_length(
     if not has_lengths.any():
         return None
     side = np.array([*(sides.get(name, NONE) for name in judge_ratings.categories), NONE], dtype=np.int32)
-    judge, people = (np.where(has_lengths, side[codes], NONE) for codes in (judge_ratings.codes[:, 0], settled))
+    judge, people = (np.where(has_lengths, side[codes], NONE) for codes in (judge_ratings.codes[:, 0], settled_codes))
     return verbosity_bias(judge, people, np.where(has_lengths[:, None], lengths, 1.0), judge_ratings.trace, how)
 
 

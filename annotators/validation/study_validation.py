@@ -94,8 +94,8 @@ def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
         weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
     )
     rates = validation(two, slices=_slices(studied), how=how, weights=weights)
-    met = int(two.there.all(axis=1).sum())
-    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - met)
+    pair_count = int(two.there.all(axis=1).sum())
+    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
     both = beside(people, judge_ratings)
     judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
@@ -118,24 +118,28 @@ def _swayed(
     studied: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
     """Two agents apart, the judge's own family, and the longer side, where these are known."""
-    settled = beside(judge_ratings, truth).codes[:, -1]
+    settled_codes = beside(judge_ratings, truth).codes[:, -1]
     categories = categories_told(judge_ratings.categories)
-    if not (settled >= 0).any():
+    if not (settled_codes >= 0).any():
         return (), (), None
     agents = [
         (category, one)
         for category in categories
-        for one in agent_differences(studied, judge_ratings, settled, category, order)
+        for one in agent_differences(studied, judge_ratings, settled_codes, category, order)
     ]
     family = [
         (category, one)
         for category in categories
-        if (one := own_family(studied, name, judge_ratings, settled, category, How(level=how.level))) is not None
+        if (one := own_family(studied, name, judge_ratings, settled_codes, category, How(level=how.level))) is not None
     ]
     sided = any(
         category in _SIDES for category in judge_ratings.categories[:2]
     ) and studied.study.protocol.unit.startswith("pair")
-    return agents, family, by_length(studied, judge_ratings, settled, _SIDES, How(level=how.level)) if sided else None
+    return (
+        agents,
+        family,
+        by_length(studied, judge_ratings, settled_codes, _SIDES, How(level=how.level)) if sided else None,
+    )
 
 
 def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
@@ -159,20 +163,22 @@ def corrected_shares(
     `judge_ratings` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels
     are weighted by one over how likely each was to be there.
     """
-    settled = beside(judge_ratings, truth).codes[:, -1]
+    settled_codes = beside(judge_ratings, truth).codes[:, -1]
     has_answer = judge_ratings.codes[:, 0] >= 0
     categories = categories_told(judge_ratings.categories)
-    if not has_answer.any() or not (settled[has_answer] >= 0).any():
+    if not has_answer.any() or not (settled_codes[has_answer] >= 0).any():
         return
     likely = None
     if order is not None:
         units = [judge_ratings.places[at].unit for at in np.flatnonzero(has_answer).tolist()]
-        there = settled[has_answer] >= 0
+        there = settled_codes[has_answer] >= 0
         likely = labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
     for category in categories:
         code = judge_ratings.categories.index(category)
         judge = (judge_ratings.codes[has_answer, 0] == code).astype(np.float64)
-        people = np.where(settled[has_answer] >= 0, (settled[has_answer] == code).astype(np.float64), np.nan)
+        people = np.where(
+            settled_codes[has_answer] >= 0, (settled_codes[has_answer] == code).astype(np.float64), np.nan
+        )
         yield (
             category,
             corrected(labelled_units(judge, people, likely, _numbered(judge_ratings.trace[has_answer])), level),
@@ -206,8 +212,8 @@ def _slices(studied: StudyData) -> Mapping[str, Mapping[str, str]]:
 def _position(runs: Ratings) -> PositionBias:
     """The first run, in which A stands first, beside the second, in which B does."""
     sides = np.array([_SIDES.get(name, NONE) for name in runs.categories] + [NONE], dtype=np.int32)
-    turned = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
-    return position_bias(sides[runs.codes[:, 0]], turned[runs.codes[:, 1]], _numbered(runs.trace))
+    swapped_sides = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
+    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _numbered(runs.trace))
 
 
 def _swaps(acts: Sequence[Act], judge: str) -> bool:

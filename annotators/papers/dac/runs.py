@@ -118,9 +118,9 @@ class Demonstrations:
 
     def _against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         right, acts = self._pair(case, gold)
-        matched = matches(right, acts)
-        common, places = subsequence(matched, len(acts))
-        exact = [index in places for index, places in enumerate(matched)]
+        places_by_step = matches(right, acts)
+        common, places = subsequence(places_by_step, len(acts))
+        exact = [index in places for index, places in enumerate(places_by_step)]
         return DemonstrationMatch(
             gold,
             types(right),

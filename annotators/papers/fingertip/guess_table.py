@@ -130,15 +130,15 @@ def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, sin
         return cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED)), cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED))
     items = _means(rights, lambda right: float(right))
     raters, left_out = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
-    clustered = share(
+    by_user = share(
         studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
     )
     if not single:
         why = "episodes count several guesses: read the one by user"
-        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(clustered)
+        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)
     hits = sum(right for _, right in rights)
     alone = of_all(studied, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out)
-    return cells.percent(alone), cells.percent(clustered)
+    return cells.percent(alone), cells.percent(by_user)
 
 
 def _not_judged(guesses: Sequence[RaterGuess], judged_ones: Sequence[object]) -> dict[str, int]:
@@ -187,11 +187,11 @@ def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cel
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)
     left_out = {_NO_TIME: untimed} if untimed else {}
-    took = average(
+    mean_seconds = average(
         studied, _means(times, lambda value: value), GUESS, "mean seconds", least=0.0,
         raters=_raters([one for one, _ in times]), why="no time was kept", left_out=left_out,
     )  # fmt: skip
-    middle = (
+    median_seconds = (
         plain(
             median(seconds for _, seconds in times), GUESS, "median seconds", "a median describes", n=len(times),
             left_out=left_out,
@@ -199,7 +199,7 @@ def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cel
         if times
         else lacking(GUESS, "median seconds", "no time was kept", left_out=left_out)
     )  # fmt: skip
-    return Number(took, 1), Number(middle, 1)
+    return Number(mean_seconds, 1), Number(median_seconds, 1)
 
 
 def _sim1(

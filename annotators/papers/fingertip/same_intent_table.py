@@ -90,12 +90,12 @@ def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]
     if not names:
         return []
     units = {unit.id: unit for unit in asked_units(studied)}
-    decided = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
+    value_by_unit = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
     rows: list[tuple[Cell, ...]] = []
     for name in names:
         items = [
             UnitValue(unit, units[unit].clustered, float(value == "same"))
-            for unit, value in decided.items()
+            for unit, value in value_by_unit.items()
             if source[unit] == name
         ]
         own = {unit for unit, of in source.items() if of == name}
@@ -105,7 +105,7 @@ def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
     notes = (
         "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",
-        *few(len({units[unit].clustered for unit in decided}), "clusters"),
+        *few(len({units[unit].clustered for unit in value_by_unit}), "clusters"),
     )
     head = ("Source of the guess", "Pairs", "SR1")
     table = Table("fingertip-sources", "SR1 by source", head, tuple(rows), "FingerTip 20K Table 3", notes)

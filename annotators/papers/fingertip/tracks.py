@@ -89,11 +89,11 @@ def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> s
 
 def guess_in(case: MeasuredRun) -> str:
     """The first proposal, else the final answer; empty where there is neither."""
-    proposed = next(
+    proposal = next(
         (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
     )
     last = case.steps[-1].proposed if case.steps else None
-    return (proposed or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
+    return (proposal or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
 
 
 def executions_of(

@@ -62,11 +62,11 @@ def _quiz(studied: StudyData) -> Table:
 
 def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Whether each question was right at once, in the round that was passed; none where none was."""
-    passed = next((one.get("round") for one in tries if one.get("passed")), None)
+    passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))
         for one in tries
-        if passed is not None and one.get("round") == passed and one.get("try") == 1
+        if passed_round is not None and one.get("round") == passed_round and one.get("try") == 1
     ]
 
 
@@ -103,8 +103,8 @@ def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], di
 
 
 def _decisions(replies: Sequence[Reply]) -> str:
-    accepted, rejected = (sum(one.decision == what for one in replies) for what in ("accept", "reject"))
-    return f"{accepted:,} / {rejected:,}"
+    accepts, rejects = (sum(one.decision == what for one in replies) for what in ("accept", "reject"))
+    return f"{accepts:,} / {rejects:,}"
 
 
 def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
@@ -113,9 +113,9 @@ def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Tabl
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
             pauses_by_run = [studied.further.pauses(case.id) for case in cases]
-            waited = median(sum(_waits(case)) for case in cases)
+            waiting_seconds = median(sum(_waits(case)) for case in cases)
             pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
-            rows.append((name, f"{len(cases):,}", rounded(waited, 1), f"{pauses:,}", rounded(seconds, 1)))
+            rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
     head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
     notes = (
         "The agent's clock stands still meanwhile. A question: from shown to sent, median of runs; pauses: in all.",
@@ -134,7 +134,7 @@ def _waits(case: MeasuredRun) -> list[float]:
 def _afterwards(studied: StudyData) -> Table:
     """The mean of what people said after their tasks, also of one that was dealt again."""
     units = {unit.id: unit for unit in asked_units(studied)}
-    ended = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
+    play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
     rows: list[tuple[Cell, ...]] = []
     for field in studied.study.protocol.fields:
         if field.kind != "ordinal":
@@ -142,7 +142,7 @@ def _afterwards(studied: StudyData) -> Table:
         answers = answers_in(studied, field.id, run=None)
         with_value = [one for one in answers if one.value is not None]
         left_out = Counter(one.reason for one in answers if one.value is None)
-        left_out[NOT_HANDED_IN] = max(0, ended - len(answers))
+        left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
         items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in with_value]
         scale = [float(option.id) for option in field.options]
         if items:

@@ -244,10 +244,10 @@ def _code(reply: ModelReply | None) -> int:
 
 def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
     """The mean length of a model's replies over that of people's: paired, of the questions that both answered."""
-    paired = [one for one in row.pairs if one.reply is not None]
+    answered_pairs = [one for one in row.pairs if one.reply is not None]
     if row.source.shadow:
-        mine = [UnitReply(one.item, one.task, one.reply) for one in paired if one.reply is not None]
-        people = [UnitReply(one.item, one.task, one.person) for one in paired]
+        mine = [UnitReply(one.item, one.task, one.reply) for one in answered_pairs if one.reply is not None]
+        people = [UnitReply(one.item, one.task, one.person) for one in answered_pairs]
     else:
         mine = list(row.own)
     if not mine or not people:

@@ -95,9 +95,9 @@ def sections(studied: StudyData) -> list[Section]:
     tasks = len({one.task for one in ended_runs})
     says = [f"{_many(len(ended_runs), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
     says += [f"Left out: {_reasons(left_out)}."] if left_out else []
-    rehearsed = sum(one.run.case.rehearsed for one in ended_runs)
-    if rehearsed:
-        says.append(f"A rehearsal: in {_many(rehearsed, 'run')} a script answered in a person's place.")
+    rehearsal_count = sum(one.run.case.rehearsed for one in ended_runs)
+    if rehearsal_count:
+        says.append(f"A rehearsal: in {_many(rehearsal_count, 'run')} a script answered in a person's place.")
     by: Mapping[str, list[EndedRun]] = {
         name: [one for one in ended_runs if one.condition == name] for name in conditions
     }
@@ -151,17 +151,17 @@ _WORDS = {"open": "not ended"}
 
 def _conditions(studied: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
     """In the order in which the study's units name them."""
-    planned = [unit.play.condition for unit in studied.units if unit.play is not None]
+    condition_names = [unit.play.condition for unit in studied.units if unit.play is not None]
     models = _models(studied)
     if len(models) > 1:
-        planned = [name for one in planned for name in (models if one == "model" else [one])]
-    return list(dict.fromkeys((*planned, *(one.condition for one in ended_runs))))
+        condition_names = [name for one in condition_names for name in (models if one == "model" else [one])]
+    return list(dict.fromkeys((*condition_names, *(one.condition for one in ended_runs))))
 
 
 def _valued(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
     """The runs that a number is of, with what each adds."""
-    valued = ((one, measure.value(one.run)) for one in ended_runs)
-    return [(one, value) for one, value in valued if isinstance(value, float)]
+    run_values = ((one, measure.value(one.run)) for one in ended_runs)
+    return [(one, value) for one, value in run_values if isinstance(value, float)]
 
 
 def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:

@@ -68,14 +68,14 @@ class MemguiJudge:
         )
         if outcome.decision == "success":
             return _places(run, 1, outcome)
-        described = yield from descriptions(run)
-        semantic = [task_text, described, last, filled(_PACKAGE, "judge-semantic.md")]
+        descriptions_text = yield from descriptions(run)
+        semantic = [task_text, descriptions_text, last, filled(_PACKAGE, "judge-semantic.md")]
         outcome = yield _verdict("semantic", rules, semantic, ("success", "failure"), steps=len(run.steps))
         if outcome.decision != "uncertain":
             return _places(run, 2, outcome)
         screens = _screens(run, outcome.required)
         words = ", ".join(map(str, outcome.required)) or "none"
-        visual = [task_text, described, last, screens, filled(_PACKAGE, "judge-visual.md", wanted=words)]
+        visual = [task_text, descriptions_text, last, screens, filled(_PACKAGE, "judge-visual.md", wanted=words)]
         final: JudgedOutcome = yield _verdict("visual", rules, visual, ("success", "failure"), certain=True)
         return _places(run, 3, final._replace(required=outcome.required))
 
@@ -135,9 +135,9 @@ def _outcome(reply: Mapping[str, Any], allowed: Sequence[str], steps: int) -> Ju
     decision = str(reply["decision"]).strip().casefold()
     if decision not in allowed:
         raise UnusableJudgement(f'"decision" is {reply["decision"]!r}, and is to be one of {", ".join(allowed)}.')
-    listed = reply.get("required_steps")
-    numbers = listed if isinstance(listed, list) else []
-    required = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
-    if decision == "uncertain" and steps and not required:
+    step_list = reply.get("required_steps")
+    numbers = step_list if isinstance(step_list, list) else []
+    required_steps = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
+    if decision == "uncertain" and steps and not required_steps:
         raise UnusableJudgement(f'who is uncertain names "required_steps", numbers from 1 to {steps}.')
-    return JudgedOutcome(decision, plain(str(reply.get("reason") or "")), tuple(required))
+    return JudgedOutcome(decision, plain(str(reply.get("reason") or "")), tuple(required_steps))

@@ -66,8 +66,8 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
         panels = picture_sheet([("before", picture), ("after", following or picture)])
         question_text = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
         parts = (panels, question_text) if panels is not None else (question_text,)
-        described: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
-        lines.append(f"{_action(step)}\n   {described}")
+        description: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        lines.append(f"{_action(step)}\n   {description}")
     return "\n".join(lines)
 
 

@@ -81,8 +81,8 @@ def _metrics(studied: StudyData) -> dict[str, Rates]:
     """Each metric's value by unit: those computed, then each judge's ratings."""
     rates_by_run = dict(rates_beside(studied))
     for rater in studied.judges:
-        scaled = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
-        values = zip(scaled.places, scaled.values[:, 0].tolist(), strict=True)
+        ratings = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
+        values = zip(ratings.places, ratings.values[:, 0].tolist(), strict=True)
         rates_by_run[studied.columns.raters[rater].shown] = {
             place.unit: value for place, value in values if value == value
         }

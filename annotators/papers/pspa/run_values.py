@@ -81,10 +81,10 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
 def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
     """Both ratios under their names, by one reading of what the paper says."""
     why = _unrated(case)
-    aligned = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
-    if isinstance(aligned, str):
-        return {apr: aligned, ppr: aligned}
-    return {apr: aligned.apr, ppr: _or(aligned.ppr, "without a flexible node on the path")}
+    alignment = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
+    if isinstance(alignment, str):
+        return {apr: alignment, ppr: alignment}
+    return {apr: alignment.apr, ppr: _or(alignment.ppr, "without a flexible node on the path")}
 
 
 def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | str:
@@ -92,12 +92,12 @@ def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | st
     if not tdg.nodes:
         return "without a graph"
     try:
-        aligned = how(tdg, steps)
+        alignment = how(tdg, steps)
         best = how(tdg, _hoped(tdg, steps))
     except ValueError as error:
         return f"with {error}"
-    settled = not aligned.unrated and (aligned.apr, aligned.ppr) == (best.apr, best.ppr)
-    return aligned if settled else "with a node unrated that would count"
+    is_settled = not alignment.unrated and (alignment.apr, alignment.ppr) == (best.apr, best.ppr)
+    return alignment if is_settled else "with a node unrated that would count"
 
 
 def _hoped(tdg: Tdg, steps: Steps) -> Steps:
