@@ -58,9 +58,9 @@ class DisputedPlace(NamedTuple):
         if self.field is None or self.field.kind != "many":
             return None
         sets = [(one.value, one.people) for one in self.counts if not one.reason]
-        chosen = set_of_most(self.field, sets, self.people)
-        same = (count for value, count in sets if value == chosen)
-        return AnswerCount(chosen, "", next(same, 0)) if chosen is not None else None
+        majority_set = set_of_most(self.field, sets, self.people)
+        same = (count for value, count in sets if value == majority_set)
+        return AnswerCount(majority_set, "", next(same, 0)) if majority_set is not None else None
 
     @property
     def all_but_one(self) -> bool:
@@ -87,39 +87,39 @@ def queue(studied: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Qu
     waiting = set() if locked else _waiting(studied, gone)
     disputes = [one for one in _differing(studied) if one.unit in order]
     moves = _moves(studied, {one.spot.field for one in disputes})
-    standing = studied.settled
-    disputed = {(one.unit, one.spot): one for one in disputes}
-    places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in standing})
+    settlements = studied.settled
+    dispute_by_place = {(one.unit, one.spot): one for one in disputes}
+    places = _reading_order(studied, {one.unit for one in disputes} | {unit for unit, _ in settlements})
     rank: dict[str, tuple[int, float]] = {}
     still: list[DisputedPlace] = []
     for one in disputes:
-        if one.unit in waiting or (one.unit, one.spot) in standing:
+        if one.unit in waiting or (one.unit, one.spot) in settlements:
             continue
-        moved = moves.get(one.spot.field, {}).get(one.unit)
-        still.append(one._replace(moves=moved))
-        mine = (int(_optional(studied, one.spot)), -(moved or 0.0))
+        alpha_move = moves.get(one.spot.field, {}).get(one.unit)
+        still.append(one._replace(moves=alpha_move))
+        mine = (int(_optional(studied, one.spot)), -(alpha_move or 0.0))
         rank[one.unit] = min(rank.get(one.unit, mine), mine)
     still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
-    done = [
-        disputed.get(place, DisputedPlace(*place))._replace(
-            settled=settled, moves=moves.get(place[1].field, {}).get(place[0])
+    settled_places = [
+        dispute_by_place.get(place, DisputedPlace(*place))._replace(
+            settled=settlement, moves=moves.get(place[1].field, {}).get(place[0])
         )
-        for place, settled in standing.items()
+        for place, settlement in settlements.items()
         if place[0] in order
     ]
-    done.sort(key=lambda one: (order[one.unit], places[one.unit].get(one.spot, (True, 0))))
-    return Queue(still, done, len({one.unit for one in disputes if one.unit in waiting}))
+    settled_places.sort(key=lambda one: (order[one.unit], places[one.unit].get(one.spot, (True, 0))))
+    return Queue(still, settled_places, len({one.unit for one in disputes if one.unit in waiting}))
 
 
-def _waiting(studied: StudyData, gone: Collection[str]) -> set[str]:
+def _waiting(studied: StudyData, leavers: Collection[str]) -> set[str]:
     """Units that somebody has still to hand in."""
     columns = studied.columns
-    left = columns.dealt[~columns.handed]
-    codes = np.array([rater.id in gone for rater in columns.raters], dtype=bool)
-    if not len(left):
+    open_sheets = columns.dealt[~columns.handed]
+    codes = np.array([rater.id in leavers for rater in columns.raters], dtype=bool)
+    if not len(open_sheets):
         return set()
-    left = left[~codes[left[:, 1]]]
-    return {columns.units[at] for at in np.unique(left[:, 0])}
+    open_sheets = open_sheets[~codes[open_sheets[:, 1]]]
+    return {columns.units[at] for at in np.unique(open_sheets[:, 0])}
 
 
 def _optional(studied: StudyData, spot: FieldReference) -> bool:
@@ -179,18 +179,18 @@ def answered_places(studied: StudyData) -> AnsweredPlaces:
     columns = studied.columns
     words = _words(columns.values)
     down = words[-1]
-    kept = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
-    kept &= ~np.isin(columns.field, _of_kind(studied, "text"))
+    countable = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
+    countable &= ~np.isin(columns.field, _of_kind(studied, "text"))
     key = columns.unit.astype(np.int64) * len(columns.targets) + columns.target
     key = key * len(columns.fields) + columns.field
-    kept &= ~np.isin(key, _ruled(studied))
-    rows = np.flatnonzero(kept)
+    countable &= ~np.isin(key, _ruled(studied))
+    rows = np.flatnonzero(countable)
     none = np.zeros(0, dtype=np.int64)
     if not len(rows):
         people = np.zeros(len(columns.units), dtype=np.int64)
         return AnsweredPlaces(none, none, none, none, none.astype(bool), words, people)
-    answered = columns.value[rows] >= 0
-    code = np.where(answered, words[np.where(answered, columns.value[rows], 0)], -2 - columns.reason[rows])
+    has_value = columns.value[rows] >= 0
+    code = np.where(has_value, words[np.where(has_value, columns.value[rows], 0)], -2 - columns.reason[rows])
     order = np.argsort(key[rows], kind="stable")
     rows, code = rows[order], code[order]
     starts = np.flatnonzero(np.r_[True, key[rows][1:] != key[rows][:-1]])
@@ -257,9 +257,9 @@ def _counts(studied: StudyData, rows: Ints, words: Ints, firsts: dict[int, Any],
 def _words(values: Sequence[Any]) -> Ints:
     """A number for each value, the same for values that are the same answer (1 and 1.0); one more for a flag that is
     down, where nobody lowered one."""
-    known: dict[Any, int] = {}
-    codes = [known.setdefault(comparable(value), len(known)) for value in values]
-    return np.array([*codes, known.get(comparable(False), len(known))], dtype=np.int64)
+    numbers: dict[Any, int] = {}
+    codes = [numbers.setdefault(comparable(value), len(numbers)) for value in values]
+    return np.array([*codes, numbers.get(comparable(False), len(numbers))], dtype=np.int64)
 
 
 def _counting(studied: StudyData) -> npt.NDArray[np.bool_]:
@@ -313,13 +313,13 @@ def _moves(studied: StudyData, fields: Collection[str]) -> Mapping[str, Mapping[
 
 def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
     """The same with units in place of traces as what is left out, and which these are."""
-    known: dict[str, int] = {}
-    at = np.array([known.setdefault(place.unit, len(known)) for place in answers.places], dtype=np.int32)
-    return answers._replace(trace=at, traces=tuple(known)), tuple(known)
+    unit_numbers: dict[str, int] = {}
+    at = np.array([unit_numbers.setdefault(place.unit, len(unit_numbers)) for place in answers.places], dtype=np.int32)
+    return answers._replace(trace=at, traces=tuple(unit_numbers)), tuple(unit_numbers)
 
 
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
     """How far a coefficient over units moves when each is left out."""
     whole = alpha.sums.sum(axis=0)
-    moved = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
-    return {unit: float(by) for unit, by in zip(units, moved, strict=True) if np.isfinite(by)}
+    alpha_moves = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
+    return {unit: float(by) for unit, by in zip(units, alpha_moves, strict=True) if np.isfinite(by)}

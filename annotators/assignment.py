@@ -48,22 +48,24 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     Plays are counterbalanced over tasks, conditions and order. Where there is no going back, the units of one cluster
     keep the order that they were made in: a later one may tell what an earlier one asks.
     """
-    asked = [unit for unit in units if not unit.mechanical and not unit.practice]
-    check_raters(study, asked)
+    units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
+    check_raters(study, units_to_rate)
     raters = _shuffled(study, study.raters, "rater")
     if study.protocol.unit == "task to play":
-        turns = counterbalanced(study, asked, raters, chance)
+        turns = counterbalanced(study, units_to_rate, raters, chance)
         return [one for rater in study.raters for one in _played(study, rater, turns[rater])]
-    pilot = [unit.id for unit in asked if unit.pilot or unit.gold]
+    pilot = [unit.id for unit in units_to_rate if unit.pilot or unit.gold]
     main = {rater: list[str]() for rater in raters}
-    free = [unit for unit in asked if not (unit.pilot or unit.gold)]
+    free = [unit for unit in units_to_rate if not (unit.pilot or unit.gold)]
     for unit in free:
         if unit.owner:
             main[unit.owner].append(unit.id)
-    for id, chosen in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
-        for rater in chosen:
+    for id, people in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
+        for rater in people:
             main[rater].append(id)
-    after = {unit.id: (unit.clustered, place) for place, unit in enumerate(asked)} if study.protocol.forward else {}
+    after = (
+        {unit.id: (unit.clustered, place) for place, unit in enumerate(units_to_rate)} if study.protocol.forward else {}
+    )
     return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
 
 
@@ -76,9 +78,9 @@ def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> 
         raise LabError(f"study {study.name}", f"{study.protocol.id} has an order of its own.")
     place = {unit: at for at, unit in enumerate(order)}
     stages: Sequence[Stage] = ("pilot", "main", "repeat")
-    dealt = deal(study, units)
+    assignments = deal(study, units)
     ordered = sorted(
-        dealt,
+        assignments,
         key=lambda one: (
             stages.index(one.stage), place.get(one.unit, len(place)) if one.stage == "main" else one.position
         ),
@@ -123,27 +125,27 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
 
 def _wanted(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Units in the order in which they are dealt, each with how many people it goes to."""
-    drawn = _shuffled(study, ids, "unit")
-    several = portion(study.shared, len(drawn))
-    return [(id, study.overlap if place < several else 1) for place, id in enumerate(drawn)]
+    shuffled_ids = _shuffled(study, ids, "unit")
+    several = portion(study.shared, len(shuffled_ids))
+    return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
 
 
 def _ordered(
     study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
 ) -> list[Assignment]:
     """One rater's assignments: the pilot, the rest, and late among these what they rate once more."""
-    begun = _in_turn(_shuffled(study, pilot, "order", rater), after)
-    order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in begun]
-    drawn = _in_turn(_shuffled(study, main, "order", rater), after)
-    first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in drawn]
+    pilot_ids = _in_turn(_shuffled(study, pilot, "order", rater), after)
+    order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in pilot_ids]
+    main_ids = _in_turn(_shuffled(study, main, "order", rater), after)
+    first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in main_ids]
     count = portion(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
     again: list[tuple[str, Stage, int]] = [
         (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
     ]
-    cut = max(half, len(first) - count)
-    late = _shuffled(study, [*first[cut:], *again], "late", rater) if again else first[cut:]
-    order += [*first[:cut], *late]
+    late_start = max(half, len(first) - count)
+    late = _shuffled(study, [*first[late_start:], *again], "late", rater) if again else first[late_start:]
+    order += [*first[:late_start], *late]
     return [
         Assignment(
             study.id,
@@ -160,14 +162,14 @@ def _ordered(
     ]
 
 
-def _in_turn(drawn: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
+def _in_turn(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
     """Units in the places that were drawn, those of one cluster in their own order; as drawn where `after` is empty."""
     if not after:
-        return list(drawn)
+        return list(ids)
     of_cluster: dict[str, list[str]] = {}
-    for id in sorted(drawn, key=lambda id: after[id][1], reverse=True):
+    for id in sorted(ids, key=lambda id: after[id][1], reverse=True):
         of_cluster.setdefault(after[id][0], []).append(id)
-    return [of_cluster[after[id][0]].pop() for id in drawn]
+    return [of_cluster[after[id][0]].pop() for id in ids]
 
 
 def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
@@ -203,23 +205,23 @@ def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
 def redealt(
     study: Study,
     leaving: Sequence[Assignment],
-    done: Collection[tuple[str, int]],
+    handed_in: Collection[tuple[str, int]],
     by: str,
     theirs: Sequence[Assignment],
     tasks: Mapping[str, str] = {},
 ) -> list[Assignment]:
     """What `by` is dealt in place of a rater who leaves: all that was not handed in, in that rater's order.
 
-    `done` are the (unit, run) that were handed in: they stay the other's, and so does what would only repeat one.
+    `handed_in` are the (unit, run) that were: they stay the other's, and so does what would only repeat one.
     Calibration is each rater's own: it is dealt whole, and first. What `by` has already (`theirs`), or a play of a
     task that they play already (`tasks` by unit), is not dealt again.
     """
     has = {tasks.get(one.unit, one.unit) for one in theirs}
-    begun = {unit for unit, _ in done}
+    begun_units = {unit for unit, _ in handed_in}
     rest: dict[tuple[str, int], Assignment] = {}
     for one in sorted(leaving, key=lambda one: (one.stage != "pilot", one.position)):
         again = one.stage == "repeat"
-        if tasks.get(one.unit, one.unit) not in has and (one.stage == "pilot" or one.unit not in begun):
+        if tasks.get(one.unit, one.unit) not in has and (one.stage == "pilot" or one.unit not in begun_units):
             rest.setdefault((one.unit, 1 + again), one)
     start = max((one.position for one in theirs), default=-1) + 1
     return [

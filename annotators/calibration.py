@@ -108,9 +108,9 @@ def share_right(sheets: Iterable[Sheet]) -> float | None:
 
 def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
     """How a rater's pilot stands by their sheets of all pilot units; only what is handed in counts."""
-    done = [sheet for sheet in sheets if sheet.committed]
-    rights = [one.right for sheet in done for one in compared(sheet)]
-    return PilotLine(rater, len(done), len(sheets), len(rights), sum(rights))
+    committed_sheets = [sheet for sheet in sheets if sheet.committed]
+    rights = [one.right for sheet in committed_sheets for one in compared(sheet)]
+    return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights))
 
 
 def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
@@ -138,7 +138,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
         theirs = {sheet.unit.id: sheet for sheet in sheets[other] if sheet.committed}
         both = [(sheet, theirs[sheet.unit.id]) for sheet in sheets[one] if sheet.committed and sheet.unit.id in theirs]
         places: Counter[str] = Counter()
-        agreed: Counter[str] = Counter()
+        agreements: Counter[str] = Counter()
         for mine, other_sheet in both:
             for spot in dict.fromkeys((*mine.spots, *other_sheet.spots)):
                 field = mine.protocol.field(spot.field)
@@ -148,8 +148,8 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
                 if field is None or values == [None, None]:
                     continue
                 places[spot.field] += 1
-                agreed[spot.field] += same(values[0], values[1], nearness(field))
-        pairs += [Pairwise(field, one, other, count, agreed[field]) for field, count in places.items()]
+                agreements[spot.field] += same(values[0], values[1], nearness(field))
+        pairs += [Pairwise(field, one, other, count, agreements[field]) for field, count in places.items()]
     return pairs
 
 

@@ -18,29 +18,29 @@ class PlayTurn(NamedTuple):
     condition: str
 
 
-def dealt_apart(wanted: Sequence[tuple[str, int]], raters: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Each unit with the people it goes to, so many as it wants; loads differ by one at most.
 
     Among those with the least to do come those who have least been together, so that every pair of raters is compared.
     """
     load = [0] * len(raters)
     together = [[0] * len(raters) for _ in raters]
-    for turn, (unit, count) in enumerate(wanted):
-        chosen: list[int] = []
+    for turn, (unit, count) in enumerate(unit_overlaps):
+        members: list[int] = []
         for _ in range(count):
-            chosen.append(
+            members.append(
                 min(
-                    (who for who in range(len(raters)) if who not in chosen),
+                    (who for who in range(len(raters)) if who not in members),
                     key=lambda who: (
-                        load[who], sum(together[who][other] for other in chosen), (who - turn) % len(raters)
+                        load[who], sum(together[who][other] for other in members), (who - turn) % len(raters)
                     ),
                 )
             )  # fmt: skip
-        for who in chosen:
+        for who in members:
             load[who] += 1
-            for other in chosen:
+            for other in members:
                 together[who][other] += who != other
-        yield unit, [raters[who] for who in chosen]
+        yield unit, [raters[who] for who in members]
 
 
 def counterbalanced(
@@ -57,8 +57,8 @@ def counterbalanced(
         if unit.play is not None and unit.play.user == "person":
             tasks.setdefault(unit.play.task.id, {})[f"{unit.play.condition}\x1f{unit.id}"] = unit
     names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
-    wanted = [(name, study.overlap) for name in names]
-    edges = [(name, who) for name, some in dealt_apart(wanted, raters) for who in some]
+    task_overlaps = [(name, study.overlap) for name in names]
+    edges = [(name, who) for name, some in dealt_apart(task_overlaps, raters) for who in some]
     ways = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
     most = max(map(len, ways.values()), default=1)
     if any(len(options) < most for options in ways.values()):  # a task that lacks a condition has the next one in turn

@@ -68,14 +68,14 @@ def derived(
         case "tdg nodes":
             return lines + _tdg_words(tdg_derived(unit, sheet), names_of(unit) if in_words else {})
         case "information units":
-            rated = irr_derived(unit, sheet, done)
+            irr = irr_derived(unit, sheet, done)
             why = _irr_words(unit, sheet, done) if in_words else ""
-            return [*lines, ("IRR", rated.why if rated.value is None else f"{rated.value:.1%}{why}")]
+            return [*lines, ("IRR", irr.why if irr.value is None else f"{irr.value:.1%}{why}")]
         case "branches":
-            decided = decisions_derived(unit, sheet, right)
-            if decided.accuracy is None:
+            decisions = decisions_derived(unit, sheet, right)
+            if decisions.accuracy is None:
                 return lines
-            return [*lines, ("right decisions", f"{decided.right} of {decided.told}")]
+            return [*lines, ("right decisions", f"{decisions.right} of {decisions.told}")]
         case "criteria":
             score = rubric_score(unit, sheet)
             return lines if score is None else [*lines, ("score", f"{score:.2f}")]
@@ -113,12 +113,12 @@ def graph_of(unit: Unit) -> Tdg:
 def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
     """What node answers come to; `steps` are those of the nodes that were rated."""
     path = path_taken(tdg, steps)
-    done = fulfilled(tdg, steps)
+    fulfilled_ids = fulfilled(tdg, steps)
     after: dict[str, str] = {}
     beside = set() if isinstance(path, str) else set(path.not_applicable)
     for id, state in before.items():
-        rated = COMPLETED if id in done else NOT_COMPLETED
-        after[id] = "not_applicable" if id in beside else rated if state in (COMPLETED, NOT_COMPLETED) else state
+        completion = COMPLETED if id in fulfilled_ids else NOT_COMPLETED
+        after[id] = "not_applicable" if id in beside else completion if state in (COMPLETED, NOT_COMPLETED) else state
     if isinstance(path, str):
         return TdgDerived(None, path, before, after)
     return TdgDerived(path, "", before, after)
@@ -142,27 +142,27 @@ def step_of(label: Label) -> int | None:
 
 
 def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tuple[str, str]]:
-    aligned = derivation.aligned
-    if aligned is None:
+    alignment = derivation.aligned
+    if alignment is None:
         return [("APR", derivation.why)]
-    ppr = aligned.ppr
-    flexible = len(set(aligned.flexible) & set(aligned.completed))
+    ppr = alignment.ppr
+    flexible = len(set(alignment.flexible) & set(alignment.completed))
     words = [
-        ("path", " → ".join(names.get(id, id) for id in aligned.path)),
-        ("APR", f"{aligned.apr:.1%} ({len(aligned.completed)} of {len(aligned.path)})"),
+        ("path", " → ".join(names.get(id, id) for id in alignment.path)),
+        ("APR", f"{alignment.apr:.1%} ({len(alignment.completed)} of {len(alignment.path)})"),
         (
             "PPR",
-            "no flexible item on the path" if ppr is None else f"{ppr:.1%} ({flexible} of {len(aligned.flexible)})",
+            "no flexible item on the path" if ppr is None else f"{ppr:.1%} ({flexible} of {len(alignment.flexible)})",
         ),
     ]
-    if aligned.not_applicable:
-        words.append(("not applicable", ", ".join(names.get(id, id) for id in aligned.not_applicable)))
-    turned = [
+    if alignment.not_applicable:
+        words.append(("not applicable", ", ".join(names.get(id, id) for id in alignment.not_applicable)))
+    turned_ids = [
         id for id, state in derivation.before.items() if state == COMPLETED and derivation.after[id] == NOT_COMPLETED
     ]
-    if turned:
-        called = ", ".join(names.get(id, id) for id in turned)
-        words.append(("not completed after all", f"{called} (depends on what is not completed)"))
+    if turned_ids:
+        turned_names = ", ".join(names.get(id, id) for id in turned_ids)
+        words.append(("not completed after all", f"{turned_names} (depends on what is not completed)"))
     return words
 
 
@@ -191,13 +191,13 @@ def _irr_words(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") 
     """Why a rate is what it is, whatever each unit was marked."""
     wrong = sum(sheet.value(FieldReference(one.id, field)) not in (None, "correct") for one in unit.targets)
     if done:
-        marked = f", also the {wrong} that {'is' if wrong == 1 else 'are'} marked otherwise" if wrong else ""
-        return f": the run succeeded, and then all information counts as used{marked}"
+        exception = f", also the {wrong} that {'is' if wrong == 1 else 'are'} marked otherwise" if wrong else ""
+        return f": the run succeeded, and then all information counts as used{exception}"
     units = information_units(unit)
-    used = sum(one.explicit and sheet.value(FieldReference(one.id, field)) == "correct" for one in units)
+    correct = sum(one.explicit and sheet.value(FieldReference(one.id, field)) == "correct" for one in units)
     silent = sum(not one.explicit for one in units)
-    hidden = f"; the {silent} that only steer a decision count as lost, because the run failed" if silent else ""
-    return f": {used} of {len(units)} written out as they should be{hidden}"
+    silent_note = f"; the {silent} that only steer a decision count as lost, because the run failed" if silent else ""
+    return f": {correct} of {len(units)} written out as they should be{silent_note}"
 
 
 def information_units(unit: Unit) -> list[InformationUnit]:
@@ -232,9 +232,9 @@ def decisions_derived(
     unit: Unit, sheet: Sheet, right: Mapping[str, Collection[str]] | None = None, field: str = ""
 ) -> DecisionCount:
     """How many branches went the right way, of those rated where a demonstration or the task tells which that is."""
-    known = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
-    decisions = {**(right or {}), **known}
+    task_ways = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
+    decisions = {**(right or {}), **task_ways}
     name = field or next((one.id for one in sheet.protocol.fields if one.per == "target" and one.kind == "nominal"), "")
-    rated = [(sheet.value(FieldReference(one.id, name)), decisions.get(one.id, ())) for one in unit.targets]
-    pairs = [(plain(str(value)), set(map(plain, ways))) for value, ways in rated if value is not None and ways]
+    answers = [(sheet.value(FieldReference(one.id, name)), decisions.get(one.id, ())) for one in unit.targets]
+    pairs = [(plain(str(value)), set(map(plain, ways))) for value, ways in answers if value is not None and ways]
     return DecisionCount(sum(value in ways for value, ways in pairs), len(pairs))

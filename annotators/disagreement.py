@@ -23,12 +23,12 @@ def differing_by_field(studied: StudyData) -> tuple[FieldDisagreement, ...]:
     places, columns = answered_places(studied), studied.columns
     twice = places.voices >= 2
     field = columns.field[places.first]
-    n, count = (np.bincount(field[kept], minlength=len(columns.fields)) for kept in (twice, twice & places.differ))
-    rated = places.people >= 2
+    n, count = (np.bincount(field[mask], minlength=len(columns.fields)) for mask in (twice, twice & places.differ))
+    has_two_people = places.people >= 2
     fields = []
     for at, one in enumerate(studied.study.protocol.fields):
         if one.kind == "flag" and not one.required:
-            n[at] = rated[places_of(studied, one).unit].sum()
+            n[at] = has_two_people[places_of(studied, one).unit].sum()
         if one.kind != "text":
             fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at]))))
     return tuple(fields)

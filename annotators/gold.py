@@ -38,11 +38,13 @@ class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
     """Each line and where it stands; a `LabError` names the line and the field that is wrong."""
     lines = read_file(path, f"gold file {path}").splitlines()
-    placed = [(f"gold file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not placed:
+    numbered_lines = [
+        (f"gold file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if not numbered_lines:
         raise LabError(f"gold file {path}", "holds no line")
     golds = []
-    for where, line in placed:
+    for where, line in numbered_lines:
         one: GoldLine = convert(read_json(line, where).value, GoldLine, where)
         if bool(one.unit) == bool(one.run):
             raise LabError(where, "field unit: names no unit and no run" if not one.unit else "names a unit and a run")
@@ -79,18 +81,18 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
     if target and whole:
         raise LabError(where, f"field target: {target!r} is told, and the unit as a whole is asked; leave it out")
     if target and target_of(unit, target) is None:
-        known = ", ".join(one.id for one in unit.targets) or "none"
-        raise LabError(where, f"field target: {target!r} is none of {known}")
+        names = ", ".join(one.id for one in unit.targets) or "none"
+        raise LabError(where, f"field target: {target!r} is none of {names}")
     there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
     if id:
         field_there = next((field for field in there if field.id == id), None)
         if field_there is None:
-            known = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
-            raise LabError(where, f"field field: {id!r} is none of {known}")
+            names = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
+            raise LabError(where, f"field field: {id!r} is none of {names}")
         return field_there
-    required = [field for field in there if field.required]
-    if len(there) == 1 or len(required) == 1:
-        return there[0] if len(there) == 1 else required[0]
+    required_fields = [field for field in there if field.required]
+    if len(there) == 1 or len(required_fields) == 1:
+        return there[0] if len(there) == 1 else required_fields[0]
     if not there:
         raise LabError(where, "field target: is not told, and nothing is asked of the unit as a whole")
     raise LabError(where, f"field field: is not told, and {', '.join(field.id for field in there)} are asked there")

@@ -17,50 +17,50 @@ from lab.core.rating_sheet import MISSING, FieldReference
 ALL = "all answers"
 """What numbers over several fields are of."""
 
-Wanted = dict[tuple[str, FieldReference], tuple[Any, float]]
+RightValues = dict[tuple[str, FieldReference], tuple[Any, float]]
 """What is right at a place, and how far from it a number may be."""
 _MISSING: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
 
 
 def as_gold(studied: StudyData, rater: int) -> Agreement:
     """The share of calibration places with gold at which a rater (an index of the columns') said what is right."""
-    wanted: Wanted = {}
+    right_values: RightValues = {}
     for unit in studied.units:
         for gold in unit.gold:
             near = nearness(studied.study.protocol.field(gold.field))
-            wanted[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
-    return _right(studied, rater, "as gold", wanted, "no gold")
+            right_values[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
+    return _right(studied, rater, "as gold", right_values, "no gold")
 
 
 def as_settled(studied: StudyData, rater: int) -> Agreement:
     """The share of settled places at which a rater had said what was settled; they may have had a say in it."""
-    wanted: Wanted = {}
-    for place, settled in studied.settled.items():
-        reason = settled.what.reason_missing
-        wanted[place] = (_MISSING[reason] if reason else settled.what.value, 0.0)
-    return _right(studied, rater, "as settled", wanted, "nothing settled")
+    right_values: RightValues = {}
+    for place, settlement in studied.settled.items():
+        reason = settlement.what.reason_missing
+        right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
+    return _right(studied, rater, "as settled", right_values, "nothing settled")
 
 
-def _right(studied: StudyData, rater: int, name: str, wanted: Wanted, none: str) -> Agreement:
+def _right(studied: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
     columns = studied.columns
-    named = {unit for unit, _ in wanted}
-    units = [i for i, id in enumerate(columns.units) if id in named]
+    unit_ids = {unit for unit, _ in right_values}
+    units = [i for i, id in enumerate(columns.units) if id in unit_ids]
     mine = (columns.rater == rater) & (columns.run == 1) & np.isin(columns.unit, units)
-    clusters = {unit.id: unit.clustered for unit in studied.units if unit.id in named}
-    known: dict[str, int] = {}
+    clusters = {unit.id: unit.clustered for unit in studied.units if unit.id in unit_ids}
+    cluster_numbers: dict[str, int] = {}
     right: list[bool] = []
     trace: list[int] = []
     unit_of: list[int] = []
     for row in np.flatnonzero(mine).tolist():
         unit = columns.units[columns.unit[row]]
         place = (unit, FieldReference(columns.targets[columns.target[row]], columns.fields[columns.field[row]]))
-        if place in wanted:
-            right.append(same(_label_value(studied, row), *wanted[place]))
-            trace.append(known.setdefault(clusters[unit], len(known)))
+        if place in right_values:
+            right.append(same(_label_value(studied, row), *right_values[place]))
+            trace.append(cluster_numbers.setdefault(clusters[unit], len(cluster_numbers)))
             unit_of.append(int(columns.unit[row]))
-    why = f"{none} among what is handed in" if wanted else none
+    why = f"{none} among what is handed in" if right_values else none
     at = np.array(trace, dtype=np.int32)
-    one = share(name, np.array(right, dtype=np.bool_), at, len(known), why)
+    one = share(name, np.array(right, dtype=np.bool_), at, len(cluster_numbers), why)
     n = counted_of(np.array(unit_of, dtype=np.int32), at, len(right))
     return EstimateMaker(studied, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
 

@@ -42,15 +42,17 @@ def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[Introductio
 
 def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
     last = {act.act: act for act in acts}
-    done, shown = last.get("practice_done"), last.get("guide_shown")
-    right, places = (int(done.detail.get(name, 0)) for name in ("right", "of")) if done is not None else (0, 0)
+    practice_act, guide_act = last.get("practice_done"), last.get("guide_shown")
+    right, places = (
+        (int(practice_act.detail.get(name, 0)) for name in ("right", "of")) if practice_act is not None else (0, 0)
+    )
     return IntroductionLine(
         code,
-        shown.at if shown is not None else "",
-        done.at if done is not None else "",
+        guide_act.at if guide_act is not None else "",
+        practice_act.at if practice_act is not None else "",
         right,
         places,
-        done is not None and right == places,
+        practice_act is not None and right == places,
         seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
         "introduction_skipped" in last,
     )

@@ -106,25 +106,25 @@ class SampledUnits(NamedTuple):
     told: list[str]
 
 
-def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
-    """A preset, a built-in protocol's name, or a plan's file, with what is `given` besides in place of its own."""
+def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
+    """A preset, a built-in protocol's name, or a plan's file, with `overrides` in place of its own."""
     if name.endswith((".yaml", ".yml")):
-        return _plan_file(Path(name), given)
+        return _plan_file(Path(name), overrides)
     if name in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
-        return _plan({"name": name, "protocol": name}, given, f"study {name}")
-    return _plan(_preset(name), {"preset": preset_named(name), **given}, f"study {name}")
+        return _plan({"name": name, "protocol": name}, overrides, f"study {name}")
+    return _plan(_preset(name), {"preset": preset_named(name), **overrides}, f"study {name}")
 
 
 def preset_named(name: str) -> str:
     """A preset's whole name, where it is that or the only one that ends with it; else a `LabError`."""
-    known = presets()
-    names = [one for one in known if one == name] or [one for one in known if one.endswith(f"-{name}")]
+    preset_names = presets()
+    names = [one for one in preset_names if one == name] or [one for one in preset_names if one.endswith(f"-{name}")]
     if len(names) == 1:
         return names[0]
     if names:
         raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
-    problem = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
-    problem += suggestion(name, [*known, *(path.stem for path in PROTOCOLS.glob("*.yaml"))])
+    problem = f"{name!r} is none of {', '.join(preset_names)}, no built-in protocol, nor a plan's file (.yaml)"
+    problem += suggestion(name, [*preset_names, *(path.stem for path in PROTOCOLS.glob("*.yaml"))])
     raise LabError("study new", problem, "`hitlab protocols` lists the protocols.", code=2)
 
 
@@ -134,7 +134,7 @@ def _preset(name: str) -> dict[str, Any]:
     return {"name": path.stem, **document}
 
 
-def _plan_file(path: Path, given: Mapping[str, Any]) -> Plan:
+def _plan_file(path: Path, overrides: Mapping[str, Any]) -> Plan:
     what = f"plan file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -151,12 +151,12 @@ def _plan_file(path: Path, given: Mapping[str, Any]) -> Plan:
         str(path.parent / task) if task.endswith((".yaml", ".yml")) else task for task in value.get("tasks", [])
     ]
     base = _preset(value["preset"]) if value.get("preset") else {"name": path.stem}
-    return _plan({**base, **value}, given, what)
+    return _plan({**base, **value}, overrides, what)
 
 
-def _plan(base: Mapping[str, Any], given: Mapping[str, Any], what: str) -> Plan:
-    whole = {**base, **given}
-    if given.get("protocol"):
+def _plan(base: Mapping[str, Any], overrides: Mapping[str, Any], what: str) -> Plan:
+    whole = {**base, **overrides}
+    if overrides.get("protocol"):
         whole.pop("protocols", None)
     plan: Plan = convert(whole, Plan, what)
     if isinstance(plan.consent, str):
@@ -223,17 +223,17 @@ def overlap_of(plan: Plan, what: str) -> int:
     people = len(plan.raters)
     if plan.overlap is None:
         return min(2, people)
-    wanted = people if plan.overlap == "all" else plan.overlap
-    if not 1 <= wanted <= people:
-        hint = f"Name more, or --overlap {people}." if wanted > people else ""
-        raise LabError(what, f"field overlap: {wanted} is not from 1 to the {people} raters there are", hint)
-    return wanted
+    overlap = people if plan.overlap == "all" else plan.overlap
+    if not 1 <= overlap <= people:
+        hint = f"Name more, or --overlap {people}." if overlap > people else ""
+        raise LabError(what, f"field overlap: {overlap} is not from 1 to the {people} raters there are", hint)
+    return overlap
 
 
-def plan_like(study: Study, given: Mapping[str, Any]) -> Plan:
+def plan_like(study: Study, overrides: Mapping[str, Any]) -> Plan:
     """A plan on the terms of a study that is there, to make more units for it: what it froze, and its preset's.
 
-    What a study does not hold (`steps`, `reference`, `profiles`, ...) is its preset's, or is `given` again.
+    What a study does not hold (`steps`, `reference`, `profiles`, ...) is its preset's, or is in `overrides` again.
     """
     base = _preset(study.preset) if study.preset in presets() else {"protocol": study.protocol.id}
     terms: dict[str, Any] = {
@@ -241,7 +241,7 @@ def plan_like(study: Study, given: Mapping[str, Any]) -> Plan:
         "repeats": study.repeats, "blind": study.blind, "shows": study.shows, "seed": study.seed,
         "locale": study.locale, "pilot": 0, "main": 0,
     }  # fmt: skip
-    return _plan({**base, **terms}, given, f"study {study.name}")
+    return _plan({**base, **terms}, overrides, f"study {study.name}")
 
 
 # -- freezing --------------------------------------------------------------------------------------------------
@@ -322,30 +322,36 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     apart from these.
     """
     units = with_practice(plan, units) if plan.practice else units
-    asked = [unit for unit in units if not unit.mechanical and not unit.practice]
-    golden = [unit for unit in asked if unit.pilot or unit.gold]
-    wanted, pilot = plan.pilot, list[str]()
-    if exact and wanted >= len(asked) > 0:
-        raise LabError(f"study {plan.name}", f"field pilot: {wanted} of {len(asked)} leaves nothing to rate after it")
+    units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
+    golden = [unit for unit in units_to_rate if unit.pilot or unit.gold]
+    pilot_size, pilot = plan.pilot, list[str]()
+    if exact and pilot_size >= len(units_to_rate) > 0:
+        raise LabError(
+            f"study {plan.name}", f"field pilot: {pilot_size} of {len(units_to_rate)} leaves nothing to rate after it"
+        )
     if not exact and golden:
-        wanted = len(golden)
-    elif not exact and wanted and len(asked) < wanted + plan.main:
-        wanted = portion(wanted / (wanted + plan.main), len(asked)) if plan.main else min(wanted, len(asked) // 2)
+        pilot_size = len(golden)
+    elif not exact and pilot_size and len(units_to_rate) < pilot_size + plan.main:
+        pilot_size = (
+            portion(pilot_size / (pilot_size + plan.main), len(units_to_rate))
+            if plan.main
+            else min(pilot_size, len(units_to_rate) // 2)
+        )
         of = f"of {plan.pilot + plan.main}" if plan.main else "in the preset"
-        pilot.append(f"pilot: {wanted} of {len(asked)}, in proportion to {plan.pilot} {of}")
-    if plan.bar is not None and not any(unit.gold for unit in asked):
+        pilot.append(f"pilot: {pilot_size} of {len(units_to_rate)}, in proportion to {plan.pilot} {of}")
+    if plan.bar is not None and not any(unit.gold for unit in units_to_rate):
         pilot.append("bar: nothing in the pilot has gold, so nobody is held by it (--gold FILE.jsonl)")
-    if wanted <= len(golden):
+    if pilot_size <= len(golden):
         return SampledUnits(list(units), pilot)
-    chosen = {unit.id for unit in golden}
+    pilot_ids = {unit.id for unit in golden}
     clusters: dict[str, list[str]] = {}
-    for unit in asked:
+    for unit in units_to_rate:
         clusters.setdefault(unit.clustered, []).append(unit.id)
     for cluster in shuffled((plan.name, plan.seed), list(clusters), "pilot"):
-        if len(chosen) >= wanted:
+        if len(pilot_ids) >= pilot_size:
             break
-        chosen.update(clusters[cluster])
-    return SampledUnits([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], pilot)
+        pilot_ids.update(clusters[cluster])
+    return SampledUnits([replace(unit, pilot=True) if unit.id in pilot_ids else unit for unit in units], pilot)
 
 
 def with_practice(plan: Plan, units: Sequence[Unit]) -> list[Unit]:

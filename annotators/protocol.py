@@ -130,8 +130,8 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
         if options or field.sided or field.after:
             _refuse(what, place, f"a field of kind {field.kind} has no options, sides or precedence")
         return
-    asked = [option for option in options if not option.by_rule]
-    if len(asked) < 2 and not (protocol.targets == "branches" and not options and field.kind != "many"):
+    rater_options = [option for option in options if not option.by_rule]
+    if len(rater_options) < 2 and not (protocol.targets == "branches" and not options and field.kind != "many"):
         _refuse(what, f"{place}.options", "a choice is between two or more")
     _once(what, f"{place}.options", [option.id for option in options])
     for option in options:
@@ -141,8 +141,8 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
             _refuse(what, f"{place}.options.{option.id}.key", f"{option.key!r} is not one key")
         if option.key and option.by_rule:
             _refuse(what, f"{place}.options.{option.id}.key", "nobody is asked for it, so it has none")
-    if len(asked) > _KEYED and not all(option.key for option in asked):
-        _refuse(what, f"{place}.options", f"there are {len(asked)}; more than {_KEYED} need a key each")
+    if len(rater_options) > _KEYED and not all(option.key for option in rater_options):
+        _refuse(what, f"{place}.options", f"there are {len(rater_options)}; more than {_KEYED} need a key each")
     _once(what, f"{place}.options, a key", [option.key for option in _keyed(field).options if option.key])
     if field.kind == "many":
         _check_many(field, what, place)
@@ -156,21 +156,21 @@ def _check_many(field: Field, what: str, place: str) -> None:
         _refuse(what, place, "a field of kind many has no sides or precedence")
     if field.option(NO_OPTION) is not None:
         _refuse(what, f"{place}.options", f"{NO_OPTION!r} is how no option at all is named; leave it out")
-    asked = sum(not option.by_rule for option in field.options)
+    option_count = sum(not option.by_rule for option in field.options)
     bounds = [bound for bound in (field.least, field.most) if bound is not None]
     for bound in bounds:
-        if bound != int(bound) or not 0 <= bound <= asked:
-            _refuse(what, place, f"least and most are numbers of its {asked} options, and {bound:g} is not")
+        if bound != int(bound) or not 0 <= bound <= option_count:
+            _refuse(what, place, f"least and most are numbers of its {option_count} options, and {bound:g} is not")
     if bounds != sorted(bounds) or field.most == 0:
         _refuse(what, place, "least is above most, or most is 0; nothing could be chosen")
 
 
 def _check_scale(field: Field, what: str, place: str) -> None:
-    given = (field.least, field.most, field.step)
+    scale = (field.least, field.most, field.step)
     if field.kind == "many" and field.step is None:
         return
     if field.kind != "interval":
-        if any(number is not None for number in given):
+        if any(number is not None for number in scale):
             _refuse(what, place, f"least, most and step belong to intervals, and this is of kind {field.kind}")
         return
     if field.least is None or field.most is None:
@@ -190,21 +190,21 @@ def _check_condition(protocol: Protocol, field: Field, earlier: tuple[Field, ...
     if not field.show_if:
         return
     place = f"fields.{field.id}.show_if"
-    name, equals, wanted = field.show_if.partition("=")
-    if not equals or not all(wanted.split(",")):
+    name, equals, value_list = field.show_if.partition("=")
+    if not equals or not all(value_list.split(",")):
         _refuse(what, place, f"{field.show_if!r} is not FIELD=value,value")
     other = next((one for one in earlier if one.id == name), None)
     if other is None:
         _refuse(what, place, f"there is no field {name!r} before it")
     if other.per == "target" and field.per == "unit" and protocol.targets != "unit":
         _refuse(what, place, f"{name!r} is asked of each target, and this of the whole")
-    known = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
-    known += [NO_OPTION] if other.kind == "many" else []
-    if not known:
+    possible_values = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
+    possible_values += [NO_OPTION] if other.kind == "many" else []
+    if not possible_values:
         _refuse(what, place, f"{name!r} is of kind {other.kind}, which has no values to name")
-    for value in wanted.split(","):
-        if value not in known:
-            _refuse(what, place, f"{value!r} is none of {', '.join(known)}")
+    for value in value_list.split(","):
+        if value not in possible_values:
+            _refuse(what, place, f"{value!r} is none of {', '.join(possible_values)}")
 
 
 def _check_precedence(field: Field, earlier: tuple[Field, ...], what: str) -> None:
@@ -255,14 +255,14 @@ def _check_reasons(protocol: Protocol, what: str) -> None:
 
 
 def _check_words(protocol: Protocol, what: str) -> None:
-    known = set(word_keys(protocol))
+    keys = set(word_keys(protocol))
     for name in ("guide", "words"):
         for locale in getattr(protocol, name):
             if not _LOCALE.fullmatch(locale):
                 _refuse(what, name, f"{locale!r} is no locale, such as en or zh-Hans")
     for locale, words in protocol.words.items():
         for key in words:
-            if key not in known:
+            if key not in keys:
                 _refuse(what, f"words.{locale}", f"{key!r} is nothing that this protocol says")
 
 
@@ -278,9 +278,9 @@ def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
     unit = protocol.unit
     if unit not in _RUNS and unit not in _TEXTS:
         _refuse(what, "practice", f"there is none of a {unit}")
-    wanted = _RUNS.get(unit, 0)
-    if len(practice.runs) != wanted:
-        _refuse(what, "practice.runs", f"there are {len(practice.runs)}, and a {unit} needs {wanted}")
+    run_count = _RUNS.get(unit, 0)
+    if len(practice.runs) != run_count:
+        _refuse(what, "practice.runs", f"there are {len(practice.runs)}, and a {unit} needs {run_count}")
     if bool(practice.item) != (unit in _TEXTS):
         _refuse(what, "practice.item", f"a {unit} {'needs one' if unit in _TEXTS else 'has none'}")
     if practice.step is not None and (unit not in ("step", "question") or practice.step < 1):

@@ -50,14 +50,14 @@ def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, rou
     """
     own = dict(_leaves(persona.facts))
     foreign = [dict(_leaves(other.facts)) for other in others if other.id != persona.id]
-    asked: list[QuizItem] = []
+    items: list[QuizItem] = []
     for path in _in_turn(own, seed, persona.id):
-        if len(asked) == count:
+        if len(items) == count:
             break
         wrong = _wrong(path, own, foreign, seed)
         if len(wrong) + 1 >= _LEAST_OPTIONS:
-            asked.append(_asked(path, own[path], wrong, seed, round))
-    return asked
+            items.append(_asked(path, own[path], wrong, seed, round))
+    return items
 
 
 def bar_of(bar: float | None) -> float:
@@ -94,11 +94,11 @@ def _wrong(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]],
         [value for facts in pool for at, value in facts.items() if at != path and _alike(at, path)],
         [value for facts in pool for at, value in facts.items() if at != path and at[:1] == path[:1]],
     ]
-    taken, wrong = {own[path].casefold()}, list[str]()
+    option_keys, wrong = {own[path].casefold()}, list[str]()
     for tier in tiers:
         for value in sorted(set(tier), key=lambda value: _draw(seed, "wrong", *path, value)):
-            if value.casefold() not in taken and len(wrong) < _MOST_OPTIONS - 1:
-                taken.add(value.casefold())
+            if value.casefold() not in option_keys and len(wrong) < _MOST_OPTIONS - 1:
+                option_keys.add(value.casefold())
                 wrong.append(value)
     return wrong
 
@@ -109,29 +109,29 @@ def _alike(one: Path, other: Path) -> bool:
 
 def _leaves(facts: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Each fact that can be asked about: its path, and what holds there as a line."""
-    for key, held in facts.items():
+    for key, fact in facts.items():
         if key in _UNASKED:
             continue
-        yield from _leaf(held, (*path, str(key)))
+        yield from _leaf(fact, (*path, str(key)))
 
 
-def _leaf(held: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(held, dict):
-        yield from _leaves(held, path)
-    elif isinstance(held, list) and any(isinstance(item, dict) for item in held):
-        for number, item in enumerate(held, 1):
+def _leaf(fact: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(fact, dict):
+        yield from _leaves(fact, path)
+    elif isinstance(fact, list) and any(isinstance(item, dict) for item in fact):
+        for number, item in enumerate(fact, 1):
             if isinstance(item, dict):
                 rest = {key: value for key, value in item.items() if key != "name"}
                 yield from _leaves(rest, (*path, str(item.get("name", number))))
     else:
-        value = _listed(held) if isinstance(held, list) else str(held)
+        value = _listed(fact) if isinstance(fact, list) else str(fact)
         if 1 < len(value) <= _LONGEST and value != "None":
             yield path, " ".join(value.split())
 
 
-def _listed(held: list[Any]) -> str:
+def _listed(entries: list[Any]) -> str:
     """A list as a line; sentences stand one after the other."""
-    items = [str(item) for item in held]
+    items = [str(item) for item in entries]
     return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
 
 

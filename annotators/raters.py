@@ -60,7 +60,7 @@ class _Rater:
 
     def numbers(self) -> RaterNumbers:
         columns = self.studied.columns
-        dealt = columns.dealt[:, 1] == self.at
+        own_sheets = columns.dealt[:, 1] == self.at
         mine = np.flatnonzero(columns.rater == self.at)
         seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
         seconds = seconds[np.isfinite(seconds)]
@@ -73,8 +73,8 @@ class _Rater:
         return RaterNumbers(
             self.code,
             "person" if self.at in self.studied.people else "judge",
-            int(dealt.sum()),
-            int((dealt & columns.handed).sum()),
+            int(own_sheets.sum()),
+            int((own_sheets & columns.handed).sum()),
             len(mine),
             len(seconds),
             float(np.median(seconds)) if len(seconds) else None,
@@ -129,14 +129,14 @@ class _Rater:
             )
             maker = self._maker(here, field.id)
             return [maker.of("same as the rest", self._same(here)), maker.of("kappa", coefficients.cohen_kappa(two))]
-        answered = (self.studied.columns.rater == self.at) & (self.studied.columns.field == self._number(field))
-        return [self._distance(field)] if field.kind == "interval" and answered.any() else []
+        own_answers = (self.studied.columns.rater == self.at) & (self.studied.columns.field == self._number(field))
+        return [self._distance(field)] if field.kind == "interval" and own_answers.any() else []
 
     def _number(self, field: Field) -> int:
         return self.studied.columns.fields.index(field.id)
 
     def _distance(self, field: Field) -> Agreement:
-        studied, laid = self.studied, places_of(self.studied, field)
+        studied, field_places = self.studied, places_of(self.studied, field)
         people = tuple(one for one in studied.people if one != self.at)
         value = self._values(field, (self.at,))[:, 0]
         others = self._values(field, people)
@@ -144,12 +144,12 @@ class _Rater:
         rest = np.where(
             there.any(axis=1), np.where(there, others, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), np.nan
         )
-        kept = np.isfinite(value) & np.isfinite(rest)
-        pair = np.stack((value[kept], rest[kept]), axis=1)
-        two = NumericRatings(field.id, pair, (self.code, REST), laid.trace[kept], laid.traces, ())
-        n = counted_of(laid.unit[kept], laid.trace[kept], int(kept.sum()))
+        comparable = np.isfinite(value) & np.isfinite(rest)
+        pair = np.stack((value[comparable], rest[comparable]), axis=1)
+        two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
+        n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
         maker = EstimateMaker(studied, field.id, n, between=self._between)
-        if not kept.any():
+        if not comparable.any():
             return maker.undefined(NO_REST, "mean distance")
         return maker.of("mean distance", numbers.mae(two))
 
@@ -217,10 +217,10 @@ class _Rater:
             why = answers.why[:, 0].copy()
             for name in (NOT_HANDED_IN, NOT_RATED):
                 why[why == answers.reasons.index(name)] = -1
-            asked = (answers.value[:, 0] >= 0) | (why >= 0)
-            lacks.append(why[asked] >= 0)
-            trace.append(answers.laid.trace[asked])
-            unit.append(answers.laid.unit[asked])
+            on_sheets = (answers.value[:, 0] >= 0) | (why >= 0)
+            lacks.append(why[on_sheets] >= 0)
+            trace.append(answers.laid.trace[on_sheets])
+            unit.append(answers.laid.unit[on_sheets])
             for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
         at = np.concatenate(trace) if trace else _NONE[1]
@@ -244,8 +244,8 @@ class _Rater:
         field, code, length, of = longest_run(self.own, len(self.fields))
         if not length:
             return None
-        asked = self.fields[field]
-        return Longest(asked.id, categories_of(self.studied, asked)[code], length, of)
+        question = self.fields[field]
+        return Longest(question.id, categories_of(self.studied, question)[code], length, of)
 
     # -- beneath -----------------------------------------------------------------------------------------------
 

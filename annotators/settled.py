@@ -40,14 +40,14 @@ def settled(
     study: Study,
     units: Iterable[Unit],
     labels: Sequence[Label],
-    decided: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
+    settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> list[tuple[str, Marks]]:
     """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
 
-    `labels` are those that are to be counted: of one rater, or of several; `decided` what was adjudicated. Raises
+    `labels` are those that are to be counted: of one rater, or of several; `settlements` what was adjudicated. Raises
     `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
     """
-    labels_by_unit = _by_unit(study, labels, decided)
+    labels_by_unit = _by_unit(study, labels, settlements)
     marks_by_unit: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
@@ -66,13 +66,13 @@ def settled_texts(
     study: Study,
     units: Iterable[Unit],
     labels: Sequence[Label],
-    decided: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
+    settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> dict[tuple[str, str], Marks]:
     """What the labels of a study of texts settle, by what was wanted and the guess; its marks name no run yet.
 
     Two texts that two units hold are settled where both come to the same.
     """
-    labels_by_unit = _by_unit(study, labels, decided)
+    labels_by_unit = _by_unit(study, labels, settlements)
     marks: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
     for unit in units:
         texts = {one.side: one.text for one in unit.given if one.side}
@@ -98,13 +98,13 @@ def _plain(text: str) -> str:
 
 
 def _by_unit(
-    study: Study, labels: Sequence[Label], decided: Mapping[tuple[str, FieldReference], SignedSettlement]
+    study: Study, labels: Sequence[Label], settlements: Mapping[tuple[str, FieldReference], SignedSettlement]
 ) -> defaultdict[str, dict[FieldReference, list[Label]]]:
     """Labels by unit and place; what was adjudicated stands in place of the others."""
     labels_by_unit: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in labels:
         labels_by_unit[label.unit][FieldReference(label.target, label.field)].append(label)
-    for (id, spot), one in decided.items():
+    for (id, spot), one in settlements.items():
         labels_by_unit[id][spot] = _decided(study, one, labels_by_unit[id][spot])
     return labels_by_unit
 
@@ -138,12 +138,14 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
             nodes = _nodes(_of(labels_by_place, _field(study, COMPLETED)))
             return Marks(run, nodes=nodes) if nodes else None
         case "information units":
-            used = {id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()}
-            return Marks(run, units=used) if used else None
+            unit_uses = {
+                id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()
+            }
+            return Marks(run, units=unit_uses) if unit_uses else None
         case "branches":
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
-            taken = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
-            return Marks(run, branches=taken) if taken else None
+            branch_ways = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
+            return Marks(run, branches=branch_ways) if branch_ways else None
         case "criteria":
             score = _rubric(study, unit, labels_by_place)
             return Marks(run, marks={"llm": score}) if score is not None else None
@@ -213,11 +215,11 @@ def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]
 
     Where no step is told it is the latest that is, so that it never decides between paths.
     """
-    found: dict[str, int | None] = {}
+    nodes: dict[str, int | None] = {}
     steps_by_node: dict[str, list[int]] = {}
     for id, labels in _most(labels_by_target).items():
         if labels[0].value == COMPLETED:
             steps_by_node[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
-        found[id] = None
+        nodes[id] = None
     latest = max((step for steps in steps_by_node.values() for step in steps), default=1)
-    return {**found, **{id: median_low(steps) if steps else latest for id, steps in steps_by_node.items()}}
+    return {**nodes, **{id: median_low(steps) if steps else latest for id, steps in steps_by_node.items()}}

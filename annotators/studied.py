@@ -109,8 +109,8 @@ class StudyData:
 
     def within(self, units: Collection[str]) -> StudyData:
         """The same study as if these units were all of it."""
-        wanted = frozenset(units)
-        return self._over([unit for unit in self.units if unit.id in wanted])
+        unit_ids = frozenset(units)
+        return self._over([unit for unit in self.units if unit.id in unit_ids])
 
     @property
     def with_prelabelled(self) -> StudyData:
@@ -132,8 +132,8 @@ class StudyData:
     @cached_property
     def people(self) -> tuple[int, ...]:
         """The study's own raters, as indices of the columns' raters, by their codes."""
-        named = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
-        people_places = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in named]
+        own_codes = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
+        people_places = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in own_codes]
         return tuple(sorted(people_places, key=lambda i: self.columns.raters[i].id))
 
     @cached_property

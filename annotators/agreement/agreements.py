@@ -100,7 +100,7 @@ def of_each(studied: StudyData, of: Ratings | NumericRatings) -> int | None:
 
     Calibration units, which may go to everybody, do not count.
     """
-    known = {studied.columns.raters[at].id: at for at in studied.people}
-    expected, _ = sheets_of(studied, [known[name] for name in of.raters], 1)
+    rater_numbers = {studied.columns.raters[at].id: at for at in studied.people}
+    expected, _ = sheets_of(studied, [rater_numbers[name] for name in of.raters], 1)
     counts = set(expected[units_laid(studied).unit].sum(axis=1).tolist()) - {0, 1}
     return counts.pop() if len(counts) == 1 else None

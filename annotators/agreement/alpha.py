@@ -30,21 +30,21 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
     name = f"krippendorff_alpha_{level}"
     if why := too_few(ratings):
         return undefined(name, len(ratings.traces), why)
-    counted = counts(ratings)
-    rated = answers(counted) >= 2
-    counted = np.where(rated[:, None], counted, 0.0)
-    least = np.maximum(answers(counted) - 1, 1)
+    tally = counts(ratings)
+    pairable = answers(tally) >= 2
+    tally = np.where(pairable[:, None], tally, 0.0)
+    least = np.maximum(answers(tally) - 1, 1)
     if level == "ordinal":
-        return _ordinal(name, ratings, counted, least, int(rated.sum()))
+        return _ordinal(name, ratings, tally, least, int(pairable.sum()))
     apart = _distances(ratings, level)
-    disagreed = np.einsum("ij,ij->i", counted @ apart, counted) / least
-    sums = summed(ratings, np.column_stack((disagreed, counted)))
+    disagreement = np.einsum("ij,ij->i", tally @ apart, tally) / least
+    sums = summed(ratings, np.column_stack((disagreement, tally)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
 
-    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
 
 def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
@@ -76,12 +76,12 @@ def squared(scores: Floats, level: str) -> Floats:
     return np.divide(apart, together, out=np.zeros_like(apart), where=together != 0) ** 2
 
 
-def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places: int) -> AdditiveStatistic:
+def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: int) -> AdditiveStatistic:
     """Sums: answers by category, then how often each two categories came together."""
-    q = counted.shape[1]
+    q = tally.shape[1]
     one, other = np.triu_indices(q, 1)
-    met = 2 * counted[:, one] * counted[:, other] / least[:, None]
-    sums = summed(ratings, np.concatenate((counted, met), axis=1))
+    coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
+    sums = summed(ratings, np.concatenate((tally, coincidences), axis=1))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., :q]
@@ -101,15 +101,15 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why)
     there = np.isfinite(numbers.values)
-    rated = there.sum(axis=1) >= 2
-    values, there, trace = numbers.values[rated], there[rated], numbers.trace[rated]
+    pairable = there.sum(axis=1) >= 2
+    values, there, trace = numbers.values[pairable], there[pairable], numbers.trace[pairable]
     if level == "ratio":
         return _ratio(name, values, trace, traces)
     values = centred(values)
     answers = there.sum(axis=1)
     x, xx = np.where(there, values, 0.0).sum(axis=1), np.where(there, values * values, 0.0).sum(axis=1)
-    disagreed = 2 * (answers * xx - x * x) / (answers - 1)
-    sums = over_traces(np.column_stack((disagreed, answers, x, xx)), trace, traces)
+    disagreement = 2 * (answers * xx - x * x) / (answers - 1)
+    sums = over_traces(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 
     def of(sums: Floats) -> Floats:
         observed, answers, x, xx = np.moveaxis(sums, -1, 0)
@@ -117,7 +117,7 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
         alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
         return np.where(expected > NOTHING * answers * xx, alpha, np.nan)
 
-    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(pairable.sum()))
 
 
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
@@ -137,8 +137,8 @@ def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRa
         return undefined(name, traces, why, least=-1.0)
     if not _has_room(len(apart), traces):
         return undefined(name, traces, "too many different answers", least=-1.0)
-    rated = (codes >= 0).sum(axis=1) >= 2
-    one = _by_distance(name, codes[rated], apart, numbers.trace[rated], traces, ONE_CATEGORY)
+    pairable = (codes >= 0).sum(axis=1) >= 2
+    one = _by_distance(name, codes[pairable], apart, numbers.trace[pairable], traces, ONE_CATEGORY)
     return one._replace(least=-1.0)
 
 
@@ -151,17 +151,17 @@ def _by_distance(
     name: str, codes: Codes, apart: Floats, trace: npt.NDArray[np.int32], traces: int, why: str
 ) -> AdditiveStatistic:
     """Over places that two rated, each: distances within places, and how often each answer came, by trace."""
-    counted = np.zeros((traces, len(apart)))
+    tally = np.zeros((traces, len(apart)))
     where, who = np.nonzero(codes >= 0)
-    np.add.at(counted, (trace[where], codes[where, who]), 1.0)
-    disagreed = np.zeros(len(codes))
+    np.add.at(tally, (trace[where], codes[where, who]), 1.0)
+    disagreement = np.zeros(len(codes))
     answers = (codes >= 0).sum(axis=1)
     for one in range(codes.shape[1]):
         for other in range(one):
-            met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
-            disagreed[met] += 2 * apart[codes[met, one], codes[met, other]]
-    disagreed = disagreed / (answers - 1)
-    sums = np.concatenate((over_traces(disagreed[:, None], trace, traces), counted), axis=1)
+            has_both = (codes[:, one] >= 0) & (codes[:, other] >= 0)
+            disagreement[has_both] += 2 * apart[codes[has_both, one], codes[has_both, other]]
+    disagreement = disagreement / (answers - 1)
+    sums = np.concatenate((over_traces(disagreement[:, None], trace, traces), tally), axis=1)
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]

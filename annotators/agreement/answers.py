@@ -85,10 +85,10 @@ def _laid(studied: StudyData, field: Field | None, per_target: bool) -> FieldPla
     for unit in studied.units:
         if unit.pilot or unit.id not in units:
             continue
-        ruled = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
+        ruled_targets = {one.target for one in unit.mechanical if field is not None and one.field == field.id}
         at, cluster = units[unit.id], clusters.setdefault(unit.clustered, len(clusters))
         for id, kind in [(one.id, one.kind) for one in unit.targets] if per_target else [("", "")]:
-            if id not in ruled and id in targets:
+            if id not in ruled_targets and id in targets:
                 places.append(RatedItem(unit.id, id))
                 where.append((at, targets[id], cluster))
                 kinds.append(kind)
@@ -104,40 +104,42 @@ def answers_of(studied: StudyData, field: Field, raters: Sequence[int], run: int
 
 
 def _field_answers(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
-    columns, laid = studied.columns, places_of(studied, field)
+    columns, field_places = studied.columns, places_of(studied, field)
     value, reason, step = _stands(studied, field, raters, run)
-    asked = _asked(studied, field, raters, run)
+    is_asked = _asked(studied, field, raters, run)
     expected, handed = sheets_of(studied, raters, run)
-    expected, handed = expected[laid.unit], handed[laid.unit]
-    value = np.where(asked, value, -1)
+    expected, handed = expected[field_places.unit], handed[field_places.unit]
+    value = np.where(is_asked, value, -1)
     reasons = (*columns.reasons, *(one for one in (NOT_HANDED_IN, NOT_RATED, UNANSWERED) if one not in columns.reasons))
-    why = np.where(asked & (value < 0), reason, -1)
+    why = np.where(is_asked & (value < 0), reason, -1)
     bare = (value < 0) & (why < 0) & expected
     judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
     if field.kind == "flag":
-        rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
-        value = np.where(bare & handed & asked & rated, len(columns.values), value)
+        has_rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
+        value = np.where(bare & handed & is_asked & has_rated, len(columns.values), value)
         bare &= value < 0
-    wanted = field.required or field.kind == "flag"
-    if wanted:
-        passed = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
-        away = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
-        why = np.where(bare & handed & asked, passed, why)
+    is_due = field.required or field.kind == "flag"
+    if is_due:
+        unanswered = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
+        absent = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
+        why = np.where(bare & handed & is_asked, unanswered, why)
         if not field.show_if:
-            why = np.where(bare & ~handed, away, why)
-    return FieldAnswers(laid, value.astype(np.int32), why.astype(np.int32), reasons, np.where(value >= 0, step, -1))
+            why = np.where(bare & ~handed, absent, why)
+    return FieldAnswers(
+        field_places, value.astype(np.int32), why.astype(np.int32), reasons, np.where(value >= 0, step, -1)
+    )
 
 
 def _stands(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
     """The labels of a field as places x raters: value, reason, step; -1 where there is none."""
-    columns, laid = studied.columns, places_of(studied, field)
+    columns, field_places = studied.columns, places_of(studied, field)
     column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
     column[list(raters)] = np.arange(len(raters), dtype=np.int32)
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.field == number) & (columns.run == run) & (column[columns.rater] >= 0))
-    place = _found(laid, columns.unit[rows], columns.target[rows], len(columns.targets))
+    place = _found(field_places, columns.unit[rows], columns.target[rows], len(columns.targets))
     rows, place = rows[place >= 0], place[place >= 0]
-    shape = (len(laid.places), len(raters))
+    shape = (len(field_places.places), len(raters))
     out = tuple(np.full(shape, -1, dtype=np.int32) for _ in range(3))
     for into, source in zip(out, (columns.value, columns.reason, columns.step), strict=True):
         into[place, column[columns.rater[rows]]] = source[rows]
@@ -150,34 +152,34 @@ def places_at(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> I
     return _found(places_of(studied, field), columns.unit[rows], columns.target[rows], len(columns.targets))
 
 
-def _found(laid: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
+def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
     """Which place each (unit, target) is; -1 where none."""
-    if not len(laid.places):
+    if not len(field_places.places):
         return np.full(len(unit), -1, dtype=np.int32)
-    known = laid.unit.astype(np.int64) * targets + laid.target
-    order = np.argsort(known, kind="stable")
-    wanted = unit.astype(np.int64) * targets + target
-    at = np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)
-    return np.where(known[order][at] == wanted, order[at], -1).astype(np.int32)
+    place_keys = field_places.unit.astype(np.int64) * targets + field_places.target
+    order = np.argsort(place_keys, kind="stable")
+    keys = unit.astype(np.int64) * targets + target
+    at = np.minimum(np.searchsorted(place_keys[order], keys), len(place_keys) - 1)
+    return np.where(place_keys[order][at] == keys, order[at], -1).astype(np.int32)
 
 
 def _asked(studied: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
     """Whether a field was asked of each rater at each place: by what else they said there."""
-    columns, laid = studied.columns, places_of(studied, field)
+    columns, field_places = studied.columns, places_of(studied, field)
     if not field.show_if:
-        return np.ones((len(laid.places), len(raters)), dtype=np.bool_)
+        return np.ones((len(field_places.places), len(raters)), dtype=np.bool_)
     name = field.show_if.partition("=")[0]
     asking = field_named(studied, name)
     value, _, _ = _stands(studied, asking, raters, run)
     opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
     whole = places_of(studied, asking)
-    same = _found(whole, laid.unit, laid.target, len(columns.targets))
+    same = _found(whole, field_places.unit, field_places.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole
-        unit_wide = _found(whole, laid.unit, np.zeros_like(laid.target), len(columns.targets))
+        unit_wide = _found(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
         same = np.where(same >= 0, same, unit_wide)
-    shown = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
-    asked: Mask = shown[same] & (same >= 0)[:, None]
-    return asked
+    opening = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
+    mask: Mask = opening[same] & (same >= 0)[:, None]
+    return mask
 
 
 def sheets_of(studied: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
@@ -186,11 +188,11 @@ def sheets_of(studied: StudyData, raters: Sequence[int], run: int) -> tuple[Mask
     expected = np.zeros((len(columns.units), len(raters)), dtype=np.bool_)
     handed = expected.copy()
     for at, rater in enumerate(raters):
-        dealt = (columns.dealt[:, 1] == rater) & (columns.dealt[:, 2] == run)
-        expected[columns.dealt[dealt, 0], at] = True
-        handed[columns.dealt[dealt & columns.handed, 0], at] = True
-        answered = columns.unit[(columns.rater == rater) & (columns.run == run)]
-        handed[answered, at] = True
+        own_sheets = (columns.dealt[:, 1] == rater) & (columns.dealt[:, 2] == run)
+        expected[columns.dealt[own_sheets, 0], at] = True
+        handed[columns.dealt[own_sheets & columns.handed, 0], at] = True
+        answered_units = columns.unit[(columns.rater == rater) & (columns.run == run)]
+        handed[answered_units, at] = True
         if rater in studied.judges:
             expected[:, at] = True
     return expected | handed, handed

@@ -95,8 +95,8 @@ def computed(path: Path) -> CaseFile:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise LabError("cases", f"{path}: it is no JSON ({error})") from None
-    named = document if isinstance(document, dict) else {"cases": document}
-    cases, tolerance = named.get("cases"), named.get("tolerance", _TOLERANCE)
+    contents = document if isinstance(document, dict) else {"cases": document}
+    cases, tolerance = contents.get("cases"), contents.get("tolerance", _TOLERANCE)
     if not isinstance(cases, list):
         raise LabError("cases", f"{path}: cases is missing or no list")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
@@ -130,26 +130,26 @@ def read(raw: Any) -> Case:
     expected = raw.get("expected")
     if expected is not None and not _number(expected):
         raise MalformedCase("expected is no number")
-    given, form = raw["input"], raw["input_form"].lower()
-    named = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
-    more = given if isinstance(given, Mapping) else {named: given}
+    case_input, form = raw["input"], raw["input_form"].lower()
+    form_key = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
+    more = case_input if isinstance(case_input, Mapping) else {form_key: case_input}
     order = next(filter(None, (one.get(key) for one in (more, raw) for key in ("order", "categories"))), None)
     blank = Case(raw["id"], raw["statistic"], expected, _ratings([[0, 0]], None), np.ones(1))
     for keys, reads in _READERS:
         if all(key in more for key in keys):
             return reads(blank, more, order)
-    if more is not given:
+    if more is not case_input:
         raise MalformedCase(f"no input_form {raw['input_form']!r} is known")
     raise MalformedCase("input has neither table, nor a and b, nor trace and human")
 
 
-def _of_table(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
-    table, weights = _matrix(given["table"], "table"), None
+def _of_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+    table, weights = _matrix(case_input["table"], "table"), None
     q = len(table)
     if table.shape[1] != q:
         raise MalformedCase(f"its table is {q} x {table.shape[1]}, not square")
-    if given.get("weights") is not None:
-        weights = _matrix(given["weights"], "weights", least=None)
+    if case_input.get("weights") is not None:
+        weights = _matrix(case_input["weights"], "weights", least=None)
         if weights.shape != table.shape:
             raise MalformedCase(f"its weights are {weights.shape[0]} x {weights.shape[1]}, its table {q} x {q}")
     cells = [[one, other] for one in range(q) for other in range(q)]
@@ -157,33 +157,33 @@ def _of_table(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
     return blank._replace(ratings=ratings, times=table.reshape(-1), table=table, weights=weights)
 
 
-def _of_counts(blank: Case, given: Mapping[str, Any], _: Any) -> Case:
-    counted = _matrix(given["counts"], "counts")
-    if (counted != np.floor(counted)).any():
+def _of_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+    tally = _matrix(case_input["counts"], "counts")
+    if (tally != np.floor(tally)).any():
         raise MalformedCase("its counts are no whole numbers")
-    raters = int(counted.sum(axis=1).max(initial=0))
+    raters = int(tally.sum(axis=1).max(initial=0))
     if raters > _MOST_RATERS:
         raise MalformedCase(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
-    each = [np.repeat(np.arange(len(row)), row).tolist() for row in counted.astype(int)]
-    ratings = _ratings([codes + [None] * (max(raters, 1) - len(codes)) for codes in each], range(counted.shape[1]))
+    each = [np.repeat(np.arange(len(row)), row).tolist() for row in tally.astype(int)]
+    ratings = _ratings([codes + [None] * (max(raters, 1) - len(codes)) for codes in each], range(tally.shape[1]))
     return blank._replace(ratings=ratings, times=np.ones(len(each)), identified=False)
 
 
-def _of_pairs(blank: Case, given: Mapping[str, Any], order: Any) -> Case:
-    one, other = (_list(given[key], key) for key in ("a", "b"))
+def _of_pairs(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    one, other = (_list(case_input[key], key) for key in ("a", "b"))
     if len(one) != len(other):
         raise MalformedCase(f"a has {len(one)} answers, b has {len(other)}")
     return _of_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
 
 
-def _of_answers(key: str, blank: Case, given: Mapping[str, Any], order: Any) -> Case:
-    ratings = _ratings(_list(given[key], "input"), None if order is None else _list(order, "order"))
+def _of_answers(key: str, blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    ratings = _ratings(_list(case_input[key], "input"), None if order is None else _list(order, "order"))
     return blank._replace(ratings=ratings, times=np.ones(len(ratings.codes)))
 
 
-def _of_traces(blank: Case, given: Mapping[str, Any], order: Any) -> Case:
-    traces, rows = _list(given["trace"], "trace"), _list(given["human"], "human")
-    judge = _list(given["llm"], "llm") if given.get("llm") is not None else [None] * len(rows)
+def _of_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    traces, rows = _list(case_input["trace"], "trace"), _list(case_input["human"], "human")
+    judge = _list(case_input["llm"], "llm") if case_input.get("llm") is not None else [None] * len(rows)
     if len(traces) != len(rows):
         raise MalformedCase(f"trace has {len(traces)} entries, human has {len(rows)}")
     if len(judge) != len(rows):
@@ -363,8 +363,8 @@ def _of_two(case: Case) -> Ratings:
 def _positive(case: Case, rest: str) -> str:
     """The category that is named as positive; the last where it is named by no category's name."""
     categories = _of_two(case).categories or ("",)
-    named = re.search(r"positive = (\w+)", rest)
-    return named[1] if named and named[1] in categories else categories[-1]
+    match = re.search(r"positive = (\w+)", rest)
+    return match[1] if match and match[1] in categories else categories[-1]
 
 
 def _weights(case: Case, name: str, rest: str) -> Floats | None:

@@ -45,24 +45,24 @@ def percent(ratings: Ratings) -> AdditiveStatistic:
 
 def percent_exact(ratings: Ratings) -> AdditiveStatistic:
     """The share of places (two raters or more) at which all said the same."""
-    counted = counts(ratings)
-    return _share("percent_exact", ratings, _unanimous(counted))
+    tally = counts(ratings)
+    return _share("percent_exact", ratings, _unanimous(tally))
 
 
-def _unanimous(counted: Floats) -> Floats:
-    most = np.zeros(len(counted))
-    for column in counted.T:
+def _unanimous(tally: Floats) -> Floats:
+    most = np.zeros(len(tally))
+    for column in tally.T:
         np.maximum(most, column, out=most)
-    return np.asarray(most == answers(counted), dtype=np.float64)
+    return np.asarray(most == answers(tally), dtype=np.float64)
 
 
-def _share(name: str, ratings: Ratings, agreed: Floats) -> AdditiveStatistic:
-    rated = rated_twice(ratings)
-    sums = summed(ratings, np.column_stack((agreed * rated, rated)))
+def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
+    pairable = rated_twice(ratings)
+    sums = summed(ratings, np.column_stack((agreement * pairable, pairable)))
     why = too_few(ratings)
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
-        places=int(rated.sum()), share=FIRST_OF_SECOND,
+        places=int(pairable.sum()), share=FIRST_OF_SECOND,
     )  # fmt: skip
 
 
@@ -76,14 +76,14 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
 
     `weights` (q x q) are of agreement: 1 is all. Sums: agreement, places, both margins.
     """
-    kept = _two(ratings)
-    if isinstance(kept, str):
-        return undefined("cohen_kappa", len(ratings.traces), kept, least=-1.0)
+    pair = _two(ratings)
+    if isinstance(pair, str):
+        return undefined("cohen_kappa", len(ratings.traces), pair, least=-1.0)
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
-    one, other = kept.codes[:, 0], kept.codes[:, 1]
-    said = np.eye(q)
-    sums = summed(kept, np.column_stack((w[one, other], np.ones(len(one)), said[one], said[other])))
+    one, other = pair.codes[:, 0], pair.codes[:, 1]
+    indicator = np.eye(q)
+    sums = summed(pair, np.column_stack((w[one, other], np.ones(len(one)), indicator[one], indicator[other])))
 
     def of(sums: Floats) -> Floats:
         places = sums[..., 1]
@@ -95,10 +95,10 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
 
 def scott_pi(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Scott's pi of exactly two raters, over places that both rated."""
-    kept = _two(ratings)
-    if isinstance(kept, str):
-        return undefined("scott_pi", len(ratings.traces), kept, least=-1.0)
-    return fleiss_kappa(kept, weights)._replace(name="scott_pi")
+    pair = _two(ratings)
+    if isinstance(pair, str):
+        return undefined("scott_pi", len(ratings.traces), pair, least=-1.0)
+    return fleiss_kappa(pair, weights)._replace(name="scott_pi")
 
 
 def _two(ratings: Ratings) -> Ratings | str:
@@ -141,18 +141,18 @@ def _by_margin(
     Sums: agreement and how many places two rated, then for each category the shares of raters who said it.
     """
     why = too_few(ratings)
-    counted = counts(ratings)
-    raters = answers(counted)
-    rated = raters >= 2
-    shares = counted / np.maximum(raters, 1)[:, None]
-    sums = summed(ratings, np.column_stack((agreeing(counted, weights), rated, shares)))
+    tally = counts(ratings)
+    raters = answers(tally)
+    pairable = raters >= 2
+    shares = tally / np.maximum(raters, 1)[:, None]
+    sums = summed(ratings, np.column_stack((agreeing(tally, weights), pairable, shares)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 2:]
         expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
         return _corrected(ratio(sums[..., 0], sums[..., 1]), expected)
 
-    return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+    return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
 
 def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
@@ -163,11 +163,13 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
     why = too_few(ratings)
     q, r = len(ratings.categories), len(ratings.raters)
     w = identity(q) if weights is None else weights
-    counted = counts(ratings)
-    rated = answers(counted) >= 2
-    said = np.stack([summed(ratings, _marginals(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
-    first = summed(ratings, np.column_stack((agreeing(counted, weights), rated)))
-    sums = np.concatenate((first, said.reshape(len(ratings.traces), r * q)), axis=1)
+    tally = counts(ratings)
+    pairable = answers(tally) >= 2
+    rater_margins = (
+        np.stack([summed(ratings, _marginals(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
+    )
+    first = summed(ratings, np.column_stack((agreeing(tally, weights), pairable)))
+    sums = np.concatenate((first, rater_margins.reshape(len(ratings.traces), r * q)), axis=1)
 
     def of(sums: Floats) -> Floats:
         margins = sums[..., 2:].reshape(*sums.shape[:-1], r, q)
@@ -179,7 +181,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
         return _corrected(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
 
     return AdditiveStatistic(
-        "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum())
+        "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())
     )
 
 
@@ -212,8 +214,8 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
         return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
 
     def of(sums: Floats) -> Floats:
-        kappas, met = each(sums), sums[..., 1::width] > 0
-        return ratio(np.where(met, kappas, 0.0).sum(axis=-1), met.sum(axis=-1))
+        kappas, has_pairs = each(sums), sums[..., 1::width] > 0
+        return ratio(np.where(has_pairs, kappas, 0.0).sum(axis=-1), has_pairs.sum(axis=-1))
 
     def undefined_for(sums: Floats) -> str:
         none = [name for name, kappa in zip(names, each(sums), strict=True) if not np.isfinite(kappa)]

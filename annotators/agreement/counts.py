@@ -21,16 +21,16 @@ def counts(ratings: Ratings) -> Floats:
     return np.bincount(cells, minlength=len(codes) * q).reshape(len(codes), q).astype(np.float64)
 
 
-def answers(counted: Floats) -> Floats:
+def answers(tally: Floats) -> Floats:
     """(places): how many raters said anything; a product, which is many times faster than a sum of short rows."""
-    return np.asarray(counted @ np.ones(counted.shape[1]))
+    return np.asarray(tally @ np.ones(tally.shape[1]))
 
 
-def agreeing(counted: Floats, weights: Floats | None = None) -> Floats:
+def agreeing(tally: Floats, weights: Floats | None = None) -> Floats:
     """(places): the mean agreement of each two raters of a place; 0 where fewer than two rated it."""
-    of = answers(counted)
-    with_all = counted if weights is None else counted @ weights.T
-    same = np.einsum("ij,ij->i", counted, with_all) - of
+    of = answers(tally)
+    with_all = tally if weights is None else tally @ weights.T
+    same = np.einsum("ij,ij->i", tally, with_all) - of
     return np.where(of >= 2, same / np.maximum(of * (of - 1), 1), 0.0)
 
 
@@ -42,9 +42,9 @@ def rated_twice(ratings: Ratings) -> npt.NDArray[np.bool_]:
 
 def too_few(ratings: Ratings) -> str:
     """Why nobody can agree with anybody here; empty where somebody can."""
-    rated = (ratings.codes >= 0).any(axis=0) if ratings.codes.size else np.zeros(0, np.bool_)
-    if rated.sum() < 2:
-        return ONE_RATER if rated.sum() else NO_ANSWERS
+    has_answers = (ratings.codes >= 0).any(axis=0) if ratings.codes.size else np.zeros(0, np.bool_)
+    if has_answers.sum() < 2:
+        return ONE_RATER if has_answers.sum() else NO_ANSWERS
     return "" if rated_twice(ratings).any() else NO_PAIR
 
 
@@ -61,5 +61,5 @@ def both(ratings: Ratings) -> npt.NDArray[np.bool_]:
 def over(ratings: Ratings, places: npt.NDArray[np.bool_] | npt.NDArray[np.int_]) -> Ratings:
     """Those places alone, by a mask or by their indices, of the same traces."""
     at = np.nonzero(places)[0] if places.dtype == np.bool_ else places
-    kept = tuple(ratings.places[i] for i in at) if ratings.places else ()
-    return ratings._replace(codes=ratings.codes[at], trace=ratings.trace[at], places=kept)
+    items = tuple(ratings.places[i] for i in at) if ratings.places else ()
+    return ratings._replace(codes=ratings.codes[at], trace=ratings.trace[at], places=items)

@@ -61,23 +61,23 @@ def _after(
     studied: StudyData, field: Field, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     names = answers.reasons if "not_applicable" in answers.reasons else (*answers.reasons, "not_applicable")
-    known = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
-    if not {COMPLETED, NOT_COMPLETED} <= known.keys():
+    category_codes = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
+    if not {COMPLETED, NOT_COMPLETED} <= category_codes.keys():
         return codes, answers.why, answers.reasons
     codes, why = codes.copy(), answers.why.copy()
     derive = _Deriving(studied, field)
     rows = _rows_of_units(answers)
     for unit, (first, last) in rows.items():
-        held = {node.id for node in derive.graph(unit)[1].walk()}
+        node_ids = {node.id for node in derive.graph(unit)[1].walk()}
         for column in range(codes.shape[1]):
             if not ((codes[first:last, column] >= 0) | (why[first:last, column] >= 0)).any():
                 continue
             derivation = derive.sheet(unit, answers, codes, first, last, column)
             for at in range(first, last):
-                if codes[at, column] < 0 or answers.laid.places[at].target not in held:
+                if codes[at, column] < 0 or answers.laid.places[at].target not in node_ids:
                     continue
                 word = derivation.after[answers.laid.places[at].target]
-                codes[at, column] = known.get(word, -1)
+                codes[at, column] = category_codes.get(word, -1)
                 if codes[at, column] < 0:
                     why[at, column] = names.index(word)
     return codes, why, names
@@ -154,8 +154,8 @@ def sheets(studied: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[
     """The sheets of these raters as their standing labels make them, by unit and rater (indices); pilots left out."""
     columns = studied.columns
     units = {one.id: one for one in studied.units if not one.pilot}
-    wanted = np.isin(columns.rater, list(raters)) & (columns.run == run)
-    rows = np.flatnonzero(wanted)
+    of_raters = np.isin(columns.rater, list(raters)) & (columns.run == run)
+    rows = np.flatnonzero(of_raters)
     rows = rows[np.lexsort((columns.rater[rows], columns.unit[rows]))]
     edges = np.flatnonzero(np.diff(columns.unit[rows]) | np.diff(columns.rater[rows])) + 1
     for some in np.split(rows, edges) if len(rows) else []:
@@ -204,13 +204,13 @@ def _path(studied: StudyData, sheet: Sheet) -> TdgDerived:
 
 
 def _apr(studied: StudyData, sheet: Sheet) -> float | None:
-    aligned = _path(studied, sheet).aligned
-    return None if aligned is None else aligned.apr
+    alignment = _path(studied, sheet).aligned
+    return None if alignment is None else alignment.apr
 
 
 def _ppr(studied: StudyData, sheet: Sheet) -> float | None:
-    aligned = _path(studied, sheet).aligned
-    return None if aligned is None else aligned.ppr
+    alignment = _path(studied, sheet).aligned
+    return None if alignment is None else alignment.ppr
 
 
 def _irr(studied: StudyData, sheet: Sheet) -> float | None:

@@ -44,12 +44,12 @@ def disputes(studied: StudyData, field: str, places: Iterable[tuple[str, str]]) 
 
 def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
     """Those at which these two both said something, and not the same."""
-    kept = []
+    pair_disputes = []
     for dispute in dispute_list:
         words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
         if one in words and other in words and words[one] != words[other]:
-            kept.append(dispute)
-    return kept
+            pair_disputes.append(dispute)
+    return pair_disputes
 
 
 def _about(unit: Unit, target: str) -> str:

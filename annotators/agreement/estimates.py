@@ -50,13 +50,13 @@ def counted(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
     there = of.there
     rows = np.flatnonzero(there.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
     reasons = of.reasons
-    given, lacking = len(rows) if of.missing.by_item else int(there.sum()), sum(reasons.values())
+    answer_count, lacking = len(rows) if of.missing.by_item else int(there.sum()), sum(reasons.values())
     return SampleCounts(
         len(rows),
         len({of.places[row].unit for row in rows.tolist()}),
         len(np.unique(of.trace[rows])),
         int(there[rows].any(axis=0).sum()) if len(rows) else 0,
-        lacking / (given + lacking) if given + lacking else 0.0,
+        lacking / (answer_count + lacking) if answer_count + lacking else 0.0,
         reasons,
     )
 
@@ -125,13 +125,13 @@ class EstimateMaker:
 
 def with_interval(result: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
     """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
-    has_interval, made = result.low is not None, result.interval or how.interval
-    drawn = has_interval and made == "bootstrap"
+    has_interval, method = result.low is not None, result.interval or how.interval
+    is_bootstrap = has_interval and method == "bootstrap"
     return Agreement(
         field, statistic, result.value, result.undefined,
         low=result.low, high=result.high, no_interval=result.no_interval,
-        interval=made if has_interval else "", level=how.level, resamples=how.resamples if drawn else None,
-        seed=how.seed if drawn else None, standard_error=result.standard_error, **of,
+        interval=method if has_interval else "", level=how.level, resamples=how.resamples if is_bootstrap else None,
+        seed=how.seed if is_bootstrap else None, standard_error=result.standard_error, **of,
     )  # fmt: skip
 
 
@@ -157,11 +157,11 @@ def _clusters_of(studied: StudyData) -> str:
 
 def planned(studied: StudyData, name: str, between: str) -> bool:
     """Whether a statistic is among those that were settled when the study was frozen."""
-    wanted = studied.study.statistics
-    if between == AGAIN and "intra-rater" in wanted:
+    plan_statistics = studied.study.statistics
+    if between == AGAIN and "intra-rater" in plan_statistics:
         return True
     if between.endswith(RUNS):
-        return "consistency" in wanted
-    if MINUS in between and "paired bootstrap" in wanted:
+        return "consistency" in plan_statistics
+    if MINUS in between and "paired bootstrap" in plan_statistics:
         return True
-    return name.partition(" of ")[0] in wanted
+    return name.partition(" of ")[0] in plan_statistics

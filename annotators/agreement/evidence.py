@@ -103,13 +103,13 @@ def step_pairs(studied: StudyData, field: Field) -> StepPairs:
 
 def _n(pairs: StepPairs, place: Ints) -> SampleCounts:
     """The n of numbers over these places; what is missing are steps of pairs who gave the same answer."""
-    laid = pairs.answers.laid
+    field_places = pairs.answers.laid
     places = np.unique(place)
     every = len(pairs.place) + pairs.lacking
     reasons = {NO_STEP: pairs.lacking} if pairs.lacking else {}
     return SampleCounts(
-        len(places), len(np.unique(laid.unit[places])), len(np.unique(laid.trace[places])), pairs.raters,
-        pairs.lacking / every if every else 0.0, reasons,
+        len(places), len(np.unique(field_places.unit[places])), len(np.unique(field_places.trace[places])),
+        pairs.raters, pairs.lacking / every if every else 0.0, reasons,
     )  # fmt: skip
 
 
@@ -123,10 +123,10 @@ def _summed(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int)
 
 def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """The mean over places of the share of their pairs that are at most `band` steps apart."""
-    laid = pairs.answers.laid
-    near = _summed(pairs.place, (pairs.apart <= band).astype(np.float64), len(laid.places))
-    of = _summed(pairs.place, np.ones(len(pairs.place)), len(laid.places))
-    return mean(ratio(near, of), laid.trace, len(laid.traces), name, 1.0)
+    field_places = pairs.answers.laid
+    near = _summed(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))
+    of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
+    return mean(ratio(near, of), field_places.trace, len(field_places.traces), name, 1.0)
 
 
 def median_distance(pairs: StepPairs) -> AdditiveStatistic:
@@ -134,11 +134,11 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
 
     Sums: the weight of each distance that came, by trace.
     """
-    laid = pairs.answers.laid
+    field_places = pairs.answers.laid
     distances, which = np.unique(pairs.apart, return_inverse=True)
-    weight = 1 / np.bincount(pairs.place, minlength=len(laid.places))[pairs.place]
-    sums = np.zeros((len(laid.traces), len(distances)))
-    np.add.at(sums, (laid.trace[pairs.place], which.reshape(-1)), weight)
+    weight = 1 / np.bincount(pairs.place, minlength=len(field_places.places))[pairs.place]
+    sums = np.zeros((len(field_places.traces), len(distances)))
+    np.add.at(sums, (field_places.trace[pairs.place], which.reshape(-1)), weight)
 
     def of(sums: Floats) -> Floats:
         upto = np.cumsum(sums, axis=-1)
@@ -161,17 +161,17 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     Observed is, as Krippendorff has it, the squared distance of each two answers of an item over one less than its
     answers; expected the same of each two answers of a run. Sums: both, by trace.
     """
-    laid = pairs.answers.laid
+    field_places = pairs.answers.laid
     place, steps = _groups(pairs)
-    unit = laid.unit[place].astype(np.int64)
-    kept = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
-    place, steps, unit = place[kept], steps[kept], unit[kept]
+    unit = field_places.unit[place].astype(np.int64)
+    has_two = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
+    place, steps, unit = place[has_two], steps[has_two], unit[has_two]
     units, at = np.unique(unit, return_inverse=True)
     of_unit = np.column_stack([_summed(at.reshape(-1), column, len(units)) for column in steps.T])
     traces = np.zeros(len(units), dtype=np.int32)
-    traces[at.reshape(-1)] = laid.trace[place]
+    traces[at.reshape(-1)] = field_places.trace[place]
     within = _summed(at.reshape(-1), _squared(steps), len(units))
-    sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(laid.traces))
+    sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
 
     def of(sums: Floats) -> Floats:
         return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
@@ -188,22 +188,28 @@ def brennan_prediger(studied: StudyData, pairs: StepPairs) -> tuple[AdditiveStat
     A run of n steps has n + 1 places, since an answer may rest on its end; of K places two at random are (K^2 - 1) / 6
     apart, squared, in the mean. Sums: the mean squared distance of each place's pairs, and that, by trace.
     """
-    laid, units = pairs.answers.laid, {unit.id: unit for unit in studied.units}
-    chance = np.full(len(laid.places), np.nan)
+    field_places, units = pairs.answers.laid, {unit.id: unit for unit in studied.units}
+    chance = np.full(len(field_places.places), np.nan)
     for place in np.unique(pairs.place).tolist():
-        runs = units[laid.places[place].unit].runs
+        runs = units[field_places.places[place].unit].runs
         steps = _steps_of(studied, runs[0]) if runs else None
         chance[place] = np.nan if steps is None else ((steps + 1) ** 2 - 1) / 6
-    of = _summed(pairs.place, np.ones(len(pairs.place)), len(laid.places))
-    squared = ratio(_summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(laid.places)), of)
-    kept = ~np.isnan(chance) & ~np.isnan(squared)
-    sums = over_traces(np.column_stack((squared, chance))[kept], laid.trace[kept], len(laid.traces))
+    of = _summed(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
+    squared_distance = ratio(
+        _summed(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of
+    )
+    is_finite = ~np.isnan(chance) & ~np.isnan(squared_distance)
+    sums = over_traces(
+        np.column_stack((squared_distance, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
+    )
 
     def value(sums: Floats) -> Floats:
         return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
 
     name = "brennan_prediger_of_steps"
-    return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(kept.sum())), np.flatnonzero(kept)
+    return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(is_finite.sum())), np.flatnonzero(
+        is_finite
+    )
 
 
 def _steps_of(studied: StudyData, run: str) -> int | None:
@@ -219,9 +225,9 @@ def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
     row, who = np.nonzero((value >= 0) & (step >= 0))
     key = row.astype(np.int64) * (int(value.max(initial=0)) + 1) + value[row, who]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    named = step[row, who].astype(np.float64)
-    given = (np.ones(len(named)), named, named * named)
-    steps = np.column_stack([_summed(group.reshape(-1), weights, len(first)) for weights in given])
+    step_numbers = step[row, who].astype(np.float64)
+    moments = (np.ones(len(step_numbers)), step_numbers, step_numbers * step_numbers)
+    steps = np.column_stack([_summed(group.reshape(-1), weights, len(first)) for weights in moments])
     several = steps[:, 0] > 1
     return row[first][several].astype(np.int64), steps[several]
 

@@ -75,15 +75,15 @@ def _ratings(
     names = answers.reasons
     if derived == "after":
         codes, why, names = after(studied, field, raters, run, codes, answers)
-    wanted = _of_kind(answers.laid, kind)
-    kept = (codes >= 0).any(axis=1) & wanted
-    missing = missing_of(studied, answers.laid, raters, np.where(wanted[:, None], why, -1).astype(np.int32), names)
+    of_kind = _of_kind(answers.laid, kind)
+    has_answer = (codes >= 0).any(axis=1) & of_kind
+    missing = missing_of(studied, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
-    trace, traces = _clusters(answers.laid, kept)
+    trace, traces = _clusters(answers.laid, has_answer)
     return Ratings(
-        field.id, categories_of(studied, field), codes[kept][:, column],
+        field.id, categories_of(studied, field), codes[has_answer][:, column],
         tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _picked(answers.laid.places, kept), scores_of(field), missing,
+        trace, traces, _picked(answers.laid.places, has_answer), scores_of(field), missing,
     )  # fmt: skip
 
 
@@ -113,18 +113,20 @@ def numbers_at(
     studied: StudyData,
     name: str,
     values: Floats,
-    laid: FieldPlaces,
+    field_places: FieldPlaces,
     raters: Sequence[int],
     missing: MissingAnswers,
     *,
     people: bool,
 ) -> NumericRatings:
     """Numbers at a field's places, without those at which nobody said one; of `people` only those who said any."""
-    kept: Mask = np.asarray(~np.isnan(values).all(axis=1))
+    has_number: Mask = np.asarray(~np.isnan(values).all(axis=1))
     column: Mask = np.asarray(~np.isnan(values).all(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
-    trace, traces = _clusters(laid, kept)
+    trace, traces = _clusters(field_places, has_number)
     names = tuple(studied.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
-    return NumericRatings(name, values[kept][:, column], names, trace, traces, _picked(laid.places, kept), missing)
+    return NumericRatings(
+        name, values[has_number][:, column], names, trace, traces, _picked(field_places.places, has_number), missing
+    )
 
 
 def derived_numbers(
@@ -138,21 +140,21 @@ def derived_numbers(
 
 
 def _derived(studied: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
-    laid = units_laid(studied)
-    at = {unit: i for i, unit in enumerate(laid.unit.tolist())}
+    unit_places = units_laid(studied)
+    at = {unit: i for i, unit in enumerate(unit_places.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
-    values = np.full((len(laid.places), len(raters)), np.nan)
+    values = np.full((len(unit_places.places), len(raters)), np.nan)
     reasons = (NOT_HANDED_IN, NOT_RATED, NOTHING_FOLLOWS)
     expected, handed = sheets_of(studied, raters, run)
     judge = np.array([one in studied.judges for one in raters], dtype=np.bool_)
-    why = np.where((expected & ~handed)[laid.unit], np.where(judge, 1, 0), -1).astype(np.int32)
+    why = np.where((expected & ~handed)[unit_places.unit], np.where(judge, 1, 0), -1).astype(np.int32)
     for (unit, rater), value in values_of(studied, name, raters, run).items():
         if value is None:
             why[at[unit], column[rater]] = reasons.index(NOTHING_FOLLOWS)
         else:
             values[at[unit], column[rater]] = value
-    missing = missing_of(studied, laid, raters, why, reasons)
-    return numbers_at(studied, name, values, laid, raters, missing, people=people)
+    missing = missing_of(studied, unit_places, raters, why, reasons)
+    return numbers_at(studied, name, values, unit_places, raters, missing, people=people)
 
 
 def _number(value: Any) -> float:
@@ -187,37 +189,37 @@ def scores_of(field: Field) -> tuple[float, ...] | None:
 
 def codes_of(studied: StudyData, field: Field, answers: FieldAnswers) -> Codes:
     """Answers as places in the list of categories."""
-    known = {name: i for i, name in enumerate(categories_of(studied, field))}
+    category_codes = {name: i for i, name in enumerate(categories_of(studied, field))}
     if field.kind == "flag":
         of = [int(value) if isinstance(value, bool) else -1 for value in studied.columns.values]
     else:
-        of = [known.get(value, -1) if isinstance(value, str) else -1 for value in studied.columns.values]
+        of = [category_codes.get(value, -1) if isinstance(value, str) else -1 for value in studied.columns.values]
     return np.array([*of, 0, -1], dtype=np.int16)[answers.value]
 
 
-def _of_kind(laid: FieldPlaces, kind: str) -> Mask:
+def _of_kind(field_places: FieldPlaces, kind: str) -> Mask:
     if not kind:
-        return np.ones(len(laid.places), dtype=np.bool_)
-    return np.fromiter((one == kind for one in laid.kinds), dtype=np.bool_, count=len(laid.kinds))
+        return np.ones(len(field_places.places), dtype=np.bool_)
+    return np.fromiter((one == kind for one in field_places.kinds), dtype=np.bool_, count=len(field_places.kinds))
 
 
 def missing_of(
-    studied: StudyData, laid: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
+    studied: StudyData, field_places: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
 ) -> MissingAnswers:
     """Which answers were to be given and were not, by `why` (places x raters)."""
-    return MissingAnswers.of(laid.places, [studied.columns.raters[one].id for one in raters], why, reasons)
+    return MissingAnswers.of(field_places.places, [studied.columns.raters[one].id for one in raters], why, reasons)
 
 
-def _clusters(laid: FieldPlaces, kept: Mask) -> tuple[Ints, tuple[str, ...]]:
+def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, ...]]:
     """The clusters of these places, without those that have none."""
-    there = np.unique(laid.trace[kept])
-    new = np.zeros(len(laid.traces), dtype=np.int32)
+    there = np.unique(field_places.trace[mask])
+    new = np.zeros(len(field_places.traces), dtype=np.int32)
     new[there] = np.arange(len(there), dtype=np.int32)
-    return new[laid.trace[kept]], tuple(laid.traces[at] for at in there)
+    return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in there)
 
 
-def _picked(places: tuple[RatedItem, ...], kept: Mask) -> tuple[RatedItem, ...]:
-    return places if kept.all() else tuple(places[at] for at in np.flatnonzero(kept))
+def _picked(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
+    return places if mask.all() else tuple(places[at] for at in np.flatnonzero(mask))
 
 
 # -- the truth -------------------------------------------------------------------------------------------------
@@ -231,23 +233,23 @@ def truth_of(studied: StudyData, ratings: Ratings) -> Ratings:
     adjudicated there.
     """
     people = {studied.columns.raters[one].id: one for one in studied.people}
-    read = ratings.missing.raters or ratings.raters
-    whose = [people[name] for name in read if name in people]
-    if len(whose) != len(read) or not whose:
+    rater_names = ratings.missing.raters or ratings.raters
+    whose = [people[name] for name in rater_names if name in people]
+    if len(whose) != len(rater_names) or not whose:
         whose = list(studied.people)
     field = field_named(studied, ratings.field)
     answers = answers_of(studied, field, tuple(whose), 1)
     codes, gave = codes_of(studied, field, answers), answers.gave
-    passed = np.zeros(len(codes), dtype=np.bool_)
+    is_passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
         codes, why, names = after(studied, field, tuple(whose), 1, codes, answers)
         gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
-            passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
+            is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
     at = _places_in(studied, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(studied, field, ratings, most, passed[at])
+    _settle(studied, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
         ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
     )
@@ -263,32 +265,32 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, passed: Mask) -> None:
+def _settle(studied: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
     """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
     if not studied.settled:
         return
-    known = {name: i for i, name in enumerate(ratings.categories)}
+    category_codes = {name: i for i, name in enumerate(ratings.categories)}
     for at, place in enumerate(ratings.places):
-        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
-        if settled is not None and not passed[at]:
-            most[at] = known.get(_settled_words(field, settled), -1)
+        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        if settlement is not None and not is_passed[at]:
+            most[at] = category_codes.get(_settled_words(field, settlement), -1)
 
 
-def _settled_words(field: Field, settled: SignedSettlement) -> str:
-    value = settled.what.value
+def _settled_words(field: Field, settlement: SignedSettlement) -> str:
+    value = settlement.what.value
     if field.kind == "flag" and isinstance(value, bool):
         return FLAG[value]
     return value if isinstance(value, str) else ""
 
 
-def _places_in(studied: StudyData, field: Field, laid: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
+def _places_in(studied: StudyData, field: Field, field_places: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
     """Which of a field's places these are."""
-    if places is laid.places:
+    if places is field_places.places:
         return np.arange(len(places), dtype=np.int32)
-    known: dict[RatedItem, int] = studied.once(
-        ("at", field.id), lambda: {place: i for i, place in enumerate(laid.places)}
+    place_numbers: dict[RatedItem, int] = studied.once(
+        ("at", field.id), lambda: {place: i for i, place in enumerate(field_places.places)}
     )
-    return np.fromiter((known[place] for place in places), dtype=np.int32, count=len(places))
+    return np.fromiter((place_numbers[place] for place in places), dtype=np.int32, count=len(places))
 
 
 # -- beside one another ----------------------------------------------------------------------------------------
@@ -323,8 +325,8 @@ def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings
 
 def _common(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
     """The rows of both at which the second has a place of the first."""
-    known = {place: i for i, place in enumerate(other.places)}
-    at = np.fromiter((known.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
+    row_of_place = {place: i for i, place in enumerate(other.places)}
+    at = np.fromiter((row_of_place.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
     here = np.flatnonzero(at >= 0).astype(np.int32)
     return here, at[here]
 
@@ -349,9 +351,9 @@ def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRa
 
 def _why_not_both(truth: Ratings | NumericRatings, answers: Ratings | NumericRatings, both: Mask) -> MissingAnswers:
     """By item why one of two does not stand there; an answer of which nothing is told was not given."""
-    right, given = truth.missing.by_place(), answers.missing.by_place()
-    places = dict.fromkeys((*_picked(truth.places, ~both), *right))
-    rows = [(place, right.get(place) or given.get(place, NOT_RATED)) for place in places]
+    truth_reasons, answer_reasons = truth.missing.by_place(), answers.missing.by_place()
+    places = dict.fromkeys((*_picked(truth.places, ~both), *truth_reasons))
+    rows = [(place, truth_reasons.get(place) or answer_reasons.get(place, NOT_RATED)) for place in places]
     return MissingAnswers.one_each(rows, by_item=True)
 
 

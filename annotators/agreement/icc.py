@@ -40,12 +40,12 @@ def _least(form: Icc) -> float | None:
 def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
     there = np.isfinite(numbers.values)
-    rated = there.sum(axis=1) >= 2
-    values = np.where(there, centred(numbers.values), 0.0)[rated]
-    answers = there[rated].sum(axis=1).astype(np.float64)
+    pairable = there.sum(axis=1) >= 2
+    values = np.where(there, centred(numbers.values), 0.0)[pairable]
+    answers = there[pairable].sum(axis=1).astype(np.float64)
     place = values.sum(axis=1)
     columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
-    sums = over_traces(np.column_stack(columns), numbers.trace[rated], len(numbers.traces))
+    sums = over_traces(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
 
     def of(sums: Floats) -> Floats:
         places, answers, squares, x, xx, between = np.moveaxis(sums, -1, 0)
@@ -57,16 +57,21 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, 0.0), np.nan)
 
     return AdditiveStatistic(
-        name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO, least=_least(form), places=int(rated.sum())
+        name,
+        sums,
+        of,
+        lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO,
+        least=_least(form),
+        places=int(pairable.sum()),
     )
 
 
 def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     """Sums: places, x^2, (sum of a place)^2, and x of each rater."""
-    kept = np.isfinite(numbers.values).all(axis=1)
-    values = centred(numbers.values[kept])
+    complete = np.isfinite(numbers.values).all(axis=1)
+    values = centred(numbers.values[complete])
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
-    sums = over_traces(columns, numbers.trace[kept], len(numbers.traces))
+    sums = over_traces(columns, numbers.trace[complete], len(numbers.traces))
 
     def of(sums: Floats) -> Floats:
         rows, raters, rest, spread = _squares(sums)
@@ -80,7 +85,12 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         return np.where(spread, ratio(rows - rest, below, 0.0), np.nan)
 
     return AdditiveStatistic(
-        name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL, least=_least(form), places=int(kept.sum())
+        name,
+        sums,
+        of,
+        lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL,
+        least=_least(form),
+        places=int(complete.sum()),
     )
 
 

@@ -45,8 +45,8 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
     sums = _there(one.sums)
     without = _without(one.of, sums)
     error = _spread(without)
-    if how.interval == "jackknife-t" and (counted := _alone(one, sums)) is not None:
-        low, high = wilson(*counted, how.level)
+    if how.interval == "jackknife-t" and (hits_and_n := _alone(one, sums)) is not None:
+        low, high = wilson(*hits_and_n, how.level)
         return Estimate(value, "", low, high, "", error, "wilson")
     why = _none(value, one.most, len(sums), without, how)
     if why:
@@ -188,18 +188,18 @@ def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: H
     bits = np.random.PCG64(how.seed)
     values: list[list[Floats]] = [[] for _ in ones]
     for start in range(0, how.resamples, step):
-        drawn = draws(bits, min(step, how.resamples - start), traces)
+        draw_counts = draws(bits, min(step, how.resamples - start), traces)
         for one, rows, parts in zip(ones, sums, values, strict=True):
-            parts.append(one.of(drawn @ rows))
+            parts.append(one.of(draw_counts @ rows))
     return [np.concatenate(parts) for parts in values]
 
 
 def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
     """(resamples x traces): how often each trace is drawn; from the raw stream, which no version of numpy changes."""
     raw = bits.random_raw(resamples * traces)
-    drawn = ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53 * traces).astype(np.int64)
+    picks = ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53 * traces).astype(np.int64)
     rows = np.repeat(np.arange(resamples) * traces, traces)
-    return np.bincount(drawn + rows, minlength=resamples * traces).reshape(resamples, traces).astype(np.float64)
+    return np.bincount(picks + rows, minlength=resamples * traces).reshape(resamples, traces).astype(np.float64)
 
 
 def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: How) -> Estimate:

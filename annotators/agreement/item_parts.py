@@ -39,6 +39,6 @@ def kinds_of(studied: StudyData, field: Field) -> tuple[str, ...]:
 
 def derives(studied: StudyData, field: Field) -> bool:
     """Whether a field's answers are those that paths are derived from."""
-    known = {option.id for option in field.options}
+    option_ids = {option.id for option in field.options}
     of_nodes = studied.study.protocol.targets == "tdg nodes" and field.per == "target"
-    return of_nodes and field.kind == "nominal" and {COMPLETED, NOT_COMPLETED} <= known
+    return of_nodes and field.kind == "nominal" and {COMPLETED, NOT_COMPLETED} <= option_ids

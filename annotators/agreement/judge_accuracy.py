@@ -32,12 +32,12 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
         return cohen_kappa(ratings)
     if why := too_few(ratings):
         return undefined(what, len(ratings.traces), why, least=0.0)
-    kept = over(ratings, both(ratings))
-    truth, judge = kept.codes[:, 0], kept.codes[:, 1]
+    pair = over(ratings, both(ratings))
+    truth, judge = pair.codes[:, 0], pair.codes[:, 1]
     it = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
     yes, predicted = truth == it, judge == it
     columns = np.column_stack((np.ones(len(truth)), truth == judge, yes & predicted, yes, predicted)).astype(np.float64)
-    sums = summed(kept, columns if weights is None else columns * weights[both(ratings), None])
+    sums = summed(pair, columns if weights is None else columns * weights[both(ratings), None])
     above, below, never = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),
@@ -61,9 +61,9 @@ def iou(one: Box, other: Box) -> float:
     """The intersection of two boxes (left, top, right, bottom) over their union; 0 where both are empty."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
-    met = max(0.0, width) * max(0.0, height)
-    union = _area(one) + _area(other) - met
-    return met / union if union > 0 else 0.0
+    intersection = max(0.0, width) * max(0.0, height)
+    union = _area(one) + _area(other) - intersection
+    return intersection / union if union > 0 else 0.0
 
 
 def same_box(one: Box, other: Box, least: float = 0.5) -> bool:

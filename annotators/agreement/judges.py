@@ -85,10 +85,10 @@ def _apart(
     if not maker.places:
         return [maker.undefined("no item was judged by both")]
     first = _positives(a.categories)[0]
-    wanted: list[tuple[Judged, str]] = [("accuracy", "accuracy"), ("kappa", "cohen kappa")]
+    statistics: list[tuple[Judged, str]] = [("accuracy", "accuracy"), ("kappa", "cohen kappa")]
     if len(a.categories) == 2:
-        wanted.append(("f1", "f1"))
-    numbers = [maker.apart(name, judged(a, what, first), judged(b, what, first)) for what, name in wanted]
+        statistics.append(("f1", "f1"))
+    numbers = [maker.apart(name, judged(a, what, first), judged(b, what, first)) for what, name in statistics]
     if field.kind == "ordinal":
         pairs_of = zip(weighted(a), weighted(b), strict=True)
         numbers += [maker.apart(name, one(), other()) for (name, one), (_, other) in pairs_of]

@@ -18,17 +18,17 @@ from annotators.agreement.ratings import Floats, Ratings
 def fleiss_z(ratings: Ratings) -> float | None:
     """Fleiss' kappa over its standard error where raters agree by chance alone; every place has as many answers."""
     kappa = value_of(fleiss_kappa(ratings))
-    counted = counts(ratings)
-    raters = counted.sum(axis=1)
+    tally = counts(ratings)
+    raters = tally.sum(axis=1)
     if kappa is None or not (raters == raters[0]).all():
         return None
-    share = counted.sum(axis=0) / counted.sum()
+    share = tally.sum(axis=0) / tally.sum()
     other = 1 - share
     both = float((share * other).sum())
     spread = both * both - float((share * other * (other - share)).sum())
     if spread <= 0:
         return None
-    error = sqrt(2) * sqrt(spread) / (both * sqrt(len(counted) * raters[0] * (raters[0] - 1)))
+    error = sqrt(2) * sqrt(spread) / (both * sqrt(len(tally) * raters[0] * (raters[0] - 1)))
     return kappa / error
 
 
@@ -54,21 +54,21 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
     """The share of each category, over places that anybody rated; and of each such place."""
-    counted = counts(ratings)
-    counted = counted[counted.sum(axis=1) > 0]
-    shares = counted / counted.sum(axis=1, keepdims=True)
+    tally = counts(ratings)
+    tally = tally[tally.sum(axis=1) > 0]
+    shares = tally / tally.sum(axis=1, keepdims=True)
     return shares.mean(axis=0), shares
 
 
 def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:
     """`each` is what chance would be at that place alone."""
-    counted = counts(ratings)
-    counted = counted[counted.sum(axis=1) > 0]
-    n = len(counted)
+    tally = counts(ratings)
+    tally = tally[tally.sum(axis=1) > 0]
+    n = len(tally)
     if value is None or n < 2:
         return None
-    rated = counted.sum(axis=1) >= 2
-    place = n / rated.sum() * (agreeing(counted, weights) - chance * rated) / (1 - chance)
+    pairable = tally.sum(axis=1) >= 2
+    place = n / pairable.sum() * (agreeing(tally, weights) - chance * pairable) / (1 - chance)
     place = place - 2 * (1 - value) * (each - chance) / (1 - chance)
     return sqrt(float(((place - value) ** 2).sum()) / (n * (n - 1)))
 

@@ -30,8 +30,8 @@ def _both(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32
     """Two columns over places where both stand, and the traces of those."""
     if len(numbers.raters) > 2:
         raise ValueError(f"{numbers.field}: two columns are compared, not {len(numbers.raters)}")
-    kept = np.isfinite(numbers.values).all(axis=1)
-    return numbers.values[kept, 0], numbers.values[kept, 1], numbers.trace[kept]
+    complete = np.isfinite(numbers.values).all(axis=1)
+    return numbers.values[complete, 0], numbers.values[complete, 1], numbers.trace[complete]
 
 
 def pearson(numbers: NumericRatings) -> AdditiveStatistic:

@@ -19,7 +19,7 @@ def centred(values: Floats) -> Floats:
 def too_few_numbers(numbers: NumericRatings) -> str:
     """Why nobody can agree with anybody here; empty where somebody can."""
     there = np.isfinite(numbers.values)
-    rated = there.any(axis=0)
-    if rated.sum() < 2:
-        return ONE_RATER if rated.sum() else NO_ANSWERS
+    has_answers = there.any(axis=0)
+    if has_answers.sum() < 2:
+        return ONE_RATER if has_answers.sum() else NO_ANSWERS
     return "" if (there.sum(axis=1) >= 2).any() else NO_PAIR

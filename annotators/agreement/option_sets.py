@@ -85,8 +85,8 @@ def _sets(studied: StudyData, field: Field, raters: tuple[int, ...], kind: str, 
     values = np.array([*number, np.nan, np.nan])[answers.value]
     why = answers.why
     if kind:
-        wanted = np.fromiter((one == kind for one in answers.laid.kinds), dtype=np.bool_)[:, None]
-        values, why = np.where(wanted, values, np.nan), np.where(wanted, why, -1).astype(np.int32)
+        of_kind = np.fromiter((one == kind for one in answers.laid.kinds), dtype=np.bool_)[:, None]
+        values, why = np.where(of_kind, values, np.nan), np.where(of_kind, why, -1).astype(np.int32)
     missing = missing_of(studied, answers.laid, raters, why, answers.reasons)
     numbers = numbers_at(studied, field.id, values, answers.laid, raters, missing, people=people)
     return SetRatings(options, sets, numbers)
@@ -98,12 +98,12 @@ def _known(studied: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, li
     Sets stand in the order of the values, so that the same answers have the same numbers.
     """
     options = tuple(option.id for option in field.options if not option.by_rule)
-    known: dict[tuple[str, ...], int] = {}
+    set_numbers: dict[tuple[str, ...], int] = {}
     number = []
     for value in studied.columns.values:
         is_set = isinstance(value, list) and all(isinstance(one, str) for one in value)
-        number.append(float(known.setdefault(tuple(value), len(known))) if is_set else float("nan"))
-    return options, _members(options, list(known)), number
+        number.append(float(set_numbers.setdefault(tuple(value), len(set_numbers))) if is_set else float("nan"))
+    return options, _members(options, list(set_numbers)), number
 
 
 def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
@@ -116,33 +116,33 @@ def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
 
 def jaccard_distance(sets: Masks) -> Floats:
     """(q x q): 1 less what two sets share of all that is in either; of two empty sets 0."""
-    shared, union = _shared(sets)
-    return 1 - np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+    intersection, union = _shared(sets)
+    return 1 - np.where(union > 0, intersection / np.maximum(union, 1), 1.0)
 
 
 def masi_distance(sets: Masks) -> Floats:
     """(q x q): 1 less Jaccard's similarity times how one set lies to the other: 1 for the same, 2/3 where one is within
     the other, 1/3 where they overlap, 0 where they share nothing (Passonneau 2006, section 3). Two empty sets are the
     same; an empty one shares nothing with any other."""
-    shared, union = _shared(sets)
+    intersection, union = _shared(sets)
     size = sets.sum(axis=1).astype(np.float64)
     least = np.minimum(size[:, None], size[None, :])
-    lies = np.where(shared == union, 1.0, np.where(shared == least, 2 / 3, 1 / 3))
+    lies = np.where(intersection == union, 1.0, np.where(intersection == least, 2 / 3, 1 / 3))
     return 1 - (1 - jaccard_distance(sets)) * lies
 
 
 def _shared(sets: Masks) -> tuple[Floats, Floats]:
     """(q x q): how many options are in both, and how many in either."""
     each = sets.astype(np.float64)
-    shared = each @ each.T
+    intersection = each @ each.T
     size = each.sum(axis=1)
-    return shared, size[:, None] + size[None, :] - shared
+    return intersection, size[:, None] + size[None, :] - intersection
 
 
 def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
     """Krippendorff's alpha with MASI's or Jaccard's distance in the place of squared differences, as published."""
-    used, codes = _used(these)
-    apart = masi_distance(used) if alike == "masi" else jaccard_distance(used)
+    sets, codes = _used(these)
+    apart = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
     return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
 
 
@@ -162,9 +162,9 @@ def same_set(these: SetRatings) -> AdditiveStatistic:
 def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
     """The share of places (two raters or more) at which all said the same set."""
     codes = these.codes
-    rated = (codes >= 0).sum(axis=1) >= 2
+    pairable = (codes >= 0).sum(axis=1) >= 2
     least = np.where(codes < 0, len(these.sets), codes).min(axis=1, initial=len(these.sets))
-    alike = np.where(rated, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
+    alike = np.where(pairable, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
     return mean(alike, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
 
 
@@ -303,28 +303,28 @@ def truth_of_sets(studied: StudyData, field: Field) -> SetRatings:
     people = sets_of(studied, field.id)
     answers = answers_of(studied, field, tuple(studied.people), 1)
     gave = dict(zip(answers.laid.places, answers.gave.sum(axis=1).tolist(), strict=True))
-    known = {tuple(np.array(people.options)[row]): at for at, row in enumerate(people.sets)}
+    set_numbers = {tuple(np.array(people.options)[row]): at for at, row in enumerate(people.sets)}
     values = np.full((len(people.numbers.places), 1), np.nan)
     for at, place in enumerate(people.numbers.places):
-        said = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
-        settled = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
-        most = settled.what.value if settled is not None else _most(field, said, gave.get(place, 0))
+        answer_sets = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
+        settlement = studied.settled.get((place.unit, FieldReference(place.target, field.id)))
+        most = settlement.what.value if settlement is not None else _most(field, answer_sets, gave.get(place, 0))
         if most is not None:
-            values[at, 0] = known.setdefault(tuple(most), len(known))
+            values[at, 0] = set_numbers.setdefault(tuple(most), len(set_numbers))
     lacking = MissingAnswers.one_each(
         ((people.numbers.places[row], NO_MAJORITY) for row in np.flatnonzero(np.isnan(values[:, 0])).tolist()), TRUTH
     )
     numbers = people.numbers._replace(values=values, raters=(TRUTH,), missing=lacking)
-    return SetRatings(people.options, _members(people.options, list(known)), numbers)
+    return SetRatings(people.options, _members(people.options, list(set_numbers)), numbers)
 
 
-def _most(field: Field, said: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
+def _most(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
     """The set of most people, of whom `gave` more gave a reason for none; a single person's is theirs."""
-    people = len(said) + gave
-    for one in said:
-        if 2 * said.count(one) > people:
+    people = len(answer_sets) + gave
+    for one in answer_sets:
+        if 2 * answer_sets.count(one) > people:
             return one
-    return set_of_most(field, [(one, 1) for one in said], people)
+    return set_of_most(field, [(one, 1) for one in answer_sets], people)
 
 
 def _beside(one: SetRatings, other: SetRatings) -> SetRatings:

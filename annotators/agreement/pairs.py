@@ -42,16 +42,16 @@ def by_pairs(studied: StudyData, field: str) -> list[Agreement]:
     for name in NAMES.get(studied.study.protocol.targets, ()):
         if name == field and studied.study.protocol.field(field) is None:
             return _of_numbers(studied, derived_numbers(studied, name), Field(name, name, "interval"))
-    asked = _asked(studied, field)
+    question = _asked(studied, field)
     numbers: list[Agreement] = []
-    if asked.kind in CATEGORICAL:
+    if question.kind in CATEGORICAL:
         ratings = ratings_of(studied, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numbers += _of_two(studied, asked, ratings.by(pair))
+            numbers += _of_two(studied, question, ratings.by(pair))
         return numbers
-    if asked.kind == "many":
-        return pairs_of_sets(studied, asked)
-    return _of_numbers(studied, numbers_like(studied, asked), asked)
+    if question.kind == "many":
+        return pairs_of_sets(studied, question)
+    return _of_numbers(studied, numbers_like(studied, question), question)
 
 
 def _asked(studied: StudyData, name: str) -> Field:
@@ -60,14 +60,14 @@ def _asked(studied: StudyData, name: str) -> Field:
         return field_named(studied, name)
     if name in NAMES.get(studied.study.protocol.targets, ()):
         raise LabError(f"question {name}", "follows from other answers; nobody is asked for it.")
-    known = ", ".join(field.id for field in studied.study.protocol.fields)
-    raise LabError(f"question {name}", f"is not asked in {studied.study.name} (questions: {known}).")
+    question_names = ", ".join(field.id for field in studied.study.protocol.fields)
+    raise LabError(f"question {name}", f"is not asked in {studied.study.name} (questions: {question_names}).")
 
 
-def _of_numbers(studied: StudyData, these: NumericRatings, asked: Field) -> list[Agreement]:
+def _of_numbers(studied: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
-        numbers += _numbers_of_two(studied, asked, these.by(pair))
+        numbers += _numbers_of_two(studied, question, these.by(pair))
     return numbers
 
 
@@ -107,8 +107,8 @@ def confusion(studied: StudyData, field: str, one: str = "", other: str = "") ->
     Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
     `LabError` where the field has no categories or is not asked, or a rater is not known.
     """
-    asked = _asked(studied, field)
-    if asked.kind not in CATEGORICAL:
+    question = _asked(studied, field)
+    if question.kind not in CATEGORICAL:
         raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
     if not one and not other:
         ratings = ratings_of(studied, field)
@@ -131,10 +131,10 @@ def _all_pairs(ratings: Ratings) -> Floats:
 def _one(studied: StudyData, field: str, name: str) -> Ratings:
     if name == TRUTH:
         return truth_of(studied, ratings_of(studied, field))
-    known = {one.id: at for at, one in enumerate(studied.columns.raters)}
-    if name not in known:
+    rater_numbers = {one.id: at for at, one in enumerate(studied.columns.raters)}
+    if name not in rater_numbers:
         raise LabError(f"rater {name}", f"has answered nothing in {studied.study.name}.")
-    return ratings_of(studied, field, [known[name]])
+    return ratings_of(studied, field, [rater_numbers[name]])
 
 
 def _two(studied: StudyData, field: str, one: str, other: str) -> Ratings:
@@ -167,10 +167,10 @@ def disagreeing(
 
     Raises `LabError` where the field is not asked.
     """
-    asked = _asked(studied, field)
-    if asked.kind not in CATEGORICAL:
-        these = numbers_like(studied, asked)
-        if asked.kind in ("interval", "step"):
+    question = _asked(studied, field)
+    if question.kind not in CATEGORICAL:
+        these = numbers_like(studied, question)
+        if question.kind in ("interval", "step"):
             split = np.nanmax(these.values, axis=1) - np.nanmin(these.values, axis=1) if len(these.values) else None
         else:
             split = _split(these.values)
@@ -187,8 +187,8 @@ def disagreeing(
             here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         if two.places is ratings.places:
             return _ranked(ratings, split, here)
-        known = {place: at for at, place in enumerate(ratings.places)}
-        splits = np.array([split[known[place]] if place in known else 0.0 for place in two.places])
+        row_of_place = {place: at for at, place in enumerate(ratings.places)}
+        splits = np.array([split[row_of_place[place]] if place in row_of_place else 0.0 for place in two.places])
         return _ranked(two, splits, here)
     counts_by_code = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
     return _ranked(

@@ -22,9 +22,9 @@ def runs_wanted(one: Agreement, width: float) -> int | None:
         return None
     own = one.statistic in _UNBOUNDED or MINUS in one.between
     if own or one.high >= 1 or one.value >= 1:
-        wanted = (one.high - one.low) / width
+        width_ratio = (one.high - one.low) / width
     else:
         half = (log(1 - one.low) - log(1 - one.high)) / 2
         middle = exp((log(1 - one.low) + log(1 - one.high)) / 2)
-        wanted = half / asinh(width / (2 * middle))
-    return max(2, ceil(one.traces * wanted * wanted - 1e-9))
+        width_ratio = half / asinh(width / (2 * middle))
+    return max(2, ceil(one.traces * width_ratio * width_ratio - 1e-9))

@@ -27,9 +27,9 @@ def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Float
     pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
     if len(pairs) > traces and len(pairs) * traces > _PAIRED:
         return np.eye(traces), x, y, trace
-    counted = np.zeros((traces, len(pairs)))
-    np.add.at(counted, (trace, which.reshape(-1)), 1.0)
-    return counted, pairs[:, 0], pairs[:, 1], np.arange(len(pairs), dtype=np.int32)
+    tally = np.zeros((traces, len(pairs)))
+    np.add.at(tally, (trace, which.reshape(-1)), 1.0)
+    return tally, pairs[:, 0], pairs[:, 1], np.arange(len(pairs), dtype=np.int32)
 
 
 def spearman_of(sums: Floats, x: Floats, y: Floats, column: Ints) -> Floats:

@@ -32,10 +32,10 @@ class RaterSequence(NamedTuple):
     trace: Ints
     traces: int
 
-    def some(self, kept: npt.NDArray[np.bool_]) -> RaterSequence:
+    def some(self, mask: npt.NDArray[np.bool_]) -> RaterSequence:
         """Those rows alone."""
         return RaterSequence(
-            self.field[kept], self.code[kept], self.rest[kept], self.unit[kept], self.trace[kept], self.traces
+            self.field[mask], self.code[mask], self.rest[mask], self.unit[mask], self.trace[mask], self.traces
         )  # fmt: skip
 
     @property
@@ -71,20 +71,20 @@ def sequence_of(studied: StudyData, rater: int) -> RaterSequence:
 
 
 def _in_field(studied: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
-    columns, laid = studied.columns, places_of(studied, field)
+    columns, field_places = studied.columns, places_of(studied, field)
     raters = studied.people if rater in studied.people else studied.judges
     mine = raters.index(rater)
     codes = _codes(studied, field, raters)[:, mine]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
     place = places_at(studied, field, rows)
-    kept = place >= 0
-    kept[kept] = codes[place[kept]] >= 0
-    rows, place = rows[kept], place[kept]
+    has_code = place >= 0
+    has_code[has_code] = codes[place[has_code]] >= 0
+    rows, place = rows[has_code], place[has_code]
     rest = rest_of(studied, field, rater)[place]
     own = RaterSequence(
-        np.full(len(rows), at, dtype=np.int32), codes[place], rest, columns.unit[rows], laid.trace[place],
-        len(laid.traces),
+        np.full(len(rows), at, dtype=np.int32), codes[place], rest, columns.unit[rows], field_places.trace[place],
+        len(field_places.traces),
     )  # fmt: skip
     return rows, own
 

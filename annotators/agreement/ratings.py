@@ -78,12 +78,12 @@ class MissingAnswers(NamedTuple):
             reason_by_place.setdefault(self.places[place], self.reasons[reason])
         return reason_by_place
 
-    def at(self, kept: Callable[[RatedItem], bool]) -> MissingAnswers:
+    def at(self, keeps: Callable[[RatedItem], bool]) -> MissingAnswers:
         """Those at some places alone."""
-        known = np.zeros(len(self.places), dtype=np.bool_)
+        is_kept = np.zeros(len(self.places), dtype=np.bool_)
         for at in np.unique(self.place).tolist():
-            known[at] = kept(self.places[at])
-        return self._rows(known[self.place])
+            is_kept[at] = keeps(self.places[at])
+        return self._rows(is_kept[self.place])
 
     def by(self, raters: Sequence[str]) -> MissingAnswers:
         """Those of some raters alone, who become its raters in this order."""
@@ -93,8 +93,8 @@ class MissingAnswers(NamedTuple):
         rows = self._rows(new[self.rater] >= 0)
         return rows._replace(raters=tuple(raters), rater=new[rows.rater])
 
-    def _rows(self, kept: npt.NDArray[np.bool_]) -> MissingAnswers:
-        return self._replace(place=self.place[kept], rater=self.rater[kept], reason=self.reason[kept])
+    def _rows(self, mask: npt.NDArray[np.bool_]) -> MissingAnswers:
+        return self._replace(place=self.place[mask], rater=self.rater[mask], reason=self.reason[mask])
 
 
 def missing_of_all(parts: Sequence[MissingAnswers]) -> MissingAnswers:

@@ -45,13 +45,15 @@ def boxes(studied: StudyData, numbers: NumericRatings) -> list[tuple[str, Callab
     values = studied.columns.values
 
     def alike(which: Callable[[Any, Any], bool]) -> Alike:
-        known: dict[tuple[float, float], bool] = {}
+        results: dict[tuple[float, float], bool] = {}
 
         def one_by_one(one: Floats, other: Floats) -> Floats:
             for pair in zip(one.tolist(), other.tolist(), strict=True):
-                if pair not in known:
-                    known[pair] = which(values[int(pair[0])], values[int(pair[1])])
-            return np.array([known[pair] for pair in zip(one.tolist(), other.tolist(), strict=True)], dtype=np.float64)
+                if pair not in results:
+                    results[pair] = which(values[int(pair[0])], values[int(pair[1])])
+            return np.array(
+                [results[pair] for pair in zip(one.tolist(), other.tolist(), strict=True)], dtype=np.float64
+            )
 
         return one_by_one
 

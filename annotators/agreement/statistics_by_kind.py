@@ -18,13 +18,13 @@ from lab.core.protocol import Field
 def of_categories(studied: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
     """Of nominal, ordinal and flag fields. `of_each` is how many rate each unit, None where that differs."""
     two = len(ratings.raters) == 2
-    wanted = studied.study.statistics
+    plan_statistics = studied.study.statistics
     statistics: list[Statistic] = [("percent", lambda: coefficients.percent(ratings))]
     if not two:
         statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
     if two:
         statistics.append(("cohen kappa", lambda: coefficients.cohen_kappa(ratings)))
-    elif (of_each or 0) >= 3 or "fleiss kappa" in wanted:
+    elif (of_each or 0) >= 3 or "fleiss kappa" in plan_statistics:
         statistics.append(("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings)))
     statistics.append(("ac1", lambda: coefficients.gwet_ac(ratings)))
     if field.kind != "flag":
@@ -79,11 +79,11 @@ def why_not(
 
     `there` says who answered, `reasons` why others did not.
     """
-    rated = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
-    if not rated.any() and NOTHING_FOLLOWS in reasons:
+    has_answers = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
+    if not has_answers.any() and NOTHING_FOLLOWS in reasons:
         return "nothing follows from what is handed in"
-    if not rated.any():
+    if not has_answers.any():
         return "nobody's answers are handed in yet"
-    if rated.sum() == 1:
-        return f"only {names[int(np.flatnonzero(rated)[0])]} has answered"
+    if has_answers.sum() == 1:
+        return f"only {names[int(np.flatnonzero(has_answers)[0])]} has answered"
     return "" if (there.sum(axis=1) >= 2).any() else "no item was answered by two people"

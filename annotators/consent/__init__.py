@@ -14,10 +14,10 @@ HERE = Path(__file__).parent
 def consent_text(study: Study, locale: str = "") -> str:
     """The text a participant reads: the study's in that locale (else in its own), else in English, else our own."""
     locale = locale or study.locale
-    for held in (study.consent, _ours()):
-        for name in (locale, locale.partition("-")[0], "en", *held):
-            if held.get(name, "").strip():
-                return held[name]
+    for texts in (study.consent, _ours()):
+        for name in (locale, locale.partition("-")[0], "en", *texts):
+            if texts.get(name, "").strip():
+                return texts[name]
     raise AssertionError("there is an English text of our own")
 
 

@@ -17,8 +17,8 @@ from lab.core.suggestion import none_of
 
 def methods() -> dict[str, JudgeMethod]:
     """Every way of judging by its name."""
-    made: tuple[JudgeMethod, ...] = (SheetJudge(), PspaJudge(), MemguiJudge(), IrrJudge(), FailureModeJudge())
-    return {method.name: method for method in made}
+    all_methods: tuple[JudgeMethod, ...] = (SheetJudge(), PspaJudge(), MemguiJudge(), IrrJudge(), FailureModeJudge())
+    return {method.name: method for method in all_methods}
 
 
 _BY_PROTOCOL: dict[str, str] = {
@@ -35,10 +35,10 @@ _BY_PROTOCOL: dict[str, str] = {
 
 def method_of(protocol: Protocol, name: str = "") -> JudgeMethod:
     """The method that is named, or the one for a protocol; `LabError` where there is none of that name."""
-    known = methods()
-    if name and name not in known:
-        raise LabError("judge", f"--method {none_of(name, known)}", code=2)
-    return known[name or _BY_PROTOCOL.get(protocol.id, SheetJudge.name)]
+    methods_by_name = methods()
+    if name and name not in methods_by_name:
+        raise LabError("judge", f"--method {none_of(name, methods_by_name)}", code=2)
+    return methods_by_name[name or _BY_PROTOCOL.get(protocol.id, SheetJudge.name)]
 
 
 def check_stages(method: JudgeMethod, stages: Iterable[str]) -> None:

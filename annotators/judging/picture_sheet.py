@@ -26,16 +26,16 @@ def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
     from PIL import Image as pictures
     from PIL import ImageDraw, ImageFont
 
-    read = [(title, picture) for title, blob in screens if (picture := _opened(blob)) is not None]
-    if not read:
+    titled_pictures = [(title, picture) for title, blob in screens if (picture := _opened(blob)) is not None]
+    if not titled_pictures:
         return None
-    width = max(picture.width for _, picture in read)
-    height = max(picture.height for _, picture in read)
-    columns, rows = min(_ROW, len(read)), -(-len(read) // _ROW)
+    width = max(picture.width for _, picture in titled_pictures)
+    height = max(picture.height for _, picture in titled_pictures)
+    columns, rows = min(_ROW, len(titled_pictures)), -(-len(titled_pictures) // _ROW)
     size = columns * (width + _GAP) + _GAP, rows * (height + _HEAD + _GAP) + _GAP
     sheet = pictures.new("RGB", size, _GROUND)
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=24)
-    for at, (title, picture) in enumerate(read):
+    for at, (title, picture) in enumerate(titled_pictures):
         left = _GAP + at % _ROW * (width + _GAP)
         top = _GAP + at // _ROW * (height + _HEAD + _GAP)
         pen.text((left, top), title, _INK, font)

@@ -34,10 +34,10 @@ class AskedPlace(NamedTuple):
 
 def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
     """All places of the sheet that a model can answer, in reading order; a box on a screen it cannot draw."""
-    ruled = {(one.target, one.field) for one in view.unit.mechanical}
+    ruled_places = {(one.target, one.field) for one in view.unit.mechanical}
     for target, fields in fields_by_target(view.protocol, view.unit):
         for field in fields:
-            if field.kind != "box" and (target, field.id) not in ruled:
+            if field.kind != "box" and (target, field.id) not in ruled_places:
                 yield AskedPlace(target_of(view.unit, target), field)
 
 
@@ -70,40 +70,40 @@ def answer_schema(view: JudgeView) -> dict[str, Any]:
 def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
     """What a model said at each place, in reading order; `UnusableJudgement` where a required one lacks or is wrong."""
     entries = _entries(text)
-    said = {(str(one.get("item") or ""), str(one.get("field") or "")): one for one in entries}
+    entry_by_place = {(str(one.get("item") or ""), str(one.get("field") or "")): one for one in entries}
     only = {place.field.id for place in asked_places(view)}
-    made: dict[tuple[str, str], JudgedPlace] = {}
+    judged_places: dict[tuple[str, str], JudgedPlace] = {}
     for place in asked_places(view):
         key = place.item, place.field.id
-        entry = said.get(key)
+        entry = entry_by_place.get(key)
         if entry is None and len(only) == 1:
-            entry = said.get((place.item, ""))
+            entry = entry_by_place.get((place.item, ""))
         if entry is None:
-            if place.field.required and _is_asked(place, made):
+            if place.field.required and _is_asked(place, judged_places):
                 raise UnusableJudgement(f"there is no entry for {_named(place)}.")
             continue
-        made[key] = _placed(view, place, entry)
-    return list(made.values())
+        judged_places[key] = _placed(view, place, entry)
+    return list(judged_places.values())
 
 
 def _entries(text: str) -> list[Mapping[str, Any]]:
-    for found in reversed(list(objects_in(text))):
-        answers = found.get("answers")
+    for reply in reversed(list(objects_in(text))):
+        answers = reply.get("answers")
         if isinstance(answers, list):
             return [one for one in answers if isinstance(one, dict)]
-        if "value" in found or "missing" in found:
-            return [found]
+        if "value" in reply or "missing" in reply:
+            return [reply]
     raise UnusableJudgement('it holds no JSON object with "answers".')
 
 
-def _is_asked(place: AskedPlace, made: Mapping[tuple[str, str], JudgedPlace]) -> bool:
+def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedPlace]) -> bool:
     """Whether the condition of a place holds by what was said before it."""
     if not place.field.show_if:
         return True
     name = place.field.show_if.partition("=")[0]
     for key in ((place.item, name), ("", name)):
-        if key in made:
-            return place.field.asked_where(made[key].value)
+        if key in judged_places:
+            return place.field.asked_where(judged_places[key].value)
     return False
 
 
@@ -118,9 +118,9 @@ def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> Jud
     value = _turned(view, field, _value(field, place.target, entry.get("value")))
     if value is None:
         raise UnusableJudgement(f'{_named(place)} has no "value".')
-    said = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
+    label = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
     try:
-        check_value("answer", field, place.target, said)
+        check_value("answer", field, place.target, label)
     except LabError as error:
         raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
     step = _step(view, entry.get("step")) if field.evidence else None
@@ -143,8 +143,8 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
         case "nominal" | "ordinal":
             value = as_option(field, target, value)
             words = {option.shown.casefold(): option.id for option in field.options}
-            known = {option.id for option in field.options}
-            return value if value in known or not isinstance(value, str) else words.get(value.casefold(), value)
+            option_ids = {option.id for option in field.options}
+            return value if value in option_ids or not isinstance(value, str) else words.get(value.casefold(), value)
     return value
 
 
@@ -153,10 +153,10 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     words = {option.shown.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
         value = [words[value.casefold()]]
-    listed = as_option(field, target, value)
-    if not isinstance(listed, list):
-        return listed
-    ids = [words.get(one.casefold(), one) if isinstance(one, str) else one for one in listed]
+    options = as_option(field, target, value)
+    if not isinstance(options, list):
+        return options
+    ids = [words.get(one.casefold(), one) if isinstance(one, str) else one for one in options]
     return as_option(field, target, ids)
 
 

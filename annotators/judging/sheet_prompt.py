@@ -71,8 +71,8 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
 
 def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
     """A question that is answered by a whole sheet; `parts` is what is told of the unit, after the examples."""
-    asked = "What is asked\n" + "\n".join(_asked(view))
-    messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, asked])))
+    questions_text = "What is asked\n" + "\n".join(_asked(view))
+    messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, questions_text])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
 
 
@@ -86,21 +86,21 @@ def example_texts(view: JudgeView, right: Callable[[JudgeExample], Any] | None =
 def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
     """An example in words: the unit as it would be told, its items, and what is right, by default as a sheet."""
     view = example.view
-    told = [part for part in _unit_parts(view) if isinstance(part, str)]
+    unit_texts = [part for part in _unit_parts(view) if isinstance(part, str)]
     items = [target_line(one) for one in _items(view)]
-    told += ["\n".join(["Items", *items])] if items else []
+    unit_texts += ["\n".join(["Items", *items])] if items else []
     rows = [{"item": item, "field": field, "value": value} for item, field, value in example.answers]
     answers = encode({"answers": rows} if right is None else right).decode()
-    return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(told), answers=answers)
+    return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(unit_texts), answers=answers)
 
 
 def _unit_parts(view: JudgeView) -> list[str | Blob]:
     """A unit in words and pictures, without what is asked about it."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
     parts += _given(view)
-    shown = pictured(view.runs, view.pictures)
+    pictured_steps = pictured(view.runs, view.pictures)
     for run in view.runs:
-        parts += run_parts(run, shown)
+        parts += run_parts(run, pictured_steps)
     return parts
 
 
@@ -113,8 +113,8 @@ def _given(view: JudgeView) -> Iterator[str]:
         yield f"{f'{side}: ' if side else ''}{plain(one.title)}\n" + "\n".join(lines)
 
 
-def _side(view: JudgeView, given: Given) -> str:
-    return {"A": "B", "B": "A"}.get(given.side, "") if view.swapped else given.side
+def _side(view: JudgeView, material: Given) -> str:
+    return {"A": "B", "B": "A"}.get(material.side, "") if view.swapped else material.side
 
 
 def pictured(runs: Sequence[JudgedRun], most: int) -> frozenset[tuple[str, int]]:
@@ -133,12 +133,12 @@ def evenly(steps: Sequence[T], most: int) -> list[T]:
     return [steps[round(n * (len(steps) - 1) / max(1, most - 1))] for n in range(most)]
 
 
-def run_parts(run: JudgedRun, shown: frozenset[tuple[str, int]]) -> list[str | Blob]:
+def run_parts(run: JudgedRun, pictured_steps: frozenset[tuple[str, int]]) -> list[str | Blob]:
     """A run in words and pictures, in order."""
     parts: list[str | Blob] = [f"Run {run.name}".rstrip()]
     parts += [f"{title}\n{text}" for title, text in run.sections]
     for step in run.steps:
-        picture = step.picture() if (run.id, step.number) in shown else None
+        picture = step.picture() if (run.id, step.number) in pictured_steps else None
         parts.append(step_words(step, pictured=picture is not None))
         parts += [picture] if picture is not None else []
     last = run.last_picture()

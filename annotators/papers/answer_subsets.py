@@ -19,13 +19,13 @@ def column(ratings: Ratings, at: int) -> Ratings:
     return ratings.by((at,))
 
 
-def only(studied: StudyData, ratings: Ratings, kept: Callable[[RatedItem], bool]) -> Ratings:
+def only(studied: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
     """Some places alone, with what is missing there; a trace that has none of them is none of its traces."""
-    rows = np.array([kept(place) for place in ratings.places], dtype=np.bool_)
+    rows = np.array([keeps(place) for place in ratings.places], dtype=np.bool_)
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
     trace, traces = clusters_at(studied, places)
     return ratings._replace(
-        codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at(kept)
+        codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at(keeps)
     )
 
 
@@ -54,11 +54,11 @@ def modal(ratings: Ratings, name: str = "modal") -> Ratings:
 
     Where nobody said anything its reasons are those of the first column; where answers tie, that there is no majority.
     """
-    counted = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
-    most = counted.max(axis=1, initial=0)
-    single = (most > 0) & ((counted == most[:, None]).sum(axis=1) == 1)
-    codes = np.where(single, counted.argmax(axis=1), -1).astype(np.int16)[:, None]
+    tally = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
+    most = tally.max(axis=1, initial=0)
+    single = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
+    codes = np.where(single, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)
-    tied = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
+    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
     silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
-    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((tied, silent)))
+    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, silent)))

@@ -58,17 +58,17 @@ def average(
     between: str = "people",
     raters: int | None = None,
     why: str = "",
-    left: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
     how: How | None = None,
 ) -> Agreement:
     """The mean of values with its interval over clusters, which lie from `least` to `most` (0 to 1 for a share).
 
     `why` is told where there are none; `raters` are the people who answered that field of these units where nothing
-    else is said, `left` what has no value, by reason, and `how` is the report's.
+    else is said, `left_out` what has no value, by reason, and `how` is the report's.
     """
     values = sorted(items)
     if not values:
-        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left=left)
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
     clusters = tuple(sorted({one.cluster for one in values}))
     place = {cluster: i for i, cluster in enumerate(clusters)}
     trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
@@ -79,13 +79,13 @@ def average(
     return with_interval(
         cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
-        raters=_raters(studied, field, raters, {one.unit for one in values}), **_missing(len(values), left),
+        raters=_raters(studied, field, raters, {one.unit for one in values}), **_missing(len(values), left_out),
     )  # fmt: skip
 
 
 def share(
     studied: StudyData, items: Iterable[UnitValue], field: str, statistic: str = "share", *, part: str = "",
-    between: str = "people", raters: int | None = None, why: str = "", left: Mapping[str, int] | None = None,
+    between: str = "people", raters: int | None = None, why: str = "", left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """The share of ones among zeros and ones, its interval over clusters.
 
@@ -98,65 +98,74 @@ def share(
         if {one.value for one in items} <= {0.0, 1.0}:
             return of_all(
                 studied, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
-                units={one.unit for one in items}, left=left,
+                units={one.unit for one in items}, left_out=left_out,
             )  # fmt: skip
     return average(
-        studied, items, field, statistic, most=1.0, part=part, between=between, raters=raters, why=why, left=left
+        studied,
+        items,
+        field,
+        statistic,
+        most=1.0,
+        part=part,
+        between=between,
+        raters=raters,
+        why=why,
+        left_out=left_out,
     )
 
 
 def of_all(
     studied: StudyData, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
     raters: int | None = None, why: str = "", between: str = "people", units: Collection[str] | None = None,
-    left: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """A share of things that each stand for themselves, with Wilson's interval; `units` are what they are of."""
     if not of:
-        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left=left)
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
     low, high = wilson(right, of, studied.how.level)
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
         level=studied.how.level, places=of, units=of, traces=of, raters=_raters(studied, field, raters, units),
-        **_missing(of, left),
+        **_missing(of, left_out),
     )  # fmt: skip
 
 
-def _raters(studied: StudyData, field: str, known: int | None, units: Collection[str] | None) -> int:
+def _raters(studied: StudyData, field: str, raters: int | None, units: Collection[str] | None) -> int:
     """How many people a number rests on: as its maker knows, else who answered that field of these units.
 
     Where they are no units of the study (episodes, tasks), all who answered it.
     """
-    if known is not None:
-        return known
+    if raters is not None:
+        return raters
     ids: frozenset[str] = studied.once("unit ids", lambda: frozenset(unit.id for unit in studied.units))
     among = None if units is None or ids.isdisjoint(units) else frozenset(units)
     how_many: int = studied.once(("how many answered", field, among), lambda: how_many_answered(studied, field, among))
     return how_many
 
 
-def _missing(places: int, left: Mapping[str, int] | None) -> dict[str, Any]:
+def _missing(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
     """The share of things that have no value, and why, as fields of a number."""
-    many = sum((left or {}).values())
-    return {"missing": many / (places + many), "reasons": dict(left or {})} if many else {}
+    many = sum((left_out or {}).values())
+    return {"missing": many / (places + many), "reasons": dict(left_out or {})} if many else {}
 
 
 def plain(
     value: float, field: str, statistic: str, no_interval: str, *, n: int = 0, part: str = "", between: str = "people",
-    left: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """A number that has no interval, and why not."""
     return Agreement(
         field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n,
-        **_missing(n, left),
+        **_missing(n, left_out),
     )  # fmt: skip
 
 
 def lacking(
     field: str, statistic: str, why: str, *, part: str = "", between: str = "people",
-    left: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """A number that is not there, and why."""
-    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing(0, left))
+    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing(0, left_out))
 
 
 def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:

@@ -82,8 +82,8 @@ def _right(example: JudgeExample) -> dict[str, Any]:
 
 def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:
     """What a model says of the modes; `UnusableJudgement` where it leaves one out."""
-    for found in reversed(list(objects_in(text))):
-        entries = found.get("modes")
+    for reply in reversed(list(objects_in(text))):
+        entries = reply.get("modes")
         if isinstance(entries, list):
             by_mode = {str(one.get("mode") or ""): one for one in entries if isinstance(one, dict)}
             break
@@ -91,7 +91,7 @@ def _answers(text: str, modes: Sequence[str], steps: int) -> ModeAnswers:
         raise UnusableJudgement('it holds no JSON object with "modes".')
     says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
     applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
-    step = found.get("step")
+    step = reply.get("step")
     fatal = step if isinstance(step, int) and not isinstance(step, bool) and 1 <= step <= steps else None
     reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]
     return ModeAnswers(applying, "; ".join(reasons), fatal)

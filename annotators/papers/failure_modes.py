@@ -46,8 +46,8 @@ class SettledModes(NamedTuple):
 def modes_of(studied: StudyData, order: Sequence[str] = ()) -> SettledModes:
     """What is settled of each run; `order` puts these modes first, else they stand as the protocol declares them."""
     field = studied.study.protocol.field(PRIMARY)
-    declared = {option.id: option.shown for option in field.options} if field is not None else {}
-    names = {id: declared[id] for id in (*(id for id in order if id in declared), *declared)}
+    declared_names = {option.id: option.shown for option in field.options} if field is not None else {}
+    names = {id: declared_names[id] for id in (*(id for id in order if id in declared_names), *declared_names)}
     modes = {unit: one for (unit, _), one in truths(studied, PRIMARY).items()}
     return SettledModes(names, modes, tuple(unit.id for unit in asked_units(studied)))
 
@@ -69,11 +69,13 @@ def by_agent(
     rows: list[tuple[Cell, ...]] = []
     for agent in sorted({method_of(case) for case in cases.values()}):
         own = {unit for unit, case in cases.items() if method_of(case) == agent}
-        counts, left = modes.counts(own), unsettled(studied, PRIMARY, own)
+        counts, left_out = modes.counts(own), unsettled(studied, PRIMARY, own)
         of = [unit for unit in own if unit in modes.of and modes.of[unit].value != apart]
         n = sum(counts.values()) - counts[apart]
-        shares = (of_all(studied, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left=left)
-                  for mode in names)  # fmt: skip
+        shares = (
+            of_all(studied, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left_out=left_out)
+            for mode in names
+        )
         rows.append((agent, count(n, PRIMARY, part=agent), *(cells.percent(one) for one in shares)))
     head = ("Agent", "Failures", *names.values())
     whole = Table(id, "Modes by agent", head, tuple(rows), source, ("Wilson intervals over runs.",))
@@ -108,26 +110,28 @@ def _together(studied: StudyData, ratings: Ratings) -> tuple[int, int, int]:
     index = {studied.columns.raters[i].id: i for i in studied.people}
     both = same = common = 0
     for place, row in zip(ratings.places, ratings.codes, strict=True):
-        given = np.flatnonzero(row >= 0)
-        if len(given) < 2:
+        coder_columns = np.flatnonzero(row >= 0)
+        if len(coder_columns) < 2:
             continue
-        named = []
-        for column in given:
+        mode_sets = []
+        for column in coder_columns:
             more = second.get((place.unit, index.get(ratings.raters[column], -1)))
-            named.append({ratings.categories[row[column]], *((more,) if more else ())})
+            mode_sets.append({ratings.categories[row[column]], *((more,) if more else ())})
         both += 1
-        same += len(set(row[given].tolist())) == 1
-        common += bool(set.intersection(*named))
+        same += len(set(row[coder_columns].tolist())) == 1
+        common += bool(set.intersection(*mode_sets))
     return both, same, common
 
 
 def secondary(studied: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
     """How often each mode was given as a second reason; None where nobody gave any."""
-    given = Counter(str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None)
-    if not given:
+    mode_counts = Counter(str(one.value) for one in answers_in(studied, SECONDARY) if one.value is not None)
+    if not mode_counts:
         return None
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (says, count(given[mode], SECONDARY, part=mode)) for mode, says in modes.names.items() if given[mode]
+        (says, count(mode_counts[mode], SECONDARY, part=mode))
+        for mode, says in modes.names.items()
+        if mode_counts[mode]
     )
     return Table(id, "Second reasons", ("Mode", "Times given"), rows, source, ("Each coder's counts by itself.",))
 
@@ -142,12 +146,12 @@ def judges(
     rows: list[tuple[Cell, ...]] = []
     for judge in studied.judges:
         name = studied.columns.raters[judge].shown
-        given = answers_in(studied, PRIMARY, (judge,))
-        said = {one.unit: str(one.value) for one in given if one.value is not None}
-        left = Counter(one.reason for one in given if one.value is None)
-        same = {unit: right[unit] for unit in said if unit in right}
-        if said:
-            rows.append(_shares_of(studied, name, said, names, left, 1))
+        answers = answers_in(studied, PRIMARY, (judge,))
+        mode_by_unit = {one.unit: str(one.value) for one in answers if one.value is not None}
+        left_out = Counter(one.reason for one in answers if one.value is None)
+        same = {unit: right[unit] for unit in mode_by_unit if unit in right}
+        if mode_by_unit:
+            rows.append(_shares_of(studied, name, mode_by_unit, names, left_out, 1))
             rows.append(_shares_of(studied, f"people where {name} answered", same, names, {}, None))
     head = ("By", "Failures", *names.values())
     notes = ("The first run of each judge counts; of what a rule set no judge is asked. Wilson intervals over runs.",)
@@ -155,16 +159,16 @@ def judges(
 
 
 def _shares_of(
-    studied: StudyData, who: str, said: Mapping[str, str], names: Mapping[str, str], left: Mapping[str, int],
-    raters: int | None,
+    studied: StudyData, who: str, mode_by_unit: Mapping[str, str], names: Mapping[str, str],
+    left_out: Mapping[str, int], raters: int | None,
 ) -> tuple[Cell, ...]:  # fmt: skip
-    """A row of shares; `left` are the runs without a mode, by reason."""
-    counts = Counter(said.values())
+    """A row of shares; `left_out` are the runs without a mode, by reason."""
+    counts = Counter(mode_by_unit.values())
     shares = (
         of_all(
-            studied, counts[mode], len(said), PRIMARY, "share", part=f"{who}, {mode}", raters=raters, between=who,
-            units=said, left=left, why="no run is decided",
+            studied, counts[mode], len(mode_by_unit), PRIMARY, "share", part=f"{who}, {mode}", raters=raters,
+            between=who, units=mode_by_unit, left_out=left_out, why="no run is decided",
         )
         for mode in names
     )  # fmt: skip
-    return (who, count(len(said), PRIMARY, part=who), *(cells.percent(one) for one in shares))
+    return (who, count(len(mode_by_unit), PRIMARY, part=who), *(cells.percent(one) for one in shares))

@@ -46,12 +46,12 @@ def answers_in(
     columns = studied.columns
     if field not in columns.fields:
         return []
-    known = {unit.id for unit in asked_units(studied)}
+    unit_ids = {unit.id for unit in asked_units(studied)}
     among = studied.people if raters is None else raters
     mask = (columns.field == columns.fields.index(field)) & np.isin(columns.rater, np.array(among, dtype=np.int32))
     if run is not None:
         mask &= columns.run == run
-    return [one for row in np.flatnonzero(mask) if (one := _field_answer(studied, int(row))).unit in known]
+    return [one for row in np.flatnonzero(mask) if (one := _field_answer(studied, int(row))).unit in unit_ids]
 
 
 def how_many_answered(studied: StudyData, field: str, among: Collection[str] | None = None) -> int:
@@ -113,9 +113,9 @@ def unsettled(
     places: Collection[tuple[str, str]] | None = None,
 ) -> dict[str, int]:
     """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
-    known = truths(studied, field)
-    answered = {(one.unit, one.target) for one in answers_in(studied, field) if among is None or one.unit in among}
-    many = len((answered if places is None else answered.intersection(places)) - known.keys())
+    truth_by_place = truths(studied, field)
+    answer_places = {(one.unit, one.target) for one in answers_in(studied, field) if among is None or one.unit in among}
+    many = len((answer_places if places is None else answer_places.intersection(places)) - truth_by_place.keys())
     return {NO_MAJORITY: many} if many else {}
 
 

@@ -30,10 +30,12 @@ class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 def read_marks(path: Path) -> list[tuple[str, Marks]]:
     """Each line's marks and where it stands; a `LabError` names the line and the field that is wrong."""
     lines = read_file(path, f"marks file {path}").splitlines()
-    placed = [(f"marks file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not placed:
+    numbered_lines = [
+        (f"marks file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if not numbered_lines:
         raise LabError(f"marks file {path}", "holds no line")
-    return [(where, decode(line, Marks, where)) for where, line in placed]
+    return [(where, decode(line, Marks, where)) for where, line in numbered_lines]
 
 
 def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:
@@ -66,8 +68,8 @@ def _marked(case: MeasuredRun, where: str, marks: Marks) -> MeasuredRun:
     )
 
 
-def _check(where: str, field: str, given: Iterable[str], known: set[str]) -> None:
-    for name in given:
-        if name not in known:
-            there = ", ".join(sorted(known)) or "none"
+def _check(where: str, field: str, names: Iterable[str], task_names: set[str]) -> None:
+    for name in names:
+        if name not in task_names:
+            there = ", ".join(sorted(task_names)) or "none"
             raise LabError(where, f"field {field}: the run's task has no {name!r}; it has {there}")

@@ -71,8 +71,10 @@ def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str
     traits = {trait for case in cases for trait in case.task.traits}
     if name in traits:
         return lambda case: case.task.traits.get(name, "")
-    known = [*KEYS, *sorted(traits - KEYS.keys())]
-    problem = f"runs cannot be grouped by {name!r}; they can by {', '.join(known)}{suggestion(name, known) or '.'}"
+    group_keys = [*KEYS, *sorted(traits - KEYS.keys())]
+    problem = (
+        f"runs cannot be grouped by {name!r}; they can by {', '.join(group_keys)}{suggestion(name, group_keys) or '.'}"
+    )
     raise LabError("metrics", problem, code=2)
 
 

@@ -39,18 +39,18 @@ def counted(studied: StudyData) -> AnswerCounts:
     place = {name: at for at, name in enumerate(fields)}
     field_at = np.array([*(place.get(name, -1) for name in columns.fields), -1], dtype=np.int64)[columns.field]
     main = main_units(studied)
-    kept = (field_at >= 0) & (main[columns.unit] if columns.size else np.zeros(0, dtype=np.bool_))
+    countable = (field_at >= 0) & (main[columns.unit] if columns.size else np.zeros(0, dtype=np.bool_))
     raters, many = len(columns.raters), len(fields)
     reasons = np.zeros((raters, many, len(columns.reasons)), dtype=np.int64)
     answers, without = (np.zeros((raters, many), dtype=np.int64) for _ in range(2))
-    given, lacking = kept & (columns.value >= 0), kept & (columns.value < 0)
-    np.add.at(answers, (columns.rater[given], field_at[given]), 1)
+    with_value, lacking = countable & (columns.value >= 0), countable & (columns.value < 0)
+    np.add.at(answers, (columns.rater[with_value], field_at[with_value]), 1)
     np.add.at(without, (columns.rater[lacking], field_at[lacking]), 1)
     reasoned = lacking & (columns.reason >= 0)
     np.add.at(reasons, (columns.rater[reasoned], field_at[reasoned], columns.reason[reasoned]), 1)
-    dealt, handed = (np.zeros(raters, dtype=np.int64) for _ in range(2))
+    sheet_counts, handed_counts = (np.zeros(raters, dtype=np.int64) for _ in range(2))
     if len(columns.dealt):
         sheets = main[columns.dealt[:, 0]]
-        np.add.at(dealt, columns.dealt[sheets, 1], 1)
-        np.add.at(handed, columns.dealt[sheets & columns.handed, 1], 1)
-    return AnswerCounts(answers, without, reasons, dealt, handed)
+        np.add.at(sheet_counts, columns.dealt[sheets, 1], 1)
+        np.add.at(handed_counts, columns.dealt[sheets & columns.handed, 1], 1)
+    return AnswerCounts(answers, without, reasons, sheet_counts, handed_counts)

@@ -31,8 +31,8 @@ def sections(studied: StudyData) -> list[Section]:
         return []
     units = {unit.id for unit in pilot.units}
     columns = studied.columns
-    rated = np.array([unit in units for unit in columns.units], dtype=np.bool_)
-    if not columns.size or not rated[columns.unit].any():
+    in_pilot = np.array([unit in units for unit in columns.units], dtype=np.bool_)
+    if not columns.size or not in_pilot[columns.unit].any():
         return []
     gold = sum(len(unit.gold) for unit in pilot.units)
     says = (
@@ -44,14 +44,14 @@ def sections(studied: StudyData) -> list[Section]:
     none, tables = number_tables(among, "calibration")
     says += tuple(one for one in none if one != SAYS)
     tables += [*_beside_gold(pilot), *_rules(pilot)]
-    chosen = [field for field in studied.study.protocol.fields if field.kind in _CHOSEN]
-    pictures = tuple(grid for field in chosen for grid in _grids(pilot, field) if telling(grid))
-    cited = [
+    choice_fields = [field for field in studied.study.protocol.fields if field.kind in _CHOSEN]
+    pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
+    citation_tables = [
         replace(table, id=f"calibration-{table.id}")
         for one in guideline_section.sections(pilot)
         for table in one.tables
     ]
-    return [Section(_TITLE, says, (*tables, *cited), pictures)]
+    return [Section(_TITLE, says, (*tables, *citation_tables), pictures)]
 
 
 def _beside_gold(pilot: StudyData) -> list[Table]:
@@ -76,10 +76,10 @@ def _grids(pilot: StudyData, field: Field) -> list[Grid]:
         grid = confusion(pilot, field.id)
         title = f"{field.id}: calibration answers of every two people that came together"
         return [replace(grid, id=f"calibration-{grid.id}", title=title)]
-    known = {name: at for at, name in enumerate(ratings.categories)}
-    counts = np.zeros((len(known), len(known)))
+    category_numbers = {name: at for at, name in enumerate(ratings.categories)}
+    counts = np.zeros((len(category_numbers), len(category_numbers)))
     for place, codes in zip(ratings.places, ratings.codes.tolist(), strict=True):
-        down = known.get(right.get((place.unit, place.target), ("", ""))[0])
+        down = category_numbers.get(right.get((place.unit, place.target), ("", ""))[0])
         for code in codes:
             if down is not None and code >= 0:
                 counts[down, code] += 1

@@ -119,10 +119,10 @@ def _marks(points: Iterable[Point]) -> dict[str, str]:
 
 
 def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
-    named = [f"{mark} {name}" for name, mark in marks.items() if name]
-    if len(named) > 1:
-        named.append(f"{BOTH} several")
-    legend = "   ".join([*named, *([more] if more else [])])
+    entries = [f"{mark} {name}" for name, mark in marks.items() if name]
+    if len(entries) > 1:
+        entries.append(f"{BOTH} several")
+    legend = "   ".join([*entries, *([more] if more else [])])
     return folded(legend, width) if legend else []
 
 
@@ -146,11 +146,11 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
     wide = min(_WIDE, width - 8)
     marks = _marks(scatter.points)
     if scatter.sorted:
-        placed = in_order(scatter.points)
-        canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in placed)), ends)
-        for at, point in placed:
+        points = in_order(scatter.points)
+        canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in points)), ends)
+        for at, point in points:
             _beside(canvas, at, point.x, scatter)
-        for at, point in placed:
+        for at, point in points:
             canvas.dot(at, point.y, marks[point.series])
         lines = canvas.lines(f"{scatter.across}, from the least to the most", scatter.up, width)
     else:

@@ -38,9 +38,9 @@ def lines_of(studied: StudyData, field: Field) -> Lines | None:
     columns = studied.columns
     if field.id not in columns.fields or not columns.size:
         return None
-    kept = (columns.field == columns.fields.index(field.id)) & (columns.value >= 0) & (columns.run == 1)
-    kept &= main_units(studied)[columns.unit] & np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
-    rows = np.flatnonzero(kept)
+    is_followed = (columns.field == columns.fields.index(field.id)) & (columns.value >= 0) & (columns.run == 1)
+    is_followed &= main_units(studied)[columns.unit] & np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    rows = np.flatnonzero(is_followed)
     followed = _followed(studied, field, rows)
     if followed is None:
         return None
@@ -64,20 +64,23 @@ def _followed(studied: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> F
     values = columns.values
     match field.kind:
         case "nominal":
-            given = [values[at] for at in columns.value[rows].tolist()]
-            options = [option.id for option in field.options if option.id in given]
+            answers = [values[at] for at in columns.value[rows].tolist()]
+            options = [option.id for option in field.options if option.id in answers]
             if not options:
                 return None
-            most = max(options, key=given.count)
+            most = max(options, key=answers.count)
             same = np.array([one == most for one in values], dtype=np.float64)
             return f"share of {most}", 0.0, 1.0, lambda own: same[columns.value[own]]
         case "ordinal" | "interval":
             scale = np.array([_number(one) for one in values], dtype=np.float64)
-            held = scale[columns.value[rows]]
-            if not len(held) or np.isnan(held).any():
+            answer_numbers = scale[columns.value[rows]]
+            if not len(answer_numbers) or np.isnan(answer_numbers).any():
                 return None
             ends = (field.least, field.most) if field.kind == "interval" else (None, None)
-            options_at = [_number(option.id) for option in field.options] or [float(held.min()), float(held.max())]
+            options_at = [_number(option.id) for option in field.options] or [
+                float(answer_numbers.min()),
+                float(answer_numbers.max()),
+            ]
             least = ends[0] if ends[0] is not None else min(options_at)
             top = ends[1] if ends[1] is not None else max(options_at)
             return "mean", float(least), float(top), lambda own: scale[columns.value[own]]

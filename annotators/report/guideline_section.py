@@ -33,23 +33,25 @@ _SAYS = (
 
 
 def _table(studied: StudyData, field: str) -> Table | None:
-    cited = _cited(studied, field)
-    if not cited:
+    places_by_citation = _cited(studied, field)
+    if not places_by_citation:
         return None
     differ = set(disagreeing(studied, field))
     clusters = {unit.id: unit.clustered for unit in studied.units}
     guide = studied.study.protocol.guided(studied.study.locale)
     rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
-    for cites, places in cited.items():
+    for cites, places in places_by_citation.items():
         clause = clause_of(cites, guide)
-        split = len(places & differ)
+        disagreements = len(places & differ)
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
         one = share(studied, items, field, "share in disagreement", part=cites)
-        order = (-split, len(places), clause.number if clause else 10**6, cites)
-        rows.append((order, (cites, _says(clause), f"{split:,}", f"{len(places):,}", percent(one))))
-    held = set().union(*cited.values())
+        order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
+        rows.append((order, (cites, _says(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
+    cited_places = set().union(*places_by_citation.values())
     columns = ("Cited", "What it says", "In disagreement", "Items", "Share")
-    note = f"Of {len(differ):,} items in disagreement, {len(held & differ):,} have an answer that cites something."
+    note = (
+        f"Of {len(differ):,} items in disagreement, {len(cited_places & differ):,} have an answer that cites something."
+    )
     return Table(f"cites-{field}", field, columns, tuple(row for _, row in sorted(rows, key=lambda one: one[0])),
                  notes=(note,))  # fmt: skip
 
@@ -64,9 +66,11 @@ def _cited(studied: StudyData, field: str) -> dict[str, set[Place]]:
     places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:
         return places
-    kept = (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
-    kept &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
-    for row in np.flatnonzero(kept).tolist():
+    has_citation = (
+        (columns.field == columns.fields.index(field)) & (columns.cites >= 0) & main_units(studied)[columns.unit]
+    )
+    has_citation &= np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    for row in np.flatnonzero(has_citation).tolist():
         citation = columns.cites_said[columns.cites[row]].strip()
         if citation:
             places[citation].add((columns.units[columns.unit[row]], columns.targets[columns.target[row]]))

@@ -92,16 +92,16 @@ def _lines(report: Report) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title><style>{_style()}</style></head><body>"
     yield f"<h1>{title}</h1>"
-    named = [section.title for section in report.sections] + [CAME_ABOUT, "Provenance"]
-    items = "".join(f'<li><a href="#part-{at}">{_words(name)}</a></li>' for at, name in enumerate(named, 1))
+    titles = [section.title for section in report.sections] + [CAME_ABOUT, "Provenance"]
+    items = "".join(f'<li><a href="#part-{at}">{_words(name)}</a></li>' for at, name in enumerate(titles, 1))
     yield f"<nav><ol>{items}</ol></nav>"
     for at, section in enumerate(report.sections, 1):
         yield from _section(at, section)
     rows = came_about_rows(report)
-    yield f'<section id="part-{len(named) - 1}" class="small"><h2>{CAME_ABOUT}</h2>'
+    yield f'<section id="part-{len(titles) - 1}" class="small"><h2>{CAME_ABOUT}</h2>'
     yield from _rows(CAME_ABOUT_COLUMNS, rows) if rows else (f"<p>{NO_NUMBERS}</p>",)
     yield "</section>"
-    yield f'<section id="part-{len(named)}" class="provenance"><h2>Provenance</h2>'
+    yield f'<section id="part-{len(titles)}" class="provenance"><h2>Provenance</h2>'
     yield from _rows((), provenance_rows(report))
     yield "</section></body></html>"
 

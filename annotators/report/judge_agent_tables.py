@@ -38,15 +38,19 @@ def agents_table(id: str, field: str, category: str, ones: Sequence[AgentDiffere
     return Table(f"{id}-agents", title, titles, tuple(rows), "Angelopoulos, Duchi, Zrnic 2023", notes)
 
 
-def family_table(id: str, field: str, category: str, found: SelfPreference, number: Numbered) -> Table:
+def family_table(id: str, field: str, category: str, preference: SelfPreference, number: Numbered) -> Table:
     """How much more often the judge says it than is true, of agents of its own model's family and of others."""
     rows: list[tuple[Cell, ...]] = [
-        ("agents of its own family", number("own", found.own, found.own_units), f"{found.own_units:,}"),
-        ("agents of other families", number("others", found.others, found.other_units), f"{found.other_units:,}"),
+        ("agents of its own family", number("own", preference.own, preference.own_units), f"{preference.own_units:,}"),
+        (
+            "agents of other families",
+            number("others", preference.others, preference.other_units),
+            f"{preference.other_units:,}",
+        ),
         (
             "own minus others",
-            number("apart", found.apart, found.own_units + found.other_units),
-            f"{found.own_units + found.other_units:,}",
+            number("apart", preference.apart, preference.own_units + preference.other_units),
+            f"{preference.own_units + preference.other_units:,}",
         ),
     ]
     note = "A family is the first word of a model's name. Above 0 the judge is kinder to its own."
@@ -54,27 +58,27 @@ def family_table(id: str, field: str, category: str, found: SelfPreference, numb
     return Table(f"{id}-family", title, ("", "Value", "Items"), tuple(rows), "Panickssery, Bowman, Feng 2024", (note,))
 
 
-def length_table(id: str, field: str, found: VerbosityBias, number: Numbered) -> Table:
+def length_table(id: str, field: str, bias: VerbosityBias, number: Numbered) -> Table:
     """Whether the judge prefers the longer side, given what people prefer."""
     rows: list[tuple[Cell, ...]] = [
-        ("wrong where people prefer the shorter", number("wrong", found.wrong_where_short, found.pairs)),
-        ("wrong where people prefer the longer", number("wrong", found.wrong_where_long, found.pairs)),
-        ("the one minus the other", number("apart", found.parity, found.pairs)),
-        ("prefers the longer, more often than people", number("apart", found.longer, found.pairs)),
+        ("wrong where people prefer the shorter", number("wrong", bias.wrong_where_short, bias.pairs)),
+        ("wrong where people prefer the longer", number("wrong", bias.wrong_where_long, bias.pairs)),
+        ("the one minus the other", number("apart", bias.parity, bias.pairs)),
+        ("prefers the longer, more often than people", number("apart", bias.longer, bias.pairs)),
     ]
-    note = f"Of {found.pairs:,} pairs that both judged. Above 0 the judge favours length."
+    note = f"Of {bias.pairs:,} pairs that both judged. Above 0 the judge favours length."
     return Table(f"{id}-length", f"{field}: the longer side", ("", "Value"), tuple(rows), "Saito et al. 2023", (note,))
 
 
 def counts_table(id: str, field: str, categories: Sequence[str], parts: Sequence[tuple[str, Confusion]]) -> Table:
     """Right and wrong answers of each class against the rest, in all and in each part."""
     rows: list[tuple[Cell, ...]] = []
-    for name, seen in parts:
+    for name, confusion in parts:
         for category in categories:
-            at = seen.categories.index(category)
-            both, truth, said = seen.counts[at, at], seen.counts[at].sum(), seen.counts[:, at].sum()
-            total = seen.counts.sum()
-            cells = (both, truth - both, said - both, total - truth - said + both, total)
+            at = confusion.categories.index(category)
+            both, total = confusion.counts[at, at], confusion.counts.sum()
+            truth, judge_total = confusion.counts[at].sum(), confusion.counts[:, at].sum()
+            cells = (both, truth - both, judge_total - both, total - truth - judge_total + both, total)
             label = f"{name}, {category}" if len(categories) > 1 else name
             rows.append((label, *(f"{int(cell):,}" for cell in cells)))
     says = f" of {categories[0]}" if len(categories) == 1 else ""

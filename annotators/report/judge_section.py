@@ -48,14 +48,18 @@ def sections(studied: StudyData, judge: str = "", part: Split | None = None, *, 
     split = parts_of(studied)
     if split is None:
         return _sections(studied, judge, _Part("", ()), grids=grids)
-    found = [
+    part_sections = [
         section
         for side in ([part] if part is not None else reversed(SPLITS))
         for section in _sections(
             studied.within(split.units(side)), judge, _Part(side, split.units(side), len(studied.units)), grids=grids
         )
     ]
-    return found if part is not None else sorted(found, key=lambda section: section.title.partition(", units of ")[0])
+    return (
+        part_sections
+        if part is not None
+        else sorted(part_sections, key=lambda section: section.title.partition(", units of ")[0])
+    )
 
 
 class _Part(NamedTuple):
@@ -130,17 +134,20 @@ def _tables(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
 
 def _of_agents(studied: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
     """How classes came together, two agents apart, the judge's own family, and the longer side."""
-    field, found = one.field.shown, one.validation
+    field, validation = one.field.shown, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:
         return _number(studied, one, name, value, items)
 
-    told = categories_told(found.confusion.categories)
-    parts = [("all", found.confusion), *((f"{criterion}: {name}", part) for criterion, name, part in found.parts)]
-    if len(told) > 1 or found.parts:
-        yield counts_table(id, field, told, parts)
-    several = len(told) > 1
-    for at, category in enumerate(told, 1):
+    categories = categories_told(validation.confusion.categories)
+    parts = [
+        ("all", validation.confusion),
+        *((f"{criterion}: {name}", part) for criterion, name, part in validation.parts),
+    ]
+    if len(categories) > 1 or validation.parts:
+        yield counts_table(id, field, categories, parts)
+    several = len(categories) > 1
+    for at, category in enumerate(categories, 1):
         its = f"{id}-{at}" if several else id
         if apart := [difference for name, difference in one.agents if name == category]:
             yield agents_table(its, field, category, apart, number)
@@ -172,12 +179,12 @@ def _rates(studied: StudyData, id: str, one: JudgedField) -> Table:
 
 
 def _slices(studied: StudyData, id: str, one: JudgedField) -> Table:
-    wanted = ("accuracy", "kappa", "recall", "specificity")
+    statistics = ("accuracy", "kappa", "recall", "specificity")
     rows: dict[tuple[str, str], dict[str, JudgeRate]] = {}
     for rate in one.validation.slices:
-        if rate.statistic in wanted:
+        if rate.statistic in statistics:
             rows.setdefault((rate.criterion, rate.slice), {}).setdefault(rate.statistic, rate)
-    columns = [name for name in wanted if any(name in row for row in rows.values())]
+    columns = [name for name in statistics if any(name in row for row in rows.values())]
     lines = tuple(
         (
             f"{criterion}: {name}",
@@ -281,10 +288,10 @@ def _corrected(studied: StudyData, id: str, one: JudgedField) -> Table:
 
 
 def _grid(id: str, one: JudgedField) -> Grid:
-    seen = one.validation.confusion
-    counts = tuple(tuple(int(count) for count in row) for row in seen.counts)
+    confusion = one.validation.confusion
+    counts = tuple(tuple(int(count) for count in row) for row in confusion.counts)
     title = f"{one.field.shown}: which answers came together"
-    return Grid(f"{id}-grid", title, seen.categories, seen.categories, counts, "people", one.judge)
+    return Grid(f"{id}-grid", title, confusion.categories, confusion.categories, counts, "people", one.judge)
 
 
 def _named(rate: JudgeRate) -> str:
@@ -300,8 +307,10 @@ def _number(
     studied: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
     """An estimate as a report's number, of so many items in so many units: shares as percentages."""
-    drawn = statistic in _DRAWN or statistic.startswith("macro")
-    how = How("bootstrap" if drawn else "jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed)
+    is_bootstrap = statistic in _DRAWN or statistic.startswith("macro")
+    how = How(
+        "bootstrap" if is_bootstrap else "jackknife-t", studied.how.level, studied.how.resamples, studied.how.seed
+    )
     agreement = with_interval(
         value, how, one.field.id, statistic, between=f"{one.judge} against people", places=items,
         units=units or items, traces=units or items, raters=2, clusters=clusters_of(studied),

@@ -33,7 +33,7 @@ def escaped(text: str) -> str:
     out = clean(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     out = re.sub(r"([\\`*_\[\]|~$^])", r"\\\1", out)
     out = out.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
-    return _START.sub(lambda found: f"{found[1]}{_entity(found[2])}", out)
+    return _START.sub(lambda match: f"{match[1]}{_entity(match[2])}", out)
 
 
 def _entity(text: str) -> str:

@@ -144,10 +144,10 @@ def _numbers(report: Report) -> Iterator[tuple[str, Agreement]]:
     for section in report.sections:
         for table in section.tables:
             for row in table.rows:
-                named = row[0] if row and isinstance(row[0], str) else ""
+                row_name = row[0] if row and isinstance(row[0], str) else ""
                 for column, cell in zip(table.columns, row, strict=True):
                     if isinstance(cell, Number):
-                        yield f"{table.title}: {named}, {column}", cell.agreement
+                        yield f"{table.title}: {row_name}, {column}", cell.agreement
         for picture in section.pictures:
             if isinstance(picture, Bars):
                 yield from (

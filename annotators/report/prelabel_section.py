@@ -45,14 +45,14 @@ def _table(studied: StudyData, judge: str, at: int, one: Anchoring) -> Table:
         )
         for name, arm in (("shown", one.shown), ("not shown", one.hidden))
     ]
-    answers, timed = one.shown.answers + one.hidden.answers, one.shown.timed + one.hidden.timed
+    answers, timed_answers = one.shown.answers + one.hidden.answers, one.shown.timed + one.hidden.timed
     rows.append(
         (
             "shown minus not shown",
             _number(studied, judge, one, "same", one.same, answers),
             f"{answers:,}",
-            _number(studied, judge, one, "seconds", one.seconds, timed),
-            f"{timed:,}",
+            _number(studied, judge, one, "seconds", one.seconds, timed_answers),
+            f"{timed_answers:,}",
         )
     )
     titles = ("", "Same as the judge", "Answers", "Seconds for an answer", "Timed")

@@ -17,7 +17,7 @@ from lab.core.report import Provenance
 def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
     """The provenance of a report about this study, by this program on this platform."""
     study, how = studied.study, studied.how
-    booted = how.interval == "bootstrap"
+    is_bootstrap = how.interval == "bootstrap"
     return Provenance(
         study=study.id,
         version=study.version,
@@ -32,8 +32,8 @@ def provenance(studied: StudyData, code: str, platform: str) -> Provenance:
         platform=platform,
         interval=how.interval,
         level=how.level,
-        resamples=how.resamples if booted else None,
-        seed=how.seed if booted else None,
+        resamples=how.resamples if is_bootstrap else None,
+        seed=how.seed if is_bootstrap else None,
         beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in studied.further.beside),
     )
 
@@ -49,14 +49,14 @@ def labels_sha(studied: StudyData) -> str:
     for table in tables:
         whole.update(encode(table) + b"\n")
     whole.update(rows)
-    dealt = sorted(
+    sheet_rows = sorted(
         (columns.units[unit], encode(columns.raters[rater]).decode(), int(run), bool(handed))
         for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
     )
-    whole.update(encode([dealt, columns.open, columns.clashes]) + b"\n")
+    whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
     for unit, spot in sorted(studied.settled):
-        settled = studied.settled[unit, spot]
-        whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
+        settlement = studied.settled[unit, spot]
+        whole.update(encode([unit, settlement.what, settlement.by, settlement.at]) + b"\n")
     if costs := studied.further.costs():
         whole.update(encode(sorted(costs.items())) + b"\n")
     if calls := studied.further.calls():
@@ -66,19 +66,19 @@ def labels_sha(studied: StudyData) -> str:
 
 def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
     """The tables in order, and the rows that index them as bytes, in order."""
-    named: list[tuple[Sequence[Any], Any]] = [
+    indexed_tables: list[tuple[Sequence[Any], Any]] = [
         (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field),
         (columns.raters, columns.rater), (columns.values, columns.value), (columns.reasons, columns.reason),
         (columns.cites_said, columns.cites),
     ]  # fmt: skip
     tables, parts = [], []
-    for table, indices in named:
+    for table, indices in indexed_tables:
         rows = [encode(value).decode() for value in table]
-        held = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
-        place = {text: at for at, text in enumerate(held)}
-        moved = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
-        tables.append(held)
-        parts.append(moved[np.asarray(indices, dtype=np.int64)])
+        texts = sorted({rows[at] for at in np.unique(indices).tolist() if at >= 0})
+        place = {text: at for at, text in enumerate(texts)}
+        new_indices = np.array([*(place.get(text, -1) for text in rows), -1], dtype=np.int64)
+        tables.append(texts)
+        parts.append(new_indices[np.asarray(indices, dtype=np.int64)])
     parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]
     order = np.lexsort(tuple(reversed(parts))) if columns.size else np.zeros(0, dtype=np.int64)
     whole = np.stack(parts)[:, order].astype("<i8") if columns.size else np.zeros((0, 0), dtype="<i8")

@@ -52,19 +52,19 @@ def _plan(studied: StudyData) -> Section:
         *([("Before the first item", _before(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),
     ]
-    asked = Table(
+    questions = Table(
         "asked", "What was asked", ("Question", "In words", "Kind", "Answers"),
         tuple((field.id, field.ask, _kind(field), _options(field)) for field in study.protocol.fields),
     )  # fmt: skip
     plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, text) for name, text in rows if text))
-    return Section("What was asked, and of whom", tables=(plan, asked))
+    return Section("What was asked, and of whom", tables=(plan, questions))
 
 
 def _before(study: Study) -> str:
     """What a rater is shown before their first item."""
     practice = bool(study.practice) or study.protocol.practice is not None
-    shown = "guide, keys and one practice item" if practice else "guide and keys"
-    return shown + ", which may be passed over" * (study.introduction == "skippable")
+    contents = "guide, keys and one practice item" if practice else "guide and keys"
+    return contents + ", which may be passed over" * (study.introduction == "skippable")
 
 
 def _pilots(studied: StudyData) -> str:
@@ -130,8 +130,8 @@ def _introductions(studied: StudyData) -> list[Table]:
         )
         for one in lines
     ]
-    passed = sum(one.passed for one in lines)
-    notes = (f"Practice counts in no number here. All of it right: {passed:,} of {len(lines):,} raters.",)
+    passed_count = sum(one.passed for one in lines)
+    notes = (f"Practice counts in no number here. All of it right: {passed_count:,} of {len(lines):,} raters.",)
     columns = ("Rater", "Guide shown", "Practice right", "Took")
     return [Table("introductions", "Before the first item", columns, tuple(rows), notes=notes)]
 
@@ -139,12 +139,12 @@ def _introductions(studied: StudyData) -> list[Table]:
 def _by_rater(studied: StudyData, counts: AnswerCounts) -> Table:
     rows = []
     for at in (*studied.people, *studied.judges):
-        dealt, handed = int(counts.dealt[at]), int(counts.handed[at])
+        sheet_count, handed_count = int(counts.dealt[at]), int(counts.handed[at])
         rows.append(
             (
                 rater_name(studied.columns.raters[at]),
-                f"{dealt:,}" if dealt else "—",
-                f"{handed:,}" if dealt else "—",
+                f"{sheet_count:,}" if sheet_count else "—",
+                f"{handed_count:,}" if sheet_count else "—",
                 f"{int(counts.answers[at].sum()):,}",
                 f"{int(counts.without[at].sum()):,}",
                 why_words(studied, counts.reasons[at].sum(axis=0)),
@@ -159,12 +159,12 @@ def _by_field(studied: StudyData, counts: AnswerCounts) -> Table:
     rows = []
     people = list(studied.people)
     for at, field in enumerate(studied.study.protocol.fields):
-        given, without = (int(one[people, at].sum()) for one in (counts.answers, counts.without))
-        missing = share_words(without / (given + without)) if given + without else "—"
+        answer_count, without = (int(one[people, at].sum()) for one in (counts.answers, counts.without))
+        missing = share_words(without / (answer_count + without)) if answer_count + without else "—"
         rows.append(
             (
                 field.id,
-                f"{given:,}",
+                f"{answer_count:,}",
                 f"{without:,}",
                 missing,
                 why_words(studied, counts.reasons[people, at].sum(axis=0)),
@@ -176,12 +176,12 @@ def _by_field(studied: StudyData, counts: AnswerCounts) -> Table:
 
 def why_words(studied: StudyData, counts: Iterable[int] | np.ndarray) -> str:
     """Reasons with how often each stands."""
-    named: dict[str, int] = {}
+    count_by_reason: dict[str, int] = {}
     for reason, many in zip(studied.columns.reasons, counts, strict=True):
-        named[reason] = named.get(reason, 0) + int(many)
-    return ", ".join(f"{_reason(reason)} {many:,}" for reason, many in sorted(named.items()) if many)
+        count_by_reason[reason] = count_by_reason.get(reason, 0) + int(many)
+    return ", ".join(f"{_reason(reason)} {many:,}" for reason, many in sorted(count_by_reason.items()) if many)
 
 
 def _reason(reason: str) -> str:
-    known: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
-    return known.get(reason, reason)
+    reason_words: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
+    return reason_words.get(reason, reason)

@@ -89,14 +89,14 @@ def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list
     """The series' marks and names in rows; gives how high they are."""
     out: list[str] = []
     at_x, at_y = x, y
-    named = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
-    for at, name in named:
+    entries = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
+    for at, name in entries:
         needs = 18 + _LETTER * cell_len(name) + 14
         if at_x > x and at_x + needs > x + wide:
             at_x, at_y = x, at_y + 18
         out += [_mark(at_x + 6, at_y - 4, at, ""), _text(at_x + 16, at_y, name)]
         at_x += needs
-    return out, (at_y - y + 18 if named else 0.0)
+    return out, (at_y - y + 18 if entries else 0.0)
 
 
 class Plane:
@@ -145,12 +145,12 @@ def _scatter(one: Scatter) -> str:
     ends = (one.least, one.most)
     side = 380.0
     if one.sorted:
-        placed = in_order(one.points)
-        plane = Plane(48, 560, 300, (0.0, max((at for at, _ in placed), default=1.0)), ends)
+        points = in_order(one.points)
+        plane = Plane(48, 560, 300, (0.0, max((at for at, _ in points), default=1.0)), ends)
         body = plane.axes(f"{one.across}, from the least to the most", one.up, ticks=False)
-        truth = [(plane.x(at), at_point.x) for at, at_point in placed]
+        truth = [(plane.x(at), at_point.x) for at, at_point in points]
     else:
-        placed = [(point.x, point) for point in one.points]
+        points = [(point.x, point) for point in one.points]
         plane = Plane(48, side, side, ends, ends)
         body = plane.axes(one.across, one.up)
         truth = [(plane.x(end), end) for end in ends]
@@ -162,7 +162,7 @@ def _scatter(one: Scatter) -> str:
     if one.diagonal and truth:
         edges = " ".join(f"{_n(x)},{_n(plane.y(value))}" for x, value in truth)
         body.append(f'<polyline points="{edges}" fill="none" stroke="currentColor" stroke-opacity=".5"/>')
-    for at, point in placed:
+    for at, point in points:
         says = f"{point.says}: {figure(point.x, 3)}, {figure(point.y, 3)}".removeprefix(": ")
         body.append(_mark(plane.x(at), plane.y(point.y), names.index(point.series), says))
     return _with_legend(plane, names, one.title, body)

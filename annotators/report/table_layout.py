@@ -23,7 +23,7 @@ _NARROW = 12
 
 def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
     """Of each column whether it holds numbers, and stands to the right; the first one says what rows are of."""
-    held = [[row[at] for row in rows] for at in range(columns)]
+    cells_by_column = [[row[at] for row in rows] for at in range(columns)]
     return [
         at > 0
         and any(cells)
@@ -31,7 +31,7 @@ def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
             any(isinstance(cell, Number) for cell in cells)
             or all(_COUNT.match(cell) for cell in cells if isinstance(cell, str))
         )
-        for at, cells in enumerate(held)
+        for at, cells in enumerate(cells_by_column)
     ]
 
 
@@ -56,8 +56,8 @@ def _parts(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -
     parts = [[0]]
     for at in range(1, len(columns)):
         wider = [*parts[-1], at]
-        held = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
-        if held is None and len(parts[-1]) > 1:
+        grid = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
+        if grid is None and len(parts[-1]) > 1:
             parts.append([0, at])
         else:
             parts[-1] = wider
@@ -119,16 +119,16 @@ def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool],
         return widths
     for at in words:
         widths[at] = min(needs[at], _LEAST)
-    left = rest - sum(widths[at] for at in words)
-    if left < 0:
+    spare = rest - sum(widths[at] for at in words)
+    if spare < 0:
         return None
-    while left > 0:
+    while spare > 0:
         tight = [at for at in words if widths[at] < needs[at]]
         if not tight:
             break
         at = min(tight, key=lambda at: (widths[at], at))
         widths[at] += 1
-        left -= 1
+        spare -= 1
     return widths
 
 

@@ -77,13 +77,13 @@ def units_for(
     ask.
     """
     _once([case.id for case in cases], "run")
-    named, before = _named(cases, personas), _named(past, personas)
+    cases_of_people, before = _named(cases, personas), _named(past, personas)
     units: list[Unit] = []
     match protocol.unit:
         case "run" if protocol.targets == "items":
             units = disagreement_units(protocol, earlier)
         case "run":
-            units = run_units(protocol, named, references, designs, before, terms.beyond)
+            units = run_units(protocol, cases_of_people, references, designs, before, terms.beyond)
         case "pair of runs":
             units = pair_units(protocol, cases, pairs)
         case "pair of instruction sets":
@@ -93,7 +93,7 @@ def units_for(
         case "step":
             units = step_units(cases, terms.steps, terms.seed)
         case "question":
-            units = question_units(protocol, named, shadows)
+            units = question_units(protocol, cases_of_people, shadows)
         case "task":
             units = task_units(protocol, tasks or [case.task for case in cases])
         case "task to play":
@@ -101,7 +101,7 @@ def units_for(
     if not units:
         raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
     _once([unit.id for unit in units], protocol.unit)
-    return _with_people(units, protocol, zip(cases, named, strict=True), terms.shows)
+    return _with_people(units, protocol, zip(cases, cases_of_people, strict=True), terms.shows)
 
 
 _LACKED: Mapping[str, str] = {

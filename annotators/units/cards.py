@@ -76,27 +76,27 @@ def _intent(case: MeasuredRun) -> str:
     return LogEntry(case.task.time, case.task.place, case.task.instruction).exposed
 
 
-def check_cards(case: MeasuredRun, given: tuple[Given, ...]) -> None:
+def check_cards(case: MeasuredRun, materials: tuple[Given, ...]) -> None:
     """Raises `LabError` where nothing is told of whom a run is about."""
-    if not given:
+    if not materials:
         raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")
 
 
 def facts_of(value: Any, depth: int = 0) -> Iterator[str]:
     """What is known, a line each, what belongs to something set in below it."""
     indent = "  " * depth
-    for key, held in value.items():
+    for key, fact in value.items():
         name = str(key).replace("_", " ")
-        if isinstance(held, dict) and held:
+        if isinstance(fact, dict) and fact:
             yield f"{indent}{name}:"
-            yield from facts_of(held, depth + 1)
-        elif isinstance(held, list) and any(isinstance(one, dict | list) for one in held):
+            yield from facts_of(fact, depth + 1)
+        elif isinstance(fact, list) and any(isinstance(one, dict | list) for one in fact):
             yield f"{indent}{name}:"
-            for one in held:
+            for one in fact:
                 lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
                 yield from (f"{indent}- {line.strip()}" if not n else line for n, line in enumerate(lines))
         else:
-            yield f"{indent}{name}: {_words(held)}"
+            yield f"{indent}{name}: {_words(fact)}"
 
 
 def _words(value: Any) -> str:

@@ -59,10 +59,10 @@ def read_lines(path: Path) -> list[tuple[str, Any]]:
     """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
     what = f"file {path}"
     lines = read_file(path, what).splitlines()
-    placed = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not placed:
+    numbered_lines = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not numbered_lines:
         raise LabError(what, "holds no line")
-    return [(where, read_json(line, where).value) for where, line in placed]
+    return [(where, read_json(line, where).value) for where, line in numbered_lines]
 
 
 _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'
@@ -85,11 +85,11 @@ def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit
             if not one.instructions:
                 raise LabError(where, f"field {side}.instructions: is empty")
             _filled(where, f"{side}.instructions", one.instructions)
-        given = (
+        instruction_sets = (
             Given("Instructions", items=line.A.instructions, side="A"),
             Given("Instructions", items=line.B.instructions, side="B"),
         )
-        units.append(_unit(protocol, where, line, place, given, {"A": line.A.method, "B": line.B.method}))
+        units.append(_unit(protocol, where, line, place, instruction_sets, {"A": line.A.method, "B": line.B.method}))
     return _distinct(lines, units)
 
 
@@ -101,8 +101,8 @@ def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Uni
         _filled(where, "A", (line.A,))
         _filled(where, "B", (line.B,))
         a, b = protocol.sides or ("Text", "Text")  # two, as protocols are checked
-        given = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
-        units.append(_unit(protocol, where, line, place, given, {"source": line.source}))
+        texts = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
+        units.append(_unit(protocol, where, line, place, texts, {"source": line.source}))
     return _distinct(lines, units)
 
 
@@ -112,7 +112,7 @@ def _filled(where: str, field: str, texts: Sequence[str]) -> None:
 
 
 def _unit(
-    protocol: Protocol, where: str, line: _Line, place: int, given: tuple[Given, ...], hidden: dict[str, str]
+    protocol: Protocol, where: str, line: _Line, place: int, materials: tuple[Given, ...], hidden_texts: dict[str, str]
 ) -> Unit:
     fields = {field.id: field for field in protocol.fields}
     gold = tuple(
@@ -122,9 +122,9 @@ def _unit(
     _check_gold(protocol, where, gold)
     return Unit(
         line.id or f"line-{place}",
-        given=(*_context(line.context), *given),
+        given=(*_context(line.context), *materials),
         cluster=line.user,
-        hidden={name: text for name, text in hidden.items() if text},
+        hidden={name: text for name, text in hidden_texts.items() if text},
         gold=gold,
         pilot=bool(gold),
     )
@@ -132,17 +132,17 @@ def _unit(
 
 def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
     if isinstance(context, dict):
-        return tuple(Given(title, _card_text(held)) for title, held in context.items())
+        return tuple(Given(title, _card_text(content)) for title, content in context.items())
     return (Given("The person", context),) if context else ()
 
 
-def _card_text(held: Any) -> str:
+def _card_text(content: Any) -> str:
     """What stands under a heading of the card: a text as it is, anything else in words."""
-    if isinstance(held, str):
-        return held
-    if isinstance(held, dict):
-        return "\n".join(facts_of(held))
-    head, *rest = facts_of({"": held})
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return "\n".join(facts_of(content))
+    head, *rest = facts_of({"": content})
     head = head.removeprefix(":").strip()
     return "\n".join([*([head] if head else []), *rest])
 
@@ -151,8 +151,8 @@ def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:
     for one in gold:
         field = protocol.field(one.field)
         if field is None:
-            known = ", ".join(field.id for field in protocol.fields)
-            raise LabError(where, f"field gold: {one.field!r} is none of {known}")
+            field_ids = ", ".join(field.id for field in protocol.fields)
+            raise LabError(where, f"field gold: {one.field!r} is none of {field_ids}")
         check_value(where, field, None, Label("", "", 0, "", "", field.id, Actor("script", "gold"), one.value))
 
 

@@ -26,20 +26,20 @@ def failed(case: MeasuredRun) -> bool | None:
 
 def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
     """Those that failed; `LabError` names a run of which nothing tells."""
-    words = []
+    failed_cases = []
     for case in cases:
-        done = failed(case)
-        if done is None:
+        has_failed = failed(case)
+        if has_failed is None:
             raise LabError(
                 f"run {case.id}",
                 f"is {case.status} and has no score: nothing tells whether it failed.",
                 "Rate it for success first, or leave it out.",
             )
-        if done:
-            words.append(case)
-    if cases and not words:
+        if has_failed:
+            failed_cases.append(case)
+    if cases and not failed_cases:
         raise LabError(f"run {cases[0].id}", "succeeded, and only failed runs are asked about.")
-    return words
+    return failed_cases
 
 
 def by_rule(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:

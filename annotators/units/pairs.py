@@ -17,11 +17,11 @@ def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence
     by_id = {case.id: case for case in cases}
     if pairs:
         return [_pair(*(_found(protocol, by_id, id) for id in pair)) for pair in pairs]
-    asked = [(subject_of(case.task), method_of(case)) for case in cases]
+    keys = [(subject_of(case.task), method_of(case)) for case in cases]
     return [
         _pair(cases[a], cases[b])
         for a, b in combinations(range(len(cases)), 2)
-        if asked[a][0] == asked[b][0] and asked[a][1] != asked[b][1]
+        if keys[a][0] == keys[b][0] and keys[a][1] != keys[b][1]
     ]
 
 

@@ -25,8 +25,10 @@ def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int 
         if not case.steps:
             raise LabError(f"run {case.id}", "has no step.")
         places = range(len(case.steps))
-        drawn = places if most is None else random.Random(f"{seed} {case.id}").sample(places, min(most, len(places)))
-        units += [Unit(f"{case.id}@{place + 1}", runs=(case.id,), step=place) for place in sorted(drawn)]
+        step_places = (
+            places if most is None else random.Random(f"{seed} {case.id}").sample(places, min(most, len(places)))
+        )
+        units += [Unit(f"{case.id}@{place + 1}", runs=(case.id,), step=place) for place in sorted(step_places)]
     return units
 
 
@@ -55,8 +57,8 @@ def question_units(
 def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
     """The same unit with a model's reply in the place of the run's."""
     reply = Given("Reply", _reply_words(answer.decision, answer.text))
-    given = tuple(reply if one.title == "Reply" else one for one in own.given)
-    return replace(own, given=given, hidden={"by": answer.by.id, "shadow": "yes"})
+    materials = tuple(reply if one.title == "Reply" else one for one in own.given)
+    return replace(own, given=materials, hidden={"by": answer.by.id, "shadow": "yes"})
 
 
 def _in_drawn_order(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:

@@ -27,53 +27,53 @@ def run_units(
 
     Where units tell what somebody did before, they stand in the order of time: a later one gives an earlier one away.
     """
-    asked = failures(cases) if protocol.only_failed else cases
+    cases_to_rate = failures(cases) if protocol.only_failed else cases
     if protocol.reference:
         beside = set(references.values())
-        asked = [case for case in asked if not case.gold and case.id not in beside]
-        if not asked:
+        cases_to_rate = [case for case in cases_to_rate if not case.gold and case.id not in beside]
+        if not cases_to_rate:
             raise LabError(f"study by {protocol.id}", "there is no run but those that others are rated against.")
     if wordless(protocol):
-        asked = sorted(asked, key=lambda case: case.task.time)
-    known = {case.id: case for case in (*past, *cases)}
-    return [_unit(protocol, case, known, references, designs, beyond) for case in asked]
+        cases_to_rate = sorted(cases_to_rate, key=lambda case: case.task.time)
+    cases_by_id = {case.id: case for case in (*past, *cases)}
+    return [_unit(protocol, case, cases_by_id, references, designs, beyond) for case in cases_to_rate]
 
 
 def _unit(
     protocol: Protocol,
     case: MeasuredRun,
-    known: Mapping[str, MeasuredRun],
+    cases_by_id: Mapping[str, MeasuredRun],
     references: Mapping[str, str],
     designs: Mapping[Subject, Design],
     beyond: float | None,
 ) -> Unit:
     task = designed(case.task, designs)
-    reference = _reference(case, known, references) if protocol.reference else None
-    given = cards(protocol, case, [*known.values()]) if wordless(protocol) else ()
+    reference = _reference(case, cases_by_id, references) if protocol.reference else None
+    materials = cards(protocol, case, [*cases_by_id.values()]) if wordless(protocol) else ()
     if wordless(protocol):
-        check_cards(case, given)
+        check_cards(case, materials)
     owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
     return Unit(
         case.id,
         runs=(case.id, reference.id) if reference is not None else (case.id,),
         targets=targets_of(protocol, case, task),
-        given=given,
+        given=materials,
         tdg=task.tdg if protocol.targets == "tdg nodes" else Tdg(),
         explicit=all(unit.explicit for unit in task.units) if protocol.targets == "information units" else None,
-        cluster=owner or (person_of(case) if given else ""),
+        cluster=owner or (person_of(case) if materials else ""),
         mechanical=by_rule(protocol, case, beyond),
         owner=owner,
     )
 
 
-def _reference(case: MeasuredRun, known: Mapping[str, MeasuredRun], references: Mapping[str, str]) -> MeasuredRun:
+def _reference(case: MeasuredRun, cases_by_id: Mapping[str, MeasuredRun], references: Mapping[str, str]) -> MeasuredRun:
     """The run that this one is rated against: the one that is named, else the demonstration of its task."""
     if case.id in references:
-        named = references[case.id]
-        if named not in known:
-            raise LabError(f"run {case.id}", f"its reference {named} is not among the runs.")
-        return known[named]
-    same = [one for one in known.values() if one.gold and one.task.id == case.task.id and one.id != case.id]
+        reference_id = references[case.id]
+        if reference_id not in cases_by_id:
+            raise LabError(f"run {case.id}", f"its reference {reference_id} is not among the runs.")
+        return cases_by_id[reference_id]
+    same = [one for one in cases_by_id.values() if one.gold and one.task.id == case.task.id and one.id != case.id]
     if len(same) != 1:
         many = "there is no demonstration" if not same else f"there are {len(same)} demonstrations"
         raise LabError(f"run {case.id}", f"{many} of its task {case.task.id} among the runs.", "Name its reference.")

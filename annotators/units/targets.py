@@ -51,8 +51,8 @@ def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Targe
 def nodes_of(task: Task) -> list[Target]:
     """The nodes of a graph that something is done at; one that only holds alternatives stands by their nodes."""
     nodes = [*_nodes(task.tdg.nodes, "")]
-    known = {target.id for target in nodes}
-    return [replace(one, requires=tuple(id for id in one.requires if id in known)) for one in nodes]
+    node_ids = {target.id for target in nodes}
+    return [replace(one, requires=tuple(id for id in one.requires if id in node_ids)) for one in nodes]
 
 
 def _nodes(nodes: tuple[TdgNode, ...], way: str) -> Iterator[Target]:

@@ -32,10 +32,10 @@ def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
     """A unit a task, each once, with no more of it than is shown."""
     by_task: dict[str, Unit] = {}
     for task in tasks:
-        shown = _asked(task, protocol)
-        if task.id in by_task and by_task[task.id].task != shown:
+        visible_task = _asked(task, protocol)
+        if task.id in by_task and by_task[task.id].task != visible_task:
             raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
-        by_task[task.id] = Unit(task.id, task=shown)
+        by_task[task.id] = Unit(task.id, task=visible_task)
     return [*by_task.values()]
 
 

@@ -64,8 +64,8 @@ def active_order(studied: StudyData, drawn: int | None = None) -> ActiveOrder:
 
 def order_in(acts: Iterable[Act]) -> ActiveOrder | None:
     """The order that is kept among a study's acts, the first one; None where it was dealt in another way."""
-    kept = sorted((act for act in acts if act.act == "queued"), key=lambda act: (act.at, act.id))
-    return msgspec.convert(kept[0].detail, ActiveOrder) if kept else None
+    queue_acts = sorted((act for act in acts if act.act == "queued"), key=lambda act: (act.at, act.id))
+    return msgspec.convert(queue_acts[0].detail, ActiveOrder) if queue_acts else None
 
 
 def doubts(studied: StudyData) -> dict[str, float]:
@@ -74,8 +74,8 @@ def doubts(studied: StudyData) -> dict[str, float]:
     Calibration units and what a rule answers have no place. Sources of doubt are how a place's answers split and the
     confidence that judges told; where both are known, their mean.
     """
-    laid = units_laid(studied)
-    total = dict.fromkeys((place.unit for place in laid.places), 0.0)
+    unit_places = units_laid(studied)
+    total = dict.fromkeys((place.unit for place in unit_places.places), 0.0)
     count = dict.fromkeys(total, 0)
     for field in studied.study.protocol.fields:
         if field.kind in CATEGORICAL and not field.show_if:
@@ -88,23 +88,27 @@ def doubts(studied: StudyData) -> dict[str, float]:
 def _doubt_of(studied: StudyData, field: Field) -> Floats:
     """(places): a field's."""
     runs = sorted({1, *np.unique(studied.columns.run).tolist()})
-    said = [codes_of(studied, field, answers_of(studied, field, studied.judges, run)) for run in runs]
-    codes = np.concatenate(said, axis=1) if said else np.zeros((len(places_of(studied, field).places), 0), np.int16)
+    codes_by_run = [codes_of(studied, field, answers_of(studied, field, studied.judges, run)) for run in runs]
+    codes = (
+        np.concatenate(codes_by_run, axis=1)
+        if codes_by_run
+        else np.zeros((len(places_of(studied, field).places), 0), np.int16)
+    )
     several = (codes >= 0).sum(axis=1) > 1
     sure = _confidence(studied, field, len(codes))
     both = np.stack((
         np.where(several, doubt_of_runs(codes), np.nan), np.where(np.isnan(sure), np.nan, doubt_of_confidence(sure)),
     ))  # fmt: skip
-    known = np.isfinite(both)
-    mean = np.where(known, both, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray(np.where(known.any(axis=0), mean, _UNKNOWN))
+    is_known = np.isfinite(both)
+    mean = np.where(is_known, both, 0.0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    return np.asarray(np.where(is_known.any(axis=0), mean, _UNKNOWN))
 
 
 def _confidence(studied: StudyData, field: Field, places: int) -> Floats:
     """(places): the mean of how sure judges were; nan where none told."""
     columns = studied.columns
-    told = (columns.field == columns.fields.index(field.id)) & np.isin(columns.rater, studied.judges)
-    rows = np.flatnonzero(told & np.isfinite(columns.confidence))
+    by_judges = (columns.field == columns.fields.index(field.id)) & np.isin(columns.rater, studied.judges)
+    rows = np.flatnonzero(by_judges & np.isfinite(columns.confidence))
     at = places_at(studied, field, rows)
     rows, at = rows[at >= 0], at[at >= 0]
     total = np.bincount(at, weights=columns.confidence[rows], minlength=places)
@@ -112,26 +116,26 @@ def _confidence(studied: StudyData, field: Field, places: int) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def labelled_probability(order: ActiveOrder, units: Sequence[str], labelled: Collection[str]) -> Floats:
+def labelled_probability(order: ActiveOrder, units: Sequence[str], labelled_units: Collection[str]) -> Floats:
     """(units): how likely each was to be labelled by now, given how many of those drawn, and of the others, are.
 
     Of those drawn with probability p, k of B are labelled, of the others m of N - B: p k / B + (1 - p) m / (N - B).
     Units that came into the study later were labelled as often as others of these.
     """
     place = {unit: at for at, unit in enumerate(order.units)}
-    done = np.array([place[unit] for unit in set(labelled) if unit in place], dtype=np.int64)
+    labelled_places = np.array([place[unit] for unit in set(labelled_units) if unit in place], dtype=np.int64)
     others = len(order.units) - order.drawn
-    first = float((done < order.drawn).sum()) / order.drawn
-    rest = float((done >= order.drawn).sum()) / others if others else 0.0
+    first = float((labelled_places < order.drawn).sum()) / order.drawn
+    rest = float((labelled_places >= order.drawn).sum()) / others if others else 0.0
     later = [unit for unit in dict.fromkeys(units) if unit not in place]
-    late = sum(unit in set(labelled) for unit in later) / len(later) if later else 0.0
+    late = sum(unit in set(labelled_units) for unit in later) / len(later) if later else 0.0
     likely = np.array([order.probability[place[unit]] if unit in place else np.nan for unit in units])
     return np.asarray(np.where(np.isnan(likely), late, likely * first + (1 - likely) * rest))
 
 
-def weights_of(order: ActiveOrder, units: Sequence[str], labelled: npt.NDArray[np.bool_]) -> Floats:
+def weights_of(order: ActiveOrder, units: Sequence[str], is_labelled: npt.NDArray[np.bool_]) -> Floats:
     """(rows): one over how likely each row's unit was to be labelled, with a mean of 1 over those that are; 0 else."""
-    named = {unit for unit, there in zip(units, labelled.tolist(), strict=True) if there}
-    likely = labelled_probability(order, units, named)
-    weights = np.where(labelled, 1 / np.where(labelled, likely, 1.0), 0.0)
-    return np.asarray(weights / weights[labelled].mean()) if labelled.any() else weights
+    labelled_units = {unit for unit, there in zip(units, is_labelled.tolist(), strict=True) if there}
+    likely = labelled_probability(order, units, labelled_units)
+    weights = np.where(is_labelled, 1 / np.where(is_labelled, likely, 1.0), 0.0)
+    return np.asarray(weights / weights[is_labelled].mean()) if is_labelled.any() else weights

@@ -83,23 +83,23 @@ def alternative_annotator_test(
     Items are taken to be independent, as in the paper; of several in one cluster, give one of each.
     Raises `ValueError` where shapes or names do not go together or epsilon is not in [0, 1).
     """
-    said, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
-    if theirs.ndim != 2 or said.shape != theirs.shape[:1] or len(names) != theirs.shape[1]:
-        raise ValueError(f"judge {said.shape}, people {theirs.shape} and {len(names)} names do not go together")
+    judge_values, theirs = np.asarray(judge, np.float64), np.asarray(people, np.float64)
+    if theirs.ndim != 2 or judge_values.shape != theirs.shape[:1] or len(names) != theirs.shape[1]:
+        raise ValueError(f"judge {judge_values.shape}, people {theirs.shape} and {len(names)} names do not go together")
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon {epsilon} is not in [0, 1)")
-    own, own_share = _aligned(said, theirs, alignment)
-    compared = [
+    own, own_share = _aligned(judge_values, theirs, alignment)
+    comparisons = [
         _compared(name, own[:, at], own_share[:, at], epsilon) for at, name in enumerate(names)
     ]  # fmt: skip
-    met = [one for one in compared if one.p is not None]
-    won = iter(benjamini_yekutieli([one.p for one in met if one.p is not None], false_discoveries))
-    compared = [one._replace(won=next(won)) if one.p is not None else one for one in compared]
-    shares = [one.judge_share for one in met if one.judge_share is not None]
-    rate = sum(one.won for one in compared) / len(met) if met else None
+    with_p = [one for one in comparisons if one.p is not None]
+    wins = iter(benjamini_yekutieli([one.p for one in with_p if one.p is not None], false_discoveries))
+    comparisons = [one._replace(won=next(wins)) if one.p is not None else one for one in comparisons]
+    shares = [one.judge_share for one in with_p if one.judge_share is not None]
+    rate = sum(one.won for one in comparisons) / len(with_p) if with_p else None
     return AlternativeAnnotatorTest(
-        rate, sum(shares) / len(shares) if shares else None, rate is not None and rate >= PASSES, tuple(compared),
-        epsilon, alignment, _cautions(compared),
+        rate, sum(shares) / len(shares) if shares else None, rate is not None and rate >= PASSES, tuple(comparisons),
+        epsilon, alignment, _cautions(comparisons),
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Float
     or all of these say nothing."""
     there = np.isfinite(people)
     others = (there.sum(axis=1, keepdims=True) - there).astype(np.float64)
-    met = there & (others > 0) & np.isfinite(judge)[:, None]
+    has_others = there & (others > 0) & np.isfinite(judge)[:, None]
     of_judge, of_person = np.zeros(people.shape), np.zeros(people.shape)
     each = [_gain(judge, other, alignment) for other in people.T]
     all = np.sum(each, axis=0) if each else np.zeros(len(judge))
@@ -117,8 +117,8 @@ def _aligned(judge: Floats, people: Floats, alignment: Alignment) -> tuple[Float
         for other in range(people.shape[1]):
             if other != at:
                 of_person[:, at] += _gain(people[:, at], people[:, other], alignment)
-    below = np.where(met, others, 1.0)
-    scores = [np.where(met, one / below, np.nan) for one in (of_judge, of_person)]
+    below = np.where(has_others, others, 1.0)
+    scores = [np.where(has_others, one / below, np.nan) for one in (of_judge, of_person)]
     if alignment == "rmse":
         scores = [-np.sqrt(np.maximum(-one, 0)) for one in scores]
     return scores[0], scores[1]
@@ -146,14 +146,16 @@ def _compared(person: str, judge: Floats, own: Floats, epsilon: float) -> Annota
     )  # fmt: skip
 
 
-def _cautions(compared: Sequence[AnnotatorComparison]) -> tuple[str, ...]:
-    told = []
-    if len(compared) < LEAST_PEOPLE:
-        told.append(f"The test is meant for {LEAST_PEOPLE} people or more; there are {len(compared)}.")
-    few = [f"{one.person} ({one.items})" for one in compared if one.items < LEAST_ITEMS]
+def _cautions(comparisons: Sequence[AnnotatorComparison]) -> tuple[str, ...]:
+    cautions = []
+    if len(comparisons) < LEAST_PEOPLE:
+        cautions.append(f"The test is meant for {LEAST_PEOPLE} people or more; there are {len(comparisons)}.")
+    few = [f"{one.person} ({one.items})" for one in comparisons if one.items < LEAST_ITEMS]
     if few:
-        told.append(f"Fewer than {LEAST_ITEMS} items with {', '.join(few)}: Wilcoxon's signed ranks, and little power.")
-    return tuple(told)
+        cautions.append(
+            f"Fewer than {LEAST_ITEMS} items with {', '.join(few)}: Wilcoxon's signed ranks, and little power."
+        )
+    return tuple(cautions)
 
 
 # -- tests ----------------------------------------------------------------------------------------------------
@@ -200,6 +202,6 @@ def benjamini_yekutieli(ps: Sequence[float], rate: float = FALSE_DISCOVERIES) ->
         np.asarray(ps, np.float64)[order] <= np.arange(1, m + 1) / m * rate / (1 / np.arange(1, m + 1)).sum() + 1e-15
     )
     last = int(np.flatnonzero(below).max()) if below.any() else -1
-    rejected = np.zeros(m, np.bool_)
-    rejected[order[: last + 1]] = True
-    return [bool(one) for one in rejected]
+    is_rejected = np.zeros(m, np.bool_)
+    is_rejected[order[: last + 1]] = True
+    return [bool(one) for one in is_rejected]

@@ -70,12 +70,14 @@ def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
         return columns
     unit = {id: at for at, id in enumerate(columns.units)}
     rater = {one.id: at for at, one in enumerate(columns.raters) if one.kind == "human"}
-    gone = {(unit[u], rater[r], run) for u, r, run in sheets if u in unit and r in rater}
+    sheet_keys = {(unit[u], rater[r], run) for u, r, run in sheets if u in unit and r in rater}
     rows = zip(columns.unit.tolist(), columns.rater.tolist(), columns.run.tolist(), strict=True)
-    kept = np.fromiter((row not in gone for row in rows), np.bool_, count=columns.size)
-    dealt = np.fromiter((tuple(row) not in gone for row in columns.dealt.tolist()), np.bool_, count=len(columns.dealt))
-    by_row = {name: getattr(columns, name)[kept] for name in _OF_LABELS}
-    return columns._replace(**by_row, dealt=columns.dealt[dealt], handed=columns.handed[dealt])
+    label_stays = np.fromiter((row not in sheet_keys for row in rows), np.bool_, count=columns.size)
+    sheet_stays = np.fromiter(
+        (tuple(row) not in sheet_keys for row in columns.dealt.tolist()), np.bool_, count=len(columns.dealt)
+    )
+    by_row = {name: getattr(columns, name)[label_stays] for name in _OF_LABELS}
+    return columns._replace(**by_row, dealt=columns.dealt[sheet_stays], handed=columns.handed[sheet_stays])
 
 
 def anchoring(studied: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]:
@@ -92,39 +94,45 @@ def anchoring(studied: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]
 
 def _of_field(studied: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
     """Over the answers of people at the places where the judge says something."""
-    laid = places_of(studied, field)
-    said = codes_of(studied, field, answers_of(studied, field, [judge], 1))[:, 0]
+    field_places = places_of(studied, field)
+    judge_codes = codes_of(studied, field, answers_of(studied, field, [judge], 1))[:, 0]
     theirs = codes_of(studied, field, answers_of(studied, field, studied.people, 1))
     names = [studied.columns.raters[one].id for one in studied.people]
-    shown: Mask = np.array([[(place.unit, name, 1) in sheets for name in names] for place in laid.places], np.bool_)
-    there = (theirs >= 0) & (said >= 0)[:, None]
+    had_prelabel: Mask = np.array(
+        [[(place.unit, name, 1) in sheets for name in names] for place in field_places.places], np.bool_
+    )
+    there = (theirs >= 0) & (judge_codes >= 0)[:, None]
     if not there.any():
         return None
-    same = np.where(there, theirs == said[:, None], np.nan)
-    seconds = np.where(there, _seconds(studied, field, laid), np.nan)
+    same = np.where(there, theirs == judge_codes[:, None], np.nan)
+    seconds = np.where(there, _seconds(studied, field, field_places), np.nan)
     how = How(level=studied.how.level)
     arms = [
-        [_mean(np.where(arm, values, np.nan), laid, most) for arm in (shown, ~shown)]
+        [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]
         for values, most in ((same, 1.0), (seconds, None))
     ]
     counts = [
-        (int((arm & there).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (shown, ~shown)
+        (int((arm & there).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (had_prelabel, ~had_prelabel)
     ]  # fmt: skip
-    made = [
+    comparisons = [
         AnchoringArm(estimate(arms[0][side], how), estimate(arms[1][side], how), *counts[side]) for side in (0, 1)
     ]  # fmt: skip
     return Anchoring(
-        field, made[0], made[1], difference(arms[0][0], arms[0][1], how), difference(arms[1][0], arms[1][1], how)
+        field,
+        comparisons[0],
+        comparisons[1],
+        difference(arms[0][0], arms[0][1], how),
+        difference(arms[1][0], arms[1][1], how),
     )
 
 
-def _mean(values: Floats, laid: FieldPlaces, most: float | None) -> AdditiveStatistic:
+def _mean(values: Floats, field_places: FieldPlaces, most: float | None) -> AdditiveStatistic:
     """Of (places x people), nan left out, over clusters."""
-    trace = np.repeat(laid.trace, values.shape[1])
-    return numbers.mean(values.ravel(), trace, len(laid.traces), "mean", most, 0.0)
+    trace = np.repeat(field_places.trace, values.shape[1])
+    return numbers.mean(values.ravel(), trace, len(field_places.traces), "mean", most, 0.0)
 
 
-def _seconds(studied: StudyData, field: Field, laid: FieldPlaces) -> Floats:
+def _seconds(studied: StudyData, field: Field, field_places: FieldPlaces) -> Floats:
     """(places x people): how long each answer took; nan where unknown."""
     columns = studied.columns
     column = {one: at for at, one in enumerate(studied.people)}
@@ -132,6 +140,6 @@ def _seconds(studied: StudyData, field: Field, laid: FieldPlaces) -> Floats:
     rows = np.flatnonzero(of)
     place = places_at(studied, field, rows)
     rows, place = rows[place >= 0], place[place >= 0]
-    out = np.full((len(laid.places), len(studied.people)), np.nan)
+    out = np.full((len(field_places.places), len(studied.people)), np.nan)
     out[place, [column[one] for one in columns.rater[rows].tolist()]] = columns.seconds[rows]
     return out

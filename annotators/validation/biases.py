@@ -60,11 +60,11 @@ def position_bias(
     steady = np.where(one == TIE, other == TIE, (other != TIE) & (one != other))
     flips = _share("flips", ~steady, np.ones(len(one)), at)
     to_first = (one == FIRST).astype(np.float64) + (other == FIRST)
-    decided = (one != TIE).astype(np.float64) + (other != TIE)
+    choices = (one != TIE).astype(np.float64) + (other != TIE)
     same = (one == other) & (one != TIE)
     count, of = int((one[same] == FIRST).sum()), int(same.sum())
     return PositionBias(
-        estimate(flips, how), estimate(_share("first", to_first, decided, at), how), _counted(count, of, how.level),
+        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _counted(count, of, how.level),
         len(one), binomial_two_sided(count, of) if of else None,
     )  # fmt: skip
 
@@ -130,28 +130,30 @@ def verbosity_bias(
     Pairs that either did not judge are left out; pairs of the same length and ties count in `partial` alone. Raises
     `ValueError` where shapes differ or a length is not above 0.
     """
-    said, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
-    if said.shape != right.shape or long.shape != (*said.shape, 2):
-        raise ValueError(f"judge {said.shape}, people {right.shape} and lengths {long.shape} are not the same pairs")
+    judge_sides, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
+    if judge_sides.shape != right.shape or long.shape != (*judge_sides.shape, 2):
+        raise ValueError(
+            f"judge {judge_sides.shape}, people {right.shape} and lengths {long.shape} are not the same pairs"
+        )
     if not (long > 0).all():
         raise ValueError(f"pair {int((~(long > 0).all(axis=1)).argmax())} has a length that is not above 0")
-    there = (said != NONE) & (right != NONE)
-    said, right, at = said[there], right[there], _clusters(trace, len(there))[there]
+    there = (judge_sides != NONE) & (right != NONE)
+    judge_sides, right, at = judge_sides[there], right[there], _clusters(trace, len(there))[there]
     more = np.log(long[there, 0] / long[there, 1])
-    if not len(said):
+    if not len(judge_sides):
         none = Estimate(None, NO_PAIRS)
         return VerbosityBias(none, none, none, none, none, 0)
     longer = np.where(more > 0, FIRST, SECOND)
-    clear = (more != 0) & (said != TIE) & (right != TIE)
-    wrong = said != right
+    clear = (more != 0) & (judge_sides != TIE) & (right != TIE)
+    wrong = judge_sides != right
     errors = []
     for rows in (clear & (right != longer), clear & (right == longer)):
         errors.append(estimate(_share("wrong", wrong & rows, rows.astype(np.float64), at, "no such pair"), how))
-    apart_by = (said == longer).astype(np.float64) - (right == longer)
+    apart_by = (judge_sides == longer).astype(np.float64) - (right == longer)
     excess = _mean("longer", np.where(clear, apart_by, 0.0), clear, at)
     return VerbosityBias(
         errors[0], errors[1], apart(errors[0], errors[1]), estimate(excess, how),
-        estimate(partial_correlation(_preference(said), more, _preference(right), at), how), len(said),
+        estimate(partial_correlation(_preference(judge_sides), more, _preference(right), at), how), len(judge_sides),
     )  # fmt: skip
 
 
@@ -164,12 +166,12 @@ def _mean(name: str, values: Floats, rows: npt.NDArray[np.bool_], at: Ints) -> A
     return _share(name, values, rows.astype(np.float64), at)._replace(most=None, least=-1.0, share=None)
 
 
-def partial_correlation(one: Floats, other: Floats, fixed: Floats, at: Ints) -> AdditiveStatistic:
+def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -> AdditiveStatistic:
     """The correlation of two columns once a third is taken out of both, over clusters `at`.
 
     Sums: how many, each column, and the products of each two.
     """
-    columns = np.stack((one, other, fixed), axis=1)
+    columns = np.stack((one, other, control), axis=1)
     columns = columns - columns.mean(axis=0)
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
@@ -215,17 +217,19 @@ def self_preference(
 
     Source: Panickssery, Bowman & Feng, LLM Evaluators Recognize and Favor Their Own Generations (2024).
     """
-    said, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
-    if not said.shape == right.shape == mine.shape:
-        raise ValueError(f"judge {said.shape}, truth {right.shape} and own {mine.shape} are not the same units")
-    there = np.isfinite(said) & np.isfinite(right)
-    if not (np.isin(said[there], (0, 1)).all() and np.isin(right[there], (0, 1)).all()):
+    judge_answers, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
+    if not judge_answers.shape == right.shape == mine.shape:
+        raise ValueError(
+            f"judge {judge_answers.shape}, truth {right.shape} and own {mine.shape} are not the same units"
+        )
+    there = np.isfinite(judge_answers) & np.isfinite(right)
+    if not (np.isin(judge_answers[there], (0, 1)).all() and np.isin(right[there], (0, 1)).all()):
         raise ValueError("judge and truth are 0 or 1")
-    at, mine, beyond = _clusters(trace, len(there))[there], mine[there], (said - right)[there]
+    at, mine, beyond = _clusters(trace, len(there))[there], mine[there], (judge_answers - right)[there]
     columns = np.column_stack((np.where(mine, beyond, 0.0), mine, np.where(mine, 0.0, beyond), ~mine))
     sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
-    def made(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
+    def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
         def of(sums: Floats) -> Any:
             each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
             return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
@@ -234,6 +238,6 @@ def self_preference(
 
     missing = "no agent of its own family" if not mine.any() else "no agent of another family"
     return SelfPreference(
-        estimate(made("own", (1, 0), missing), how), estimate(made("others", (0, 1), missing), how),
-        estimate(made("apart", (1, -1), missing), how), int(mine.sum()), int((~mine).sum()),
+        estimate(statistic("own", (1, 0), missing), how), estimate(statistic("others", (0, 1), missing), how),
+        estimate(statistic("apart", (1, -1), missing), how), int(mine.sum()), int((~mine).sum()),
     )  # fmt: skip

@@ -39,8 +39,8 @@ def self_consistency(
 
 def entropy(runs: Ratings) -> Floats:
     """(places): the entropy of the runs' answers in bits; nan where fewer than two runs answered."""
-    counted = counts(runs)
-    shares = counted / np.maximum(answers(counted), 1)[:, None]
+    tally = counts(runs)
+    shares = tally / np.maximum(answers(tally), 1)[:, None]
     bits = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
     return np.where(rated_twice(runs), bits + 0.0, np.nan)
 

@@ -50,11 +50,21 @@ class DoubleSample(NamedTuple):
 
 def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
     """From arrays (units) of 0 and 1; `people` is nan where they did not label."""
-    said, truth = np.asarray(judge, np.float64) == 1, np.asarray(people, np.float64)
+    judge_yes, truth = np.asarray(judge, np.float64) == 1, np.asarray(people, np.float64)
     yes, no = truth == 1, truth == 0
     rest = ~(yes | no)
     return DoubleSample(
-        *(int(rows.sum()) for rows in (said & yes, said & no, ~said & yes, ~said & no, said & rest, ~said & rest))
+        *(
+            int(rows.sum())
+            for rows in (
+                judge_yes & yes,
+                judge_yes & no,
+                ~judge_yes & yes,
+                ~judge_yes & no,
+                judge_yes & rest,
+                ~judge_yes & rest,
+            )
+        )
     )
 
 

@@ -48,15 +48,15 @@ def drift(
     there = (before.codes >= 0).all(axis=1) & (after.codes >= 0).all(axis=1)
     truth, was, now = before.codes[:, 0], before.codes[:, 1], after.codes[:, 1]
     one, other = (beside_truth(before, np.where(there, truth, -1), codes) for codes in (was, now))
-    lost = int((there & (was == truth) & (now != truth)).sum())
-    won = int((there & (was != truth) & (now == truth)).sum())
+    lost_count = int((there & (was == truth) & (now != truth)).sum())
+    won_count = int((there & (was != truth) & (now == truth)).sum())
     right_before, right_after = judged(one, "accuracy", ""), judged(other, "accuracy", "")
     plain = How(level=how.level)
     accuracy, kappa = estimates([minus(right_after, right_before), minus(cohen_kappa(other), cohen_kappa(one))], how)
     return Drift(
         estimate(right_before, plain), estimate(right_after, plain), accuracy, kappa,
         estimate(judged(beside_truth(before, np.where(there, was, -1), now), "accuracy", ""), plain),
-        int(there.sum()), lost, won, binomial_two_sided(lost, lost + won),
+        int(there.sum()), lost_count, won_count, binomial_two_sided(lost_count, lost_count + won_count),
     )  # fmt: skip
 
 
@@ -72,8 +72,8 @@ def fell(
     return has_fallen(drift(before, after, how), how.level)
 
 
-def has_fallen(found: Drift, level: float = 0.95) -> bool:
+def has_fallen(change: Drift, level: float = 0.95) -> bool:
     """The same of a drift that is computed already."""
-    if found.accuracy.high is not None:
-        return found.accuracy.high < 0
-    return found.lost > found.won and found.p < 1 - level
+    if change.accuracy.high is not None:
+        return change.accuracy.high < 0
+    return change.lost > change.won and change.p < 1 - level

@@ -72,17 +72,17 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
     """The change of each field over the places of both that are settled alike; `LabError` where there is none."""
     if before.protocol_sha != after.protocol_sha:
         raise LabError("--gate", f"was written of another protocol than that of {after.study}.")
-    found: list[GatedField] = []
+    fields: list[GatedField] = []
     for field in dict.fromkeys(one.field for one in before.answers):
         old, new = _by_place(before, field), _by_place(after, field)
         common = sorted(old.keys() & new.keys())
         same = [place for place in common if old[place].settled == new[place].settled]
         if same:
             pair = [_ratings(field, [rows[place] for place in same], old, new) for rows in (old, new)]
-            found.append(GatedField(field, drift(pair[0], pair[1], how), len(common) - len(same)))
-    if not found:
+            fields.append(GatedField(field, drift(pair[0], pair[1], how), len(common) - len(same)))
+    if not fields:
         raise LabError("--gate", f"holds no place that {after.judge} answered, too.")
-    return found
+    return fields
 
 
 def _by_place(gate: JudgeGate, field: str) -> dict[tuple[str, str], GateAnswer]:

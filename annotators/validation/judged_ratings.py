@@ -32,22 +32,24 @@ def judged_ratings(studied: StudyData, judge: int) -> Iterator[JudgedRatings]:
     """A judge (its index in the columns) at each field with categories that it answered, in the protocol's order."""
     for field in studied.study.protocol.fields:
         if field.kind in CATEGORICAL:
-            said, people = ratings_of(studied, field.id, [judge]), ratings_of(studied, field.id)
-            if said.places:
-                yield JudgedRatings(field, said, runs_of(studied, field.id, judge), people, truth_of(studied, people))
+            judge_ratings, people = ratings_of(studied, field.id, [judge]), ratings_of(studied, field.id)
+            if judge_ratings.places:
+                yield JudgedRatings(
+                    field, judge_ratings, runs_of(studied, field.id, judge), people, truth_of(studied, people)
+                )
         elif field.kind == "many":
             yield from _options(studied, field, judge)
 
 
 def _options(studied: StudyData, field: Field, judge: int) -> Iterator[JudgedRatings]:
-    said = sets_of(studied, field.id, [judge])
+    judge_sets = sets_of(studied, field.id, [judge])
     runs = sets_of_runs(studied, field, judge, runs_there(studied, [judge]) or [1])
-    if runs is None or not said.numbers.places:
+    if runs is None or not judge_sets.numbers.places:
         return
     people, truth = sets_of(studied, field.id), truth_of_sets(studied, field)
-    for id in said.options:
+    for id in judge_sets.options:
         name, option = f"{field.id}: {id}", field.option(id)
-        shown = f"{field.shown}: {option.shown if option is not None else id}"
-        one = replace(field, id=name, says=shown, kind="flag", options=())
-        every = (these.option(id)._replace(field=name) for these in (said, runs, people, truth))
+        title = f"{field.shown}: {option.shown if option is not None else id}"
+        one = replace(field, id=name, says=title, kind="flag", options=())
+        every = (these.option(id)._replace(field=name) for these in (judge_sets, runs, people, truth))
         yield JudgedRatings(one, *every)

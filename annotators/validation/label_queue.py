@@ -39,12 +39,12 @@ def doubt_of_runs(codes: npt.ArrayLike) -> Floats:
     The share of runs that say the most frequent answer stands for the confidence; one run that says so and one that
     does not are added to it, so that few runs that agree are not taken for certain.
     """
-    said = np.asarray(codes)
-    answers = np.unique(said[said >= 0])
-    most = np.zeros(len(said))
+    run_codes = np.asarray(codes)
+    answers = np.unique(run_codes[run_codes >= 0])
+    most = np.zeros(len(run_codes))
     for answer in answers:
-        most = np.maximum(most, (said == answer).sum(axis=1))
-    return doubt_of_confidence((most + 1) / ((said >= 0).sum(axis=1) + 2))
+        most = np.maximum(most, (run_codes == answer).sum(axis=1))
+    return doubt_of_confidence((most + 1) / ((run_codes >= 0).sum(axis=1) + 2))
 
 
 def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Floats:
@@ -63,11 +63,11 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
         raise ValueError(f"a share of {uniform} dealt to all alike is not in (0, 1]")
     all = float(spread.sum())
     alike = np.full(len(spread), 1 / len(spread))
-    mixed = uniform * alike + (1 - uniform) * (spread / all if all else alike)
+    mixture = uniform * alike + (1 - uniform) * (spread / all if all else alike)
     sure = np.zeros(len(spread), np.bool_)
     while True:
         rest = budget - int(sure.sum())
-        likely: Floats = np.where(sure, 1.0, rest * mixed / max(float(mixed[~sure].sum()), 1e-300))
+        likely: Floats = np.where(sure, 1.0, rest * mixture / max(float(mixture[~sure].sum()), 1e-300))
         more = ~sure & (likely >= 1)
         if not more.any():
             return likely
@@ -105,12 +105,12 @@ def label_queue(probability: Floats, seed: int) -> LabelQueue:
     if abs(float(likely.sum()) - budget) > 1e-6 or budget < 1 or (likely > 1 + 1e-12).any():
         raise ValueError(f"probabilities add up to {float(likely.sum()):g}, which is no number of units")
     dice = _uniform(np.random.PCG64(seed), 2 * len(likely) + 1)
-    mixed = np.argsort(dice[: len(likely)], kind="stable")
-    ends = np.cumsum(likely[mixed])
+    unit_order = np.argsort(dice[: len(likely)], kind="stable")
+    ends = np.cumsum(likely[unit_order])
     ends[-1] = budget
     at = np.searchsorted(ends, np.arange(budget) + dice[-1], side="right")
-    drawn = mixed[np.minimum(at, len(likely) - 1)]
-    order = drawn[np.argsort(dice[len(likely) + drawn], kind="stable")]
+    sample = unit_order[np.minimum(at, len(likely) - 1)]
+    order = sample[np.argsort(dice[len(likely) + sample], kind="stable")]
     return LabelQueue(order.astype(np.int64), likely, seed)
 
 
@@ -127,9 +127,9 @@ def labels_wanted(estimate: CorrectedEstimate, width: float, level: float = 0.95
     """
     if estimate.variance is None or width <= 0:
         return None
-    wanted = (width / (2 * NormalDist().inv_cdf((1 + level) / 2))) ** 2 - estimate.unit_variance
+    variance_budget = (width / (2 * NormalDist().inv_cdf((1 + level) / 2))) ** 2 - estimate.unit_variance
     shrinks = max(0.0, estimate.variance - estimate.unit_variance)
-    if wanted <= 0:
+    if variance_budget <= 0:
         return None
-    labels = ceil(estimate.labelled * shrinks / wanted - 1e-9)
+    labels = ceil(estimate.labelled * shrinks / variance_budget - 1e-9)
     return max(0, labels - estimate.labelled) if labels <= estimate.units else None

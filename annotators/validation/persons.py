@@ -47,19 +47,19 @@ def beside_persons(
     """
     codes = np.asarray(judge, np.int16)
     others = majority_of_others(people)
-    met = (others >= 0) & (codes[:, None] >= 0) & people.there
-    own = [_statistics(people, codes, column, np.where(met, others, -1)) for column in range(len(people.raters))]
+    has_others = (others >= 0) & (codes[:, None] >= 0) & people.there
+    own = [_statistics(people, codes, column, np.where(has_others, others, -1)) for column in range(len(people.raters))]
     plain = How(level=how.level)
     apart = iter(estimates([one for _, differences in own for one in differences], how))
-    compared = []
+    comparisons = []
     for column, name in enumerate(people.raters):
         together, right, also, kappa, other = (estimate(one, plain) for one in own[column][0])
-        compared.append(
+        comparisons.append(
             PersonComparison(
-                name, int(met[:, column].sum()), together, right, also, kappa, other, next(apart), next(apart)
+                name, int(has_others[:, column].sum()), together, right, also, kappa, other, next(apart), next(apart)
             )
         )
-    return compared
+    return comparisons
 
 
 def _statistics(

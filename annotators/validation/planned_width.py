@@ -22,9 +22,9 @@ def interval_progress(studied: StudyData, planned: float) -> Iterator[IntervalPr
         for field in studied.study.protocol.fields:
             if field.kind not in CATEGORICAL:
                 continue
-            said = ratings_of(studied, field.id, [at])
+            judge_ratings = ratings_of(studied, field.id, [at])
             truth = truth_of(studied, ratings_of(studied, field.id))
-            shares = [one for _, one in corrected_shares(said, truth, order, studied.how.level)]
+            shares = [one for _, one in corrected_shares(judge_ratings, truth, order, studied.how.level)]
             if not shares:
                 continue
             widths = [
@@ -32,8 +32,8 @@ def interval_progress(studied: StudyData, planned: float) -> Iterator[IntervalPr
                 else one.corrected.high - one.corrected.low
                 for one in shares
             ]  # fmt: skip
-            known = [width for width in widths if width is not None]
-            width = max(known) if len(known) == len(widths) else None
+            finite_widths = [width for width in widths if width is not None]
+            width = max(finite_widths) if len(finite_widths) == len(widths) else None
             widest = shares[widths.index(width)] if width is not None else shares[0]
             reached = width is not None and width <= planned
             more = 0 if reached else labels_wanted(widest, planned, studied.how.level)

@@ -78,23 +78,25 @@ def labelled_units(
     trace: npt.ArrayLike | None = None,
 ) -> LabelledUnits:
     """Checked arrays; raises `ValueError` that names what is wrong with which."""
-    said, truth = np.asarray(judge, np.float64), np.asarray(people, np.float64)
-    if said.ndim != 1 or said.shape != truth.shape:
-        raise ValueError(f"judge {said.shape} and people {truth.shape} are no two columns of the same units")
-    if not np.isfinite(said).all():
-        raise ValueError(f"unit {int((~np.isfinite(said)).argmax())}: the judge says nothing")
+    judge_values, truth = np.asarray(judge, np.float64), np.asarray(people, np.float64)
+    if judge_values.ndim != 1 or judge_values.shape != truth.shape:
+        raise ValueError(f"judge {judge_values.shape} and people {truth.shape} are no two columns of the same units")
+    if not np.isfinite(judge_values).all():
+        raise ValueError(f"unit {int((~np.isfinite(judge_values)).argmax())}: the judge says nothing")
     clusters = None if trace is None else np.asarray(trace, np.int32)
-    if clusters is not None and (clusters.shape != said.shape or (clusters < 0).any()):
-        raise ValueError(f"clusters {clusters.shape} are not numbers from 0 of the same units as judge {said.shape}")
+    if clusters is not None and (clusters.shape != judge_values.shape or (clusters < 0).any()):
+        raise ValueError(
+            f"clusters {clusters.shape} are not numbers from 0 of the same units as judge {judge_values.shape}"
+        )
     if probability is None:
-        return LabelledUnits(said, truth, None, clusters)
+        return LabelledUnits(judge_values, truth, None, clusters)
     likely, there = np.asarray(probability, np.float64), np.isfinite(truth)
-    if likely.shape != said.shape:
-        raise ValueError(f"probability {likely.shape} is not of the same units as judge {said.shape}")
+    if likely.shape != judge_values.shape:
+        raise ValueError(f"probability {likely.shape} is not of the same units as judge {judge_values.shape}")
     wrong = there & ~((likely > 0) & (likely <= 1))
     if wrong.any():
         raise ValueError(f"unit {int(wrong.argmax())} is labelled with a probability that is not in (0, 1]")
-    return LabelledUnits(said, truth, likely, clusters)
+    return LabelledUnits(judge_values, truth, likely, clusters)
 
 
 # -- as the paper has it --------------------------------------------------------------------------------------
@@ -123,13 +125,13 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
         raise ValueError(
             "needs units with labels of people and units without, labelled with equal probabilities, each alone"
         )
-    truth, said, other = units.people[there], units.judge[there], units.judge[~there]
+    truth, judge_there, other = units.people[there], units.judge[there], units.judge[~there]
     if power is None:
-        both = float(np.mean((truth - truth.mean()) * (said - said.mean())))
+        both = float(np.mean((truth - truth.mean()) * (judge_there - judge_there.mean())))
         spread = float(units.judge.var(ddof=1))
         power = min(1.0, max(0.0, both / ((1 + n / rest) * spread))) if spread else 0.0
-    value = power * float(other.mean()) + float((truth - power * said).mean())
-    error = sqrt(power**2 * float(other.var()) / rest + float((truth - power * said).var()) / n)
+    value = power * float(other.mean()) + float((truth - power * judge_there).mean())
+    error = sqrt(power**2 * float(other.var()) / rest + float((truth - power * judge_there).var()) / n)
     half = NormalDist().inv_cdf((1 + level) / 2) * error
     return PoweredMean(value, value - half, value + half, power)
 
@@ -203,13 +205,13 @@ def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float
     weights[there] = 1.0 if units.probability is None else 1 / units.probability[there]
     weights /= weights.sum()
     people = np.where(there, units.people, 0.0)
-    truth, said = float(weights @ people), float(weights @ judge)
+    truth, judge_mean = float(weights @ people), float(weights @ judge)
     own = weights * (people - truth)
-    beyond = weights * (judge - said) - (judge - judge.mean()) / len(judge)
+    beyond = weights * (judge - judge_mean) - (judge - judge.mean()) / len(judge)
     square = float(beyond @ beyond)
     weight = power if power is not None else float(own @ beyond) / square if square > 1e-15 else 0.0
     influence = own - weight * beyond
-    error = (people - truth) - weight * (judge - said)
+    error = (people - truth) - weight * (judge - judge_mean)
     effective = 1 / float(weights @ weights)
     alone = float(influence @ influence) * n / (n - 2)
     design = _design(influence, units.trace, groups) if alone > 0 else 1.0
@@ -217,7 +219,7 @@ def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float
         alone * design, design, n, effective, max(1.0, min(effective, groups) - 2),
         n * float(weights @ (error * error)),
     )  # fmt: skip
-    return influence, weight, truth + weight * (float(judge.mean()) - said), spread
+    return influence, weight, truth + weight * (float(judge.mean()) - judge_mean), spread
 
 
 def _unit_variance(units: LabelledUnits) -> float:
@@ -262,8 +264,8 @@ def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Esti
         return Estimate(value, "", value - t * sqrt(variance), value + t * sqrt(variance), "", error, "t")
     inside = min(1 - _EDGE, max(_EDGE, value))
     low, high = _wilson(inside, inside * (1 - inside) / variance, t)
-    shown = min(1.0, max(0.0, value))
-    return Estimate(shown, "", min(low, shown), max(high, shown), "", error, "t")
+    bounded = min(1.0, max(0.0, value))
+    return Estimate(bounded, "", min(low, bounded), max(high, bounded), "", error, "t")
 
 
 def _wilson(share: float, of: float, quantile: float) -> tuple[float, float]:

@@ -78,20 +78,20 @@ def validation(
     """
     if positive and positive not in two.categories:
         raise ValueError(f"{two.field}: {positive} is none of {', '.join(two.categories)}")
-    told = _reported_categories(two.categories, positive)
-    sliced = [
+    categories = _reported_categories(two.categories, positive)
+    slice_rates = [
         one._replace(criterion=criterion, slice=name)
         for criterion, names in (slices or {}).items()
         for name, part in slices_of(two, names)
-        for one in rates(part, told, how)
+        for one in rates(part, categories, how)
     ]
     parts = tuple(
         (criterion, name, confusion(part))
         for criterion, names in (slices or {}).items()
         for name, part in slices_of(two, names)
     )
-    all = tuple(rates(two, told, how, weights))
-    return Validation(confusion(two), all, tuple(sliced), cost_per_item(two, costs, how), parts)
+    all = tuple(rates(two, categories, how, weights))
+    return Validation(confusion(two), all, tuple(slice_rates), cost_per_item(two, costs, how), parts)
 
 
 def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[str, ...]:
@@ -104,10 +104,11 @@ def confusion(two: Ratings) -> Confusion:
     """Of truth and judge, over places where both stand."""
     q, there = len(two.categories), both(two)
     truth, judge = two.codes[there].T.astype(np.int64)
-    counted = np.bincount(truth * q + judge, minlength=q * q).reshape(q, q)
-    said = two.codes >= 0
+    grid = np.bincount(truth * q + judge, minlength=q * q).reshape(q, q)
+    has_answer = two.codes >= 0
     return Confusion(
-        two.categories, counted, int((said[:, 0] & ~said[:, 1]).sum()), int((~said[:, 0] & said[:, 1]).sum())
+        two.categories, grid, int((has_answer[:, 0] & ~has_answer[:, 1]).sum()),
+        int((~has_answer[:, 0] & has_answer[:, 1]).sum()),
     )  # fmt: skip
 
 
@@ -116,13 +117,13 @@ def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats |
     there = both(two)
     units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
     several = OF_CATEGORY if len(categories) > 1 else ()
-    plain, drawn = How(level=how.level), estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how)
-    found = [("accuracy", "", estimate(judged(two, "accuracy", "", weights), plain)), ("kappa", "", drawn[0])]
+    plain, resampled = How(level=how.level), estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how)
+    rows = [("accuracy", "", estimate(judged(two, "accuracy", "", weights), plain)), ("kappa", "", resampled[0])]
     for what in OF_CATEGORY:
-        found += [(what, category, estimate(judged(two, what, category, weights), plain)) for category in categories]
-    found += [(f"macro {what}", "", one) for what, one in zip(several, drawn[1:], strict=True)]
+        rows += [(what, category, estimate(judged(two, what, category, weights), plain)) for category in categories]
+    rows += [(f"macro {what}", "", one) for what, one in zip(several, resampled[1:], strict=True)]
     return [
-        JudgeRate(name, one, category, places=int(there.sum()), units=units) for name, category, one in found
+        JudgeRate(name, one, category, places=int(there.sum()), units=units) for name, category, one in rows
     ]  # fmt: skip
 
 
@@ -133,22 +134,27 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
     """
     if why := too_few(two):
         return undefined(f"macro {what}", len(two.traces), why, least=0.0)
-    kept = over(two, both(two))
-    present = np.unique(kept.codes)
-    truth, judge = (kept.codes[:, at, None] == present for at in (0, 1))
+    pair = over(two, both(two))
+    present = np.unique(pair.codes)
+    truth, judge = (pair.codes[:, at, None] == present for at in (0, 1))
     columns = np.concatenate((np.ones((len(truth), 1)), truth & judge, truth, judge), axis=1)
     q = len(present)
 
     def of(sums: Floats) -> Floats:
-        n, hit, yes, said = sums[..., :1], sums[..., 1 : 1 + q], sums[..., 1 + q : 1 + 2 * q], sums[..., 1 + 2 * q :]
+        n, both_yes, yes, judge_yes = (
+            sums[..., :1],
+            sums[..., 1 : 1 + q],
+            sums[..., 1 + q : 1 + 2 * q],
+            sums[..., 1 + 2 * q :],
+        )
         above, below = {
-            "recall": (hit, yes), "precision": (hit, said), "f1": (2 * hit, yes + said),
-            "specificity": (n - yes - said + hit, n - yes),
+            "recall": (both_yes, yes), "precision": (both_yes, judge_yes), "f1": (2 * both_yes, yes + judge_yes),
+            "specificity": (n - yes - judge_yes + both_yes, n - yes),
         }[what]  # fmt: skip
         return np.asarray(ratio(above, below).mean(axis=-1))
 
     return AdditiveStatistic(
-        f"macro {what}", summed(kept, columns.astype(np.float64)), of,
+        f"macro {what}", summed(pair, columns.astype(np.float64)), of,
         lambda sums: f"one of the categories has no {what}", least=0.0, places=len(truth),
     )  # fmt: skip
 
@@ -163,10 +169,10 @@ def cost_per_item(two: Ratings, costs: Floats | None, how: How) -> Estimate | No
     """The mean cost of an item that the judge answered; None where no costs are given."""
     if costs is None:
         return None
-    given = np.asarray(costs, np.float64)
-    if given.shape != (len(two.codes),):
-        raise ValueError(f"{two.field}: costs {given.shape} are not of {len(two.codes)} places")
-    counted = np.where(two.codes[:, 1] >= 0, given, np.nan)
-    if not np.isfinite(counted).any():
+    place_costs = np.asarray(costs, np.float64)
+    if place_costs.shape != (len(two.codes),):
+        raise ValueError(f"{two.field}: costs {place_costs.shape} are not of {len(two.codes)} places")
+    judged_costs = np.where(two.codes[:, 1] >= 0, place_costs, np.nan)
+    if not np.isfinite(judged_costs).any():
         return Estimate(None, NO_COSTS)
-    return estimate(numbers.mean(counted, two.trace, len(two.traces), "cost", least=0.0), How(level=how.level))
+    return estimate(numbers.mean(judged_costs, two.trace, len(two.traces), "cost", least=0.0), How(level=how.level))

@@ -51,8 +51,8 @@ class _JudgedItem(NamedTuple):
 def family_of(model: str) -> str:
     """The family that a model's name tells: `openai/gpt-4.1-mini` is of `gpt`; empty where there is no name."""
     name = model.rsplit("/", 1)[-1].lower()
-    found = re.match(r"[a-z]+", name)
-    return found[0] if found else ""
+    match = re.match(r"[a-z]+", name)
+    return match[0] if match else ""
 
 
 def model_of(case: MeasuredRun) -> str:
@@ -63,40 +63,46 @@ def model_of(case: MeasuredRun) -> str:
 
 
 def agent_differences(
-    studied: StudyData, said: Ratings, settled: npt.NDArray[np.int16], category: str, order: ActiveOrder | None
+    studied: StudyData,
+    judge_ratings: Ratings,
+    settled_codes: npt.NDArray[np.int16],
+    category: str,
+    order: ActiveOrder | None,
 ) -> Iterator[AgentDifference]:
     """Each two agents whose runs the judge judged, by the share of `category`; none where there is one agent alone.
 
-    `said` is the judge's one column, `settled` (its places) what people settled, -1 where nothing.
+    `judge_ratings` is the judge's one column, `settled_codes` (its places) what people settled, -1 where nothing.
     """
-    items = [one for one in _items(studied, said) if said.codes[one.row, 0] >= 0]
+    items = [one for one in _items(studied, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
     counts = Counter(one.agent for one in items)
     agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
-    code = said.categories.index(category)
-    judge = (said.codes[:, 0] == code).astype(np.float64)
-    people = np.where(settled >= 0, (settled == code).astype(np.float64), np.nan)
-    likely = _likely(said, settled, order)
+    code = judge_ratings.categories.index(category)
+    judge = (judge_ratings.codes[:, 0] == code).astype(np.float64)
+    people = np.where(settled_codes >= 0, (settled_codes == code).astype(np.float64), np.nan)
+    likely = _likely(judge_ratings, settled_codes, order)
     for one, other in combinations(sorted(agents), 2):
         rows = [[item for item in items if item.agent == agent] for agent in (one, other)]
         paired = _paired(*rows)
         if paired:
             rows = [sorted(part, key=lambda item: item.key) for part in rows]
         at = [np.array([item.row for item in part], dtype=np.int64) for part in rows]
-        labelled = [int(np.isfinite(people[part]).sum()) for part in at]
-        if not all(labelled):
+        label_counts = [int(np.isfinite(people[part]).sum()) for part in at]
+        if not all(label_counts):
             continue
         units = [
             labelled_units(judge[part], people[part], None if likely is None else likely[part], _clusters(rows[side]))
             for side, part in enumerate(at)
         ]
-        found = corrected_difference(units[0], units[1], studied.how.level, paired=paired)
-        yield AgentDifference(one, other, found, paired, (len(at[0]), len(at[1])), (labelled[0], labelled[1]))
+        difference = corrected_difference(units[0], units[1], studied.how.level, paired=paired)
+        yield AgentDifference(
+            one, other, difference, paired, (len(at[0]), len(at[1])), (label_counts[0], label_counts[1])
+        )
 
 
-def _items(studied: StudyData, said: Ratings) -> Iterator[_JudgedItem]:
+def _items(studied: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedItem]:
     """The judge's items of single runs, by agent and task."""
     units = {unit.id: unit for unit in studied.units}
-    for row, place in enumerate(said.places):
+    for row, place in enumerate(judge_ratings.places):
         case = _case(studied, units.get(place.unit))
         if case is not None:
             yield _JudgedItem(case.agent.id, (case.task.id or case.id, place.target), row)
@@ -109,11 +115,11 @@ def _case(studied: StudyData, unit: Unit | None) -> MeasuredRun | None:
     return studied.case(unit.runs[0])
 
 
-def _likely(said: Ratings, settled: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
+def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
     if order is None:
         return None
-    units = [place.unit for place in said.places]
-    there = (settled >= 0) & (said.codes[:, 0] >= 0)
+    units = [place.unit for place in judge_ratings.places]
+    there = (settled_codes >= 0) & (judge_ratings.codes[:, 0] >= 0)
     return labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
 
 
@@ -133,38 +139,45 @@ def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
 
 
 def own_family(
-    studied: StudyData, judge: str, said: Ratings, settled: npt.NDArray[np.int16], category: str, how: How
+    studied: StudyData,
+    judge: str,
+    judge_ratings: Ratings,
+    settled_codes: npt.NDArray[np.int16],
+    category: str,
+    how: How,
 ) -> SelfPreference | None:
     """Whether a judge says `category` too often of its own model's family; None where a model is not known."""
     own = {family_of(str(config.get("model", ""))) for config in judge_configs(studied.acts, judge)} - {""}
     units = {unit.id: unit for unit in studied.units}
-    cases = [_case(studied, units.get(place.unit)) for place in said.places]
+    cases = [_case(studied, units.get(place.unit)) for place in judge_ratings.places]
     families = [family_of(model_of(case)) if case is not None else "" for case in cases]
     if not own or not any(families):
         return None
-    known = np.array([bool(family) for family in families])
+    has_family = np.array([bool(family) for family in families])
     mine = np.array([family in own for family in families])
-    code = said.categories.index(category)
-    answers = np.where((said.codes[:, 0] >= 0) & known, said.codes[:, 0] == code, np.nan)
-    truth = np.where(settled >= 0, settled == code, np.nan)
-    return self_preference(answers, truth, mine, said.trace, how)
+    code = judge_ratings.categories.index(category)
+    answers = np.where((judge_ratings.codes[:, 0] >= 0) & has_family, judge_ratings.codes[:, 0] == code, np.nan)
+    truth = np.where(settled_codes >= 0, settled_codes == code, np.nan)
+    return self_preference(answers, truth, mine, judge_ratings.trace, how)
 
 
 def by_length(
-    studied: StudyData, said: Ratings, settled: npt.NDArray[np.int16], sides: dict[str, int], how: How
+    studied: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
 ) -> VerbosityBias | None:
     """Whether a judge of pairs prefers the longer side: by characters of its texts, else by steps of its runs.
 
     `sides` tell which side each category is. None where no pair has lengths.
     """
     units = {unit.id: unit for unit in studied.units}
-    lengths = np.array([_lengths(studied, units.get(place.unit)) for place in said.places], np.float64).reshape(-1, 2)
-    known = np.asarray((lengths > 0).all(axis=1))
-    if not known.any():
+    lengths = np.array(
+        [_lengths(studied, units.get(place.unit)) for place in judge_ratings.places], np.float64
+    ).reshape(-1, 2)
+    has_lengths = np.asarray((lengths > 0).all(axis=1))
+    if not has_lengths.any():
         return None
-    side = np.array([*(sides.get(name, NONE) for name in said.categories), NONE], dtype=np.int32)
-    judge, people = (np.where(known, side[codes], NONE) for codes in (said.codes[:, 0], settled))
-    return verbosity_bias(judge, people, np.where(known[:, None], lengths, 1.0), said.trace, how)
+    side = np.array([*(sides.get(name, NONE) for name in judge_ratings.categories), NONE], dtype=np.int32)
+    judge, people = (np.where(has_lengths, side[codes], NONE) for codes in (judge_ratings.codes[:, 0], settled_codes))
+    return verbosity_bias(judge, people, np.where(has_lengths[:, None], lengths, 1.0), judge_ratings.trace, how)
 
 
 def _lengths(studied: StudyData, unit: Unit | None) -> tuple[int, int]:

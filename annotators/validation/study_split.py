@@ -53,10 +53,10 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
     if len(members) < 2:
         raise LabError(f"study {study.name}", "cannot be split: all of its units are of one task.")
     order = sorted(members, key=lambda group: chance(study, "split", group))
-    wanted, in_dev, count = portion(share, len(units)), set[str](), 0
+    dev_size, in_dev, count = portion(share, len(units)), set[str](), 0
     for group in order:
         size = len(members[group])
-        if abs(count + size - wanted) <= abs(count - wanted):
+        if abs(count + size - dev_size) <= abs(count - dev_size):
             in_dev.add(group)
             count += size
     if not in_dev or len(in_dev) == len(members):
@@ -75,8 +75,8 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
         if unit.id in sides:
             continue
         names = _groups_of(unit, tasks(unit))
-        drawn: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
-        sides[unit.id] = next((groups[name] for name in names if name in groups), drawn)
+        drawn_side: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
+        sides[unit.id] = next((groups[name] for name in names if name in groups), drawn_side)
         for name in names:
             groups.setdefault(name, sides[unit.id])
     dev, test = (tuple(unit.id for unit in units if sides[unit.id] == part) for part in SPLITS)
@@ -85,14 +85,14 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
 
 def split_in(acts: Iterable[Act]) -> StudySplit | None:
     """The split that is kept among a study's acts, the first one; None where it was never split."""
-    kept = sorted((act for act in acts if act.act == "split"), key=lambda act: (act.at, act.id))
-    return msgspec.convert(kept[0].detail, StudySplit) if kept else None
+    split_acts = sorted((act for act in acts if act.act == "split"), key=lambda act: (act.at, act.id))
+    return msgspec.convert(split_acts[0].detail, StudySplit) if split_acts else None
 
 
 def parts_of(studied: StudyData) -> StudySplit | None:
     """How a study that was read is split, over all its units; None where it never was."""
-    kept = split_in(studied.acts)
-    if kept is None:
+    first_split = split_in(studied.acts)
+    if first_split is None:
         return None
 
     def tasks(unit: Unit) -> list[str]:
@@ -102,7 +102,7 @@ def parts_of(studied: StudyData) -> StudySplit | None:
             *(case.task.id for case in cases if case is not None),
         ]
 
-    return with_further(studied.study, kept, [unit for unit in studied.units if unit.play is None], tasks)
+    return with_further(studied.study, first_split, [unit for unit in studied.units if unit.play is None], tasks)
 
 
 def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:

@@ -86,54 +86,60 @@ def judged_fields(studied: StudyData, judge: str = "") -> Iterator[JudgedField]:
 
 
 def _judged(studied: StudyData, these: JudgedRatings, name: str) -> JudgedField:
-    field, said, runs, people, truth = these
+    field, judge_ratings, runs, people, truth = these
     how = How("bootstrap", level=studied.how.level, seed=studied.how.seed)
-    two = beside(truth, said)
+    two = beside(truth, judge_ratings)
     order = order_in(studied.acts)
     weights = (
         weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
     )
-    found = validation(two, slices=_slices(studied), how=how, weights=weights)
-    met = int(two.there.all(axis=1).sum())
-    seen = found.confusion._replace(unsettled=int(said.there.sum()) - met)
-    both = beside(people, said)
+    rates = validation(two, slices=_slices(studied), how=how, weights=weights)
+    pair_count = int(two.there.all(axis=1).sum())
+    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
+    both = beside(people, judge_ratings)
     judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
     return JudgedField(
         name,
         field,
-        found._replace(confusion=seen),
+        rates._replace(confusion=judge_confusion),
         beside_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
         _position(runs) if field.sided and _swaps(studied.acts, name) else None,
-        list(corrected_shares(said, truth, order)),
+        list(corrected_shares(judge_ratings, truth, order)),
         _sheet_cost(studied, name),
         order,
-        *_swayed(studied, name, said, truth, order, how),
+        *_swayed(studied, name, judge_ratings, truth, order, how),
     )
 
 
 def _swayed(
-    studied: StudyData, name: str, said: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
+    studied: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
     """Two agents apart, the judge's own family, and the longer side, where these are known."""
-    settled = beside(said, truth).codes[:, -1]
-    told = categories_told(said.categories)
-    if not (settled >= 0).any():
+    settled_codes = beside(judge_ratings, truth).codes[:, -1]
+    categories = categories_told(judge_ratings.categories)
+    if not (settled_codes >= 0).any():
         return (), (), None
     agents = [
-        (category, one) for category in told for one in agent_differences(studied, said, settled, category, order)
+        (category, one)
+        for category in categories
+        for one in agent_differences(studied, judge_ratings, settled_codes, category, order)
     ]
     family = [
         (category, one)
-        for category in told
-        if (one := own_family(studied, name, said, settled, category, How(level=how.level))) is not None
+        for category in categories
+        if (one := own_family(studied, name, judge_ratings, settled_codes, category, How(level=how.level))) is not None
     ]
-    sided = any(category in _SIDES for category in said.categories[:2]) and studied.study.protocol.unit.startswith(
-        "pair"
+    sided = any(
+        category in _SIDES for category in judge_ratings.categories[:2]
+    ) and studied.study.protocol.unit.startswith("pair")
+    return (
+        agents,
+        family,
+        by_length(studied, judge_ratings, settled_codes, _SIDES, How(level=how.level)) if sided else None,
     )
-    return agents, family, by_length(studied, said, settled, _SIDES, How(level=how.level)) if sided else None
 
 
 def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,28 +156,33 @@ def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> Alternativ
 
 
 def corrected_shares(
-    said: Ratings, truth: Ratings, order: ActiveOrder | None = None, level: float = 0.95
+    judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None = None, level: float = 0.95
 ) -> Iterator[tuple[str, CorrectedEstimate]]:
     """The share of each category (of two the one that rates are about) in all that the judge answered.
 
-    `said` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels are
-    weighted by one over how likely each was to be there.
+    `judge_ratings` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels
+    are weighted by one over how likely each was to be there.
     """
-    settled = beside(said, truth).codes[:, -1]
-    answered = said.codes[:, 0] >= 0
-    told = categories_told(said.categories)
-    if not answered.any() or not (settled[answered] >= 0).any():
+    settled_codes = beside(judge_ratings, truth).codes[:, -1]
+    has_answer = judge_ratings.codes[:, 0] >= 0
+    categories = categories_told(judge_ratings.categories)
+    if not has_answer.any() or not (settled_codes[has_answer] >= 0).any():
         return
     likely = None
     if order is not None:
-        units = [said.places[at].unit for at in np.flatnonzero(answered).tolist()]
-        there = settled[answered] >= 0
+        units = [judge_ratings.places[at].unit for at in np.flatnonzero(has_answer).tolist()]
+        there = settled_codes[has_answer] >= 0
         likely = labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
-    for category in told:
-        code = said.categories.index(category)
-        judge = (said.codes[answered, 0] == code).astype(np.float64)
-        people = np.where(settled[answered] >= 0, (settled[answered] == code).astype(np.float64), np.nan)
-        yield category, corrected(labelled_units(judge, people, likely, _numbered(said.trace[answered])), level)
+    for category in categories:
+        code = judge_ratings.categories.index(category)
+        judge = (judge_ratings.codes[has_answer, 0] == code).astype(np.float64)
+        people = np.where(
+            settled_codes[has_answer] >= 0, (settled_codes[has_answer] == code).astype(np.float64), np.nan
+        )
+        yield (
+            category,
+            corrected(labelled_units(judge, people, likely, _numbered(judge_ratings.trace[has_answer])), level),
+        )
 
 
 def _numbered(trace: np.ndarray) -> np.ndarray:
@@ -182,7 +193,7 @@ def _numbered(trace: np.ndarray) -> np.ndarray:
 
 def _slices(studied: StudyData) -> Mapping[str, Mapping[str, str]]:
     """Units by the kind of their task, by what its source calls it (difficulty, app ...), and by their runs' length."""
-    found: dict[str, dict[str, str]] = {}
+    slices: dict[str, dict[str, str]] = {}
     lengths: dict[str, int] = {}
     for unit in studied.units:
         case = studied.case(unit.runs[0]) if unit.runs else None
@@ -190,19 +201,19 @@ def _slices(studied: StudyData) -> Mapping[str, Mapping[str, str]]:
             continue
         lengths[unit.id] = len(case.steps)
         for criterion, name in {"task": case.task.kind, **case.task.traits}.items():
-            found.setdefault(criterion, {})[unit.id] = str(name)
+            slices.setdefault(criterion, {})[unit.id] = str(name)
     if lengths:
         middle = float(np.median(list(lengths.values())))
         words = (f"up to {middle:g} steps", "longer")
-        found["length"] = {unit: words[steps > middle] for unit, steps in lengths.items()}
-    return {criterion: names for criterion, names in found.items() if 1 < len(set(names.values())) <= _MOST_SLICES}
+        slices["length"] = {unit: words[steps > middle] for unit, steps in lengths.items()}
+    return {criterion: names for criterion, names in slices.items() if 1 < len(set(names.values())) <= _MOST_SLICES}
 
 
 def _position(runs: Ratings) -> PositionBias:
     """The first run, in which A stands first, beside the second, in which B does."""
     sides = np.array([_SIDES.get(name, NONE) for name in runs.categories] + [NONE], dtype=np.int32)
-    turned = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
-    return position_bias(sides[runs.codes[:, 0]], turned[runs.codes[:, 1]], _numbered(runs.trace))
+    swapped_sides = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
+    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _numbered(runs.trace))
 
 
 def _swaps(acts: Sequence[Act], judge: str) -> bool:

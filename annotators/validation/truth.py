@@ -19,18 +19,18 @@ def majority(ratings: Ratings) -> Codes:
 def majority_of_others(ratings: Ratings) -> Codes:
     """(places x raters): the same without each rater's own answer, so that nobody has a voice in what they are compared
     with."""
-    counted = counts(ratings)
-    own = np.arange(counted.shape[1])
-    columns = [_most(counted - (column[:, None] == own)) for column in ratings.codes.T]
+    tally = counts(ratings)
+    own = np.arange(tally.shape[1])
+    columns = [_most(tally - (column[:, None] == own)) for column in ratings.codes.T]
     return np.stack(columns, axis=1) if columns else np.zeros((len(ratings.codes), 0), np.int16)
 
 
-def _most(counted: Floats) -> Codes:
-    if not counted.size:
-        return np.full(len(counted), -1, np.int16)
-    best = counted.argmax(axis=1)
-    most = counted[np.arange(len(counted)), best]
-    return np.where(2 * most > counted.sum(axis=1), best, -1).astype(np.int16)
+def _most(tally: Floats) -> Codes:
+    if not tally.size:
+        return np.full(len(tally), -1, np.int16)
+    best = tally.argmax(axis=1)
+    most = tally[np.arange(len(tally)), best]
+    return np.where(2 * most > tally.sum(axis=1), best, -1).astype(np.int16)
 
 
 def beside_truth(ratings: Ratings, truth: npt.ArrayLike, codes: npt.ArrayLike, name: str = "judge") -> Ratings:

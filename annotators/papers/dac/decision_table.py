@@ -38,8 +38,8 @@ def sections(studied: StudyData) -> list[Section]:
     if not truth_by_place:
         return [Section(title, ("No decision is settled yet.",))]
     cases = cases_of(studied)
-    choices, left = decisions(studied, truth_by_place, cases)
-    says = tuple(f"{n} left out: {why}." for why, n in sorted(left.items()))
+    choices, left_out = decisions(studied, truth_by_place, cases)
+    says = tuple(f"{n} left out: {why}." for why, n in sorted(left_out.items()))
     accuracy = (_accuracy(studied, choices),) if choices else ()
     pictures = bars(accuracy[0], "All") if accuracy else ()
     return [Section(title, says, (*accuracy, _agreement(studied)), pictures)]
@@ -51,7 +51,7 @@ def decisions(
     """Each decision of an agent's run; and how many are left out, by reason."""
     golds = _golds(studied, truth_by_place, cases)
     rows: list[Decision] = []
-    left: dict[str, int] = {}
+    left_out: dict[str, int] = {}
     for unit in asked_units(studied):
         case = cases.get(unit.id)
         if case is None or case.gold:
@@ -61,10 +61,10 @@ def decisions(
             one = truth_by_place.get((unit.id, target.id))
             why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
             if why or one is None:
-                left[why] = left.get(why, 0) + 1
+                left_out[why] = left_out.get(why, 0) + 1
             else:
                 rows.append(Decision(unit, method_of(case), _depth(target.kind), plain(one.value) in right))
-    return rows, left
+    return rows, left_out
 
 
 def _golds(
@@ -107,8 +107,8 @@ def _accuracy(studied: StudyData, choices: Sequence[Decision]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for agent in [*sorted({one.agent for one in choices}), "All"]:
         own = [one for one in choices if agent in (one.agent, "All")]
-        asked = _asked(studied, agent)
-        rows.append((agent, *(_share(studied, own, asked, agent, depth) for _, depth in parts)))
+        depth_by_place = _asked(studied, agent)
+        rows.append((agent, *(_share(studied, own, depth_by_place, agent, depth) for _, depth in parts)))
     n = len({one.unit.id for one in choices})
     notes = (
         f"{len(choices)} decisions in {n} run{'' if n == 1 else 's'}; "
@@ -135,7 +135,7 @@ def _asked(studied: StudyData, agent: str) -> dict[tuple[str, str], int]:
 def _share(
     studied: StudyData,
     choices: Sequence[Decision],
-    asked: Mapping[tuple[str, str], int],
+    depth_by_place: Mapping[tuple[str, str], int],
     agent: str,
     depth: int | None,
 ) -> Number:
@@ -144,8 +144,8 @@ def _share(
     ]
     part = agent if depth is None else f"{agent}, depth {depth}"
     why = "no decision of that depth was reached"
-    left = unsettled(studied, TAKEN, places={place for place, at in asked.items() if depth in (None, at)})
-    return cells.percent(share(studied, items, TAKEN, "decision accuracy", part=part, why=why, left=left))
+    left_out = unsettled(studied, TAKEN, places={place for place, at in depth_by_place.items() if depth in (None, at)})
+    return cells.percent(share(studied, items, TAKEN, "decision accuracy", part=part, why=why, left_out=left_out))
 
 
 def _agreement(studied: StudyData) -> Table:

@@ -26,13 +26,13 @@ def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: Me
     yield from _numbers(
         "Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated"
     )
-    marked, tally = _by_step(runs)
-    yield from _numbers("Decision EM", marked, tally, "no demonstration here says at which step it decides")
+    step_decisions, tally = _by_step(runs)
+    yield from _numbers("Decision EM", step_decisions, tally, "no demonstration here says at which step it decides")
 
 
 def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_Decision], LeftOutTally]:
     tally = LeftOutTally()
-    reached = []
+    reached_decisions = []
     for case in cases:
         if case.gold:
             continue
@@ -45,8 +45,8 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
             elif branch.id not in case.branches:
                 tally.out("not reached")
             else:
-                reached.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
-    return reached, tally
+                reached_decisions.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
+    return reached_decisions, tally
 
 
 def _right(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
@@ -63,15 +63,15 @@ def plain(option: str) -> str:
 
 def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[list[_Decision], LeftOutTally]:
     tally = LeftOutTally()
-    reached = []
-    for case, judged in runs:
+    reached_decisions = []
+    for case, match in runs:
         for branch in () if case.gold else case.task.branches:
-            place = _place(judged.em, branch) if judged else None
-            if judged and place is not None:
-                reached.append(_Decision(branch.depth, judged.em.exact[place]))
+            place = _place(match.em, branch) if match else None
+            if match and place is not None:
+                reached_decisions.append(_Decision(branch.depth, match.em.exact[place]))
             else:
-                tally.out("placed at no step by a demonstration" if judged else UNSHOWN)
-    return reached, tally
+                tally.out("placed at no step by a demonstration" if match else UNSHOWN)
+    return reached_decisions, tally
 
 
 def _place(against: DemonstrationMatch, branch: Branch) -> int | None:

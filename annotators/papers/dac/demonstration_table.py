@@ -76,8 +76,12 @@ def _counts(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 def _reasons(studied: StudyData) -> list[tuple[str, int]]:
     """How often each reason is given, by each proofreader by itself, in the protocol's order."""
     field = studied.study.protocol.field("why_impossible")
-    given = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
-    return [(option.shown, given[option.id]) for option in (field.options if field else ()) if given[option.id]]
+    reason_counts = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
+    return [
+        (option.shown, reason_counts[option.id])
+        for option in (field.options if field else ())
+        if reason_counts[option.id]
+    ]
 
 
 def kept(case: MeasuredRun) -> list[MeasuredStep]:
@@ -97,14 +101,14 @@ def _structure(studied: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     n = sum(structures[name] for name in names)
 
     def row(says: str, many: int, of: int, why: str) -> tuple[Cell, ...]:
-        left = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
-        share = of_all(studied, many, of, "structure", part=says, why=why, left=left)
+        left_out = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
+        share = of_all(studied, many, of, "structure", part=says, why=why, left_out=left_out)
         return says, count(many, "structure", part=says), cells.percent(share)
 
     rows = [row(name, structures[name], n, "no task tells its structure") for name in names]
     crossing = sum(len(case.task.apps) > 1 for case in cases)
-    known = sum(bool(case.task.apps) for case in cases)
-    rows.append(row("across apps", crossing, known, "no task tells its apps"))
+    with_apps = sum(bool(case.task.apps) for case in cases)
+    rows.append(row("across apps", crossing, with_apps, "no task tells its apps"))
     notes = (
         *((f"{structures['']} episodes do not tell their structure.",) if structures[""] else ()),
         "The paper has 33.4 / 24.3 / 24.0 / 18.3 %, and 12.5 % across apps.",

@@ -54,9 +54,9 @@ def _table(studied: StudyData, pair_list: Sequence[Pair]) -> Table:
         _NAMES,
         [AnswerRow(_place(pair), _task(pair), [len(_kept(case)) for case in pair]) for pair in pair_list],
     )
-    boxed = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
-    overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in boxed]
-    centres = [UnitValue(task, task, float(centre_in_box(one, other))) for task, one, other in boxed]
+    box_pairs = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
+    overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in box_pairs]
+    centres = [UnitValue(task, task, float(centre_in_box(one, other))) for task, one, other in box_pairs]
     given_up = _impossible(pair_list)
     none = "no step of one type has a box in both recordings"
     between = "two annotators"

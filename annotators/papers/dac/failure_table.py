@@ -38,12 +38,12 @@ def sections(studied: StudyData) -> list[Section]:
 
 
 def _shares(studied: StudyData, modes: SettledModes) -> Table:
-    counts, left = modes.counts(), unsettled(studied, PRIMARY)
+    counts, left_out = modes.counts(), unsettled(studied, PRIMARY)
     failures = sum(counts.values())
 
     def row(says: str, of: tuple[str, ...], part: str) -> tuple[Cell, ...]:
         n = sum(counts[mode] for mode in of)
-        cell = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left=left)
+        cell = of_all(studied, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left_out=left_out)
         return says, count(n, PRIMARY, part=part), cells.percent(cell)
 
     rows = [row(says, (mode,), mode) for mode, says in modes.names.items()]

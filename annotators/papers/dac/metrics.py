@@ -61,16 +61,16 @@ def _judged(case: MeasuredRun, context: MetricContext, ready: Demonstrations) ->
 
 
 def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
-    judged, out = _there(runs)
+    matches, out = _there(runs)
     emit_main = _teller(part, out)
-    steps = sum(one.em.steps for one in judged)
-    yield emit_main("EM", _share(sum(sum(one.em.exact) for one in judged), steps), steps, "steps")
-    yield emit_main("TM", _share(sum(sum(one.em.typed) for one in judged), steps), steps, "steps")
-    yield emit_main("SR", mean([float(one.success) for one in judged]), len(judged), "runs")
+    steps = sum(one.em.steps for one in matches)
+    yield emit_main("EM", _share(sum(sum(one.em.exact) for one in matches), steps), steps, "steps")
+    yield emit_main("TM", _share(sum(sum(one.em.typed) for one in matches), steps), steps, "steps")
+    yield emit_main("SR", mean([float(one.success) for one in matches]), len(matches), "runs")
     yield emit_main(
-        "GP", mean([one.gp.gp for one in judged]), len(judged), "runs", "Appendix D's 2a" if not part else ""
+        "GP", mean([one.gp.gp for one in matches]), len(matches), "runs", "Appendix D's 2a" if not part else ""
     )
-    yield emit_main("W-LCS", mean([one.w_lcs.w_lcs for one in judged]), len(judged), "runs")
+    yield emit_main("W-LCS", mean([one.w_lcs.w_lcs for one in matches]), len(matches), "runs")
 
 
 def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
@@ -79,7 +79,7 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence
     is never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
     """
-    judged, out = _there(runs)
+    matches, out = _there(runs)
     emit_variant = _teller(part, out)
     columns: list[tuple[str, Callable[[MatchedRun], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
@@ -88,7 +88,7 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
         ("6", lambda one: (one.stretch.stretch / one.stretch.steps, one.stretch.steps), _TABLE_2),
     ]
     for column, of, note in columns:
-        pairs = [of(one) for one in judged]
+        pairs = [of(one) for one in matches]
         unit = "share" if column in "26" else "count"
         if column != "2":
             yield emit_variant(f"GP {column}a", mean([value for value, _ in pairs]), len(pairs), "runs", note, unit)
@@ -104,8 +104,8 @@ def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
     for start, name in _LENGTHS:
         some = [run for run in runs if run.judged and _group(run.judged.gp.steps) == start]
         if some:
-            wanted = ("SR", "GP", "W-LCS")
-            yield from (number for number in _main(some, f"length {name}") if number.metric in wanted)
+            metric_names = ("SR", "GP", "W-LCS")
+            yield from (number for number in _main(some, f"length {name}") if number.metric in metric_names)
             yield from _variants(some, f"length {name}")
 
 
@@ -116,8 +116,8 @@ def _group(steps: int) -> int:
 def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
     """EM and TM of each type of demonstrated action (Appendix E), each by the demonstration that is best in EM."""
     counts: dict[str, list[int]] = {}
-    judged, out = _there(runs)
-    for one in judged:
+    matches, out = _there(runs)
+    for one in matches:
         for kind, is_exact, is_typed in zip(one.em.types, one.em.exact, one.em.typed, strict=True):
             count = counts.setdefault(kind, [0, 0, 0])
             count[0] += 1
@@ -143,8 +143,8 @@ def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> di
 
 def _there(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
     tally = LeftOutTally()
-    kept = tally.kept(runs, lambda run: run.why)
-    return [run.judged for run in kept if run.judged], tally.told
+    usable_runs = tally.kept(runs, lambda run: run.why)
+    return [run.judged for run in usable_runs if run.judged], tally.told
 
 
 def _share(part: float, whole: int) -> float | None:

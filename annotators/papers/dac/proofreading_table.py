@@ -39,10 +39,10 @@ def reviewed(studied: StudyData) -> list[StepReview]:
     """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
     reviewed_runs = []
     for unit in asked_units(studied):
-        known = studied.further.reviewed(run_of(unit))
-        if known is None:
+        review = studied.further.reviewed(run_of(unit))
+        if review is None:
             continue
-        demo, rows = known
+        demo, rows = review
         for by in sorted({row.by.id for row in rows if row.act == "commit"}):
             sheet = ProofreadingSheet(demo, rows, by)
             verdicts = [sheet.verdict(step) for step in range(demo.steps)]
@@ -50,29 +50,31 @@ def reviewed(studied: StudyData) -> list[StepReview]:
     return reviewed_runs
 
 
-def rates(studied: StudyData, labelled: list[StepReview]) -> tuple[Table, ...]:
+def rates(studied: StudyData, sheet_reviews: list[StepReview]) -> tuple[Table, ...]:
     """By annotator and by proofreader: of the study's sheets, and of the reviews where there are any."""
     reviews = reviewed(studied)
-    tables = [*_tables(studied, labelled, "dac-edits", "on this study's sheets")]
+    tables = [*_tables(studied, sheet_reviews, "dac-edits", "on this study's sheets")]
     if reviews:
         tables += _tables(studied, reviews, "dac-reviews", "in the reviews of the demonstrations")
     return tuple(tables)
 
 
-def _tables(studied: StudyData, seen: list[StepReview], id: str, where: str) -> tuple[Table, Table]:
+def _tables(studied: StudyData, reviews: list[StepReview], id: str, where: str) -> tuple[Table, Table]:
     return (
-        _rates(studied, seen, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True),
-        _rates(studied, seen, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
+        _rates(
+            studied, reviews, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True
+        ),
+        _rates(studied, reviews, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
     )
 
 
 def _rates(
-    studied: StudyData, seen: list[StepReview], id: str, title: str, who: str, *, of_annotator: bool = False
+    studied: StudyData, reviews: list[StepReview], id: str, title: str, who: str, *, of_annotator: bool = False
 ) -> Table:
-    named = [(one.annotator if of_annotator else one.proofreader, one) for one in seen]
+    coded_reviews = [(one.annotator if of_annotator else one.proofreader, one) for one in reviews]
     rows: list[tuple[Cell, ...]] = []
-    for code in [*sorted({code for code, _ in named}), "All"]:
-        own = [one for name, one in named if code in (name, "All")]
+    for code in [*sorted({code for code, _ in coded_reviews}), "All"]:
+        own = [one for name, one in coded_reviews if code in (name, "All")]
         items = [UnitValue(one.demonstration, one.demonstration, float(one.verdict != "accept")) for one in own]
         raters = len({one.proofreader for one in own})
         rate = (
@@ -80,12 +82,12 @@ def _rates(
             if own
             else lacking("verdict", "edit rate", "nobody has looked at a step", part=code)
         )
-        changed = [sum(one.verdict == verdict for one in own) for verdict in ("edit", "reject")]
-        parts = (len({one.demonstration for one in own}), len(own), *changed)
+        verdict_counts = [sum(one.verdict == verdict for one in own) for verdict in ("edit", "reject")]
+        parts = (len({one.demonstration for one in own}), len(own), *verdict_counts)
         rows.append((code, *(count(n, "verdict", part=code) for n in parts), cells.percent(rate)))
     notes = (
         "A step counts once for each proofreader; the rate is edited and rejected over looks, clustered by episode.",
-        *few(len({one.demonstration for one in seen}), "episodes"),
+        *few(len({one.demonstration for one in reviews}), "episodes"),
     )
     head = (who, "Episodes", "Looks", "Edited", "Rejected", "Rate")
     return Table(id, title, head, tuple(rows), _SOURCE, notes)

@@ -101,12 +101,12 @@ class Demonstrations:
 
     def against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         """The run laid beside a demonstration, which must have a step that is no slip."""
-        before, laid = self._laid.get((case.id, gold.id), (None, None))
-        if before is case and laid is not None and laid.gold is gold:
-            return laid
-        laid = self._against(case, gold)
-        self._laid[case.id, gold.id] = case, laid
-        return laid
+        before, match = self._laid.get((case.id, gold.id), (None, None))
+        if before is case and match is not None and match.gold is gold:
+            return match
+        match = self._against(case, gold)
+        self._laid[case.id, gold.id] = case, match
+        return match
 
     def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[list[Shown], list[ComparableAction]]:
         size = screen(gold)
@@ -118,9 +118,9 @@ class Demonstrations:
 
     def _against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         right, acts = self._pair(case, gold)
-        matched = matches(right, acts)
-        common, places = subsequence(matched, len(acts))
-        exact = [index in places for index, places in enumerate(matched)]
+        places_by_step = matches(right, acts)
+        common, places = subsequence(places_by_step, len(acts))
+        exact = [index in places for index, places in enumerate(places_by_step)]
         return DemonstrationMatch(
             gold,
             types(right),

@@ -31,14 +31,14 @@ def sections(studied: StudyData) -> list[Section]:
 
 
 def _right(studied: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
-    asked = asked_units(studied)
-    units = [unit for unit in asked if unit.id in truth_by_unit]
-    agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in asked}
+    study_units = asked_units(studied)
+    units = [unit for unit in study_units if unit.id in truth_by_unit]
+    agent = {unit.id: method_of(cases[unit.id]) if unit.id in cases else "run not here" for unit in study_units}
     rows: list[tuple[Cell, ...]] = []
     for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
         own = [unit for unit in units if name in (agent[unit.id], "All")]
-        left = unsettled(studied, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
-        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, truth_by_unit, name, left)))
+        left_out = unsettled(studied, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
+        rows.append((name, count(len(own), CORRECT, part=name), _share(studied, own, truth_by_unit, name, left_out)))
     lacking = len(asked_units(studied)) - len(units)
     notes = (
         "A step is right by most people's word; intervals are over runs, since the steps of one run go together.",
@@ -50,10 +50,14 @@ def _right(studied: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mappin
 
 
 def _share(
-    studied: StudyData, units: Sequence[Unit], truth_by_unit: Mapping[str, Truth], part: str, left: Mapping[str, int]
+    studied: StudyData,
+    units: Sequence[Unit],
+    truth_by_unit: Mapping[str, Truth],
+    part: str,
+    left_out: Mapping[str, int],
 ) -> Number:
     items = [UnitValue(unit.id, unit.clustered, float(truth_by_unit[unit.id].value == "right")) for unit in units]
-    return cells.percent(share(studied, items, CORRECT, "share right", part=part, left=left))
+    return cells.percent(share(studied, items, CORRECT, "share right", part=part, left_out=left_out))
 
 
 def _errors(studied: StudyData) -> Table:
@@ -61,13 +65,13 @@ def _errors(studied: StudyData) -> Table:
     names = {option.id: option.shown for option in field.options} if field is not None else {}
     right = truths(studied, ERROR)
     counts = Counter(one.value for one in right.values())
-    units, left = {unit for unit, _ in right}, unsettled(studied, ERROR)
+    units, left_out = {unit for unit, _ in right}, unsettled(studied, ERROR)
     n = sum(counts.values())
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             says,
             count(counts[id], ERROR, part=id),
-            cells.percent(of_all(studied, counts[id], n, ERROR, part=id, units=units, left=left)),
+            cells.percent(of_all(studied, counts[id], n, ERROR, part=id, units=units, left_out=left_out)),
         )
         for id, says in names.items()
     )

@@ -19,9 +19,9 @@ class Verdicts(NamedTuple):
     name: str
     of: Mapping[Texts, str]
 
-    def right(self, wanted: str, guess: str) -> bool | None:
+    def right(self, intent: str, guess: str) -> bool | None:
         """Whether a guess is right; None where it was not judged, or cannot be told."""
-        verdict = self.of.get((_key(wanted), _key(guess)))
+        verdict = self.of.get((_key(intent), _key(guess)))
         return {"same": True, "not_same": False}.get(verdict or "")
 
 
@@ -44,7 +44,7 @@ def verdicts(studied: StudyData) -> list[Verdicts]:
 
 def texts_of(unit: Unit) -> Texts:
     """What was wanted and what was guessed, as they are compared."""
-    sides = {given.side: given.text for given in unit.given}
+    sides = {material.side: material.text for material in unit.given}
     return _key(sides.get("A", "")), _key(sides.get("B", ""))
 
 

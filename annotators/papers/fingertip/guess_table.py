@@ -50,11 +50,11 @@ def sections(studied: StudyData) -> list[Section]:
     title = "Proactive guesses"
     if not guesses:
         return [Section(title, ("Nobody has handed in a guess yet.",))]
-    judged = verdicts(studied)
+    judge_verdicts = verdicts(studied)
     unknown = sum(not one.intent for one in guesses)
     says = (f"{unknown} guesses are of intents that are not known, and are in no score.",) if unknown else ()
-    tables = (_humans(studied, guesses, judged), _people(studied, guesses, judged))
-    return [Section(title, says, tables), _shared(studied, guesses, judged)]
+    tables = (_humans(studied, guesses, judge_verdicts), _people(studied, guesses, judge_verdicts))
+    return [Section(title, says, tables), _shared(studied, guesses, judge_verdicts)]
 
 
 def guesses_of(studied: StudyData) -> list[RaterGuess]:
@@ -72,12 +72,12 @@ def guesses_of(studied: StudyData) -> list[RaterGuess]:
 def _intents(studied: StudyData) -> dict[str, str]:
     """What was wanted, by unit: the instruction of the episode or of a demonstration of its task, or what it tells."""
     intents = {}
-    shown: dict[str, str] | None = None
+    instruction_by_task: dict[str, str] | None = None
     for unit, case in cases_of(studied).items():
         intent = case.task.instruction or case.task.traits.get("intent", "")
-        if not intent and shown is None:
-            shown = {one.task.id: one.task.instruction for one in studied.further.runs() if one.gold}
-        intents[unit] = intent or (shown or {}).get(case.task.id, "")
+        if not intent and instruction_by_task is None:
+            instruction_by_task = {one.task.id: one.task.instruction for one in studied.further.runs() if one.gold}
+        intents[unit] = intent or (instruction_by_task or {}).get(case.task.id, "")
     return intents
 
 
@@ -101,22 +101,22 @@ def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
     return guesses_by_unit
 
 
-def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Table:
-    counted, single = _counted(guesses)
+def _humans(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+    sample, single = _counted(guesses)
     rows: list[tuple[Cell, ...]] = []
-    for by in judged or [Verdicts("nobody", {})]:
+    for by in judge_verdicts or [Verdicts("nobody", {})]:
         says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
-        rows.append((says, *_rights(studied, counted, by, single), *_texts(studied, counted), "-"))
-    known = len({one.unit.id for one in counted})
+        rows.append((says, *_rights(studied, sample, by, single), *_texts(studied, sample), "-"))
+    episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
     notes = (
-        f"{len(counted)} guesses of {known} episodes, {kind}. Profile, time, place and past intents, no screens.",
+        f"{len(sample)} guesses of {episodes} episodes, {kind}. Profile, time, place and past intents, no screens.",
         "A verdict of cannot tell is neither right nor wrong, and is left out.",
         "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
         + (f" (embeddings: {studied.further.embedder})." if studied.further.embedder else "; --embed names a model."),
         "Tokens are a model's: people have none.",
         "The paper has SR1 30.3 % and Sim1 0.57 for 20 people and 400 episodes; 121 of 400 would be 26.0 to 35.0 %.",
-        *few(known, "episodes"),
+        *few(episodes, "episodes"),
     )
     head = ("", "SR1", "SR1, by user", "Sim1", "Levenshtein", "Time (s)", "Time, median (s)", "Token")
     return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
@@ -129,14 +129,16 @@ def _rights(studied: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, sin
     if not rights:
         return cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED)), cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED))
     items = _means(rights, lambda right: float(right))
-    raters, left = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
-    clustered = share(studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left=left)
+    raters, left_out = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
+    by_user = share(
+        studied, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
+    )
     if not single:
         why = "episodes count several guesses: read the one by user"
-        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(clustered)
+        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)
     hits = sum(right for _, right in rights)
-    alone = of_all(studied, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left=left)
-    return cells.percent(alone), cells.percent(clustered)
+    alone = of_all(studied, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out)
+    return cells.percent(alone), cells.percent(by_user)
 
 
 def _not_judged(guesses: Sequence[RaterGuess], judged_ones: Sequence[object]) -> dict[str, int]:
@@ -164,46 +166,57 @@ def _texts(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...
     similarities = [
         (one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason
     ]
-    left = dict(Counter(reason for reason in why if reason))
+    left_out = dict(Counter(reason for reason in why if reason))
     near = _means(similarities, lambda value: value)
     raters = _raters([one for one, _ in similarities])
     half = average(
-        studied, near, GUESS, "Levenshtein similarity", most=1.0, raters=raters, why="no intent is known", left=left
+        studied,
+        near,
+        GUESS,
+        "Levenshtein similarity",
+        most=1.0,
+        raters=raters,
+        why="no intent is known",
+        left_out=left_out,
     )
-    return Number(_sim1(studied, similarities, left)), Number(half), *_times(studied, guesses)
+    return Number(_sim1(studied, similarities, left_out)), Number(half), *_times(studied, guesses)
 
 
 def _times(studied: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
     """The mean and the median of how long guesses took."""
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)
-    left = {_NO_TIME: untimed} if untimed else {}
-    took = average(
+    left_out = {_NO_TIME: untimed} if untimed else {}
+    mean_seconds = average(
         studied, _means(times, lambda value: value), GUESS, "mean seconds", least=0.0,
-        raters=_raters([one for one, _ in times]), why="no time was kept", left=left,
+        raters=_raters([one for one, _ in times]), why="no time was kept", left_out=left_out,
     )  # fmt: skip
-    middle = (
+    median_seconds = (
         plain(
             median(seconds for _, seconds in times), GUESS, "median seconds", "a median describes", n=len(times),
-            left=left,
+            left_out=left_out,
         )
         if times
-        else lacking(GUESS, "median seconds", "no time was kept", left=left)
+        else lacking(GUESS, "median seconds", "no time was kept", left_out=left_out)
     )  # fmt: skip
-    return Number(took, 1), Number(middle, 1)
+    return Number(mean_seconds, 1), Number(median_seconds, 1)
 
 
-def _sim1(studied: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left: Mapping[str, int]) -> Agreement:
+def _sim1(
+    studied: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left_out: Mapping[str, int]
+) -> Agreement:
     """The mean of the cosine of embeddings and the Levenshtein half."""
     embed = studied.further.embed
     if embed is None or not similarities:
-        return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left=left)
+        return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
     vectors = embed([text for one, _ in similarities for text in (one.text, one.intent)])
     both = [
         (one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(similarities)
     ]
     items = _means(both, lambda value: value)
-    return average(studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in similarities]), left=left)
+    return average(
+        studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in similarities]), left_out=left_out
+    )
 
 
 def _not_alike(one: RaterGuess) -> str:
@@ -213,15 +226,15 @@ def _not_alike(one: RaterGuess) -> str:
     return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
 
 
-def _people(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Table:
-    by = judged[0] if judged else Verdicts("nobody", {})
+def _people(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+    by = judge_verdicts[0] if judge_verdicts else Verdicts("nobody", {})
     rows: list[tuple[Cell, ...]] = []
     for code in sorted({one.rater for one in guesses}):
         own = [one for one in guesses if one.rater == code]
         rights = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
         share_right = of_all(
             studied, sum(rights), len(rights), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
-            left=_not_judged(own, rights),
+            left_out=_not_judged(own, rights),
         )  # fmt: skip
         rows.append((code, count(len(own), GUESS, part=code), cells.percent(share_right)))
     notes = ("Wilson intervals; all of a person's guesses, those of shared episodes too.",)
@@ -231,7 +244,7 @@ def _people(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[
 # -- shared episodes -------------------------------------------------------------------------------------------
 
 
-def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[Verdicts]) -> Section:
+def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Section:
     title = "Episodes that several people guessed"
     short = [one for one in guesses if len(one.text) <= LONGEST]
     several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
@@ -254,7 +267,7 @@ def _shared(studied: StudyData, guesses: Sequence[RaterGuess], judged: Sequence[
         ("likeness of two guesses (Levenshtein)", Number(
             average(studied, near, GUESS, "Levenshtein similarity of pairs", most=1.0, raters=raters))),
         ("two guesses are the same text", cells.percent(share(studied, same, GUESS, "same text", raters=raters))),
-        *_right_together(studied, several, judged),
+        *_right_together(studied, several, judge_verdicts),
     ]  # fmt: skip
     notes = ("Means over episodes of all pairs of guesses in each.", *few(len(several), "episodes"))
     table = Table("fingertip-shared", title, ("", "Value"), tuple(rows), "FingerTip 20K 5.2", notes)
@@ -266,12 +279,12 @@ def _plain(text: str) -> str:
 
 
 def _right_together(
-    studied: StudyData, several: Mapping[str, Sequence[RaterGuess]], judged: Sequence[Verdicts]
+    studied: StudyData, several: Mapping[str, Sequence[RaterGuess]], judge_verdicts: Sequence[Verdicts]
 ) -> list[tuple[Cell, ...]]:
     """Whether people are right about the same episodes."""
     right_rows: list[tuple[Cell, ...]] = []
     names = sorted({one.rater for them in several.values() for one in them})
-    for by in judged:
+    for by in judge_verdicts:
         rows = []
         for unit, them in several.items():
             right_by_rater = {one.rater: by.right(one.intent, one.text) for one in them}

@@ -55,10 +55,10 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
     why = "no guess has a text"
     yield from _sim1(suggestions, alike, context, tally.told)
     yield _number("Levenshtein", "score", alike, tally.told, why)
-    judged = LeftOutTally()
-    right = judged.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
+    verdict_tally = LeftOutTally()
+    right = verdict_tally.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
     values = [float((guess.right or 0.0) >= 0.5) for guess in right]
-    yield _number("SR1", "share", values, out + judged.told, "nobody has judged a guess")
+    yield _number("SR1", "share", values, out + verdict_tally.told, "nobody has judged a guess")
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
 
 
@@ -90,15 +90,19 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
         for metric in ("SR2", "Sim2", "Step Ratio"):
             yield _number(metric, "ratio", [], out, "no run of a task that a person has demonstrated")
         return
-    judged = tally.kept(runs, lambda run: "not judged" if run.done is None else "")
-    values = [float(run.done is True) for run in judged]
-    beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged)
+    judged_runs = tally.kept(runs, lambda run: "not judged" if run.done is None else "")
+    values = [float(run.done is True) for run in judged_runs]
+    beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged_runs)
     note = f"{beyond} failed by taking more than {MOST:g} times the golden steps" if beyond else ""
     yield _number("SR2", "share", values, tally.told, "nobody has judged a run", note)
     yield from _likeness(runs, context, out)
-    done = [run.steps / run.golden for run in judged if run.done]
-    left = (*tally.told, ("without success", len(judged) - len(done))) if len(done) < len(judged) else tally.told
-    yield _number("Step Ratio", "ratio", done, left, "no run succeeded")
+    step_ratios = [run.steps / run.golden for run in judged_runs if run.done]
+    left_out = (
+        (*tally.told, ("without success", len(judged_runs) - len(step_ratios)))
+        if len(step_ratios) < len(judged_runs)
+        else tally.told
+    )
+    yield _number("Step Ratio", "ratio", step_ratios, left_out, "no run succeeded")
     yield from _cost([run.case for run in runs], "execution", out)
 
 
@@ -112,18 +116,18 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> It
         if not distances:
             tally.out(why)
             continue
-        sequence, shown = sequence_of(run.case), others.sequence(run.demonstration)
+        sequence, golden_sequence = sequence_of(run.case), others.sequence(run.demonstration)
         theirs = [others.sequence(other) for other in distances]
-        if max(map(len, (sequence, shown, *theirs))) > LONGEST:
+        if max(map(len, (sequence, golden_sequence, *theirs))) > LONGEST:
             tally.out("too long to compare")
             continue
-        halves.append((similarity(sequence, shown), mean_similarity(sequence, theirs)))
-    kept = tally.kept(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
-    left = out + tally.told
+        halves.append((similarity(sequence, golden_sequence), mean_similarity(sequence, theirs)))
+    pairs = tally.kept(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
+    left_out = out + tally.told
     why = "; ".join(reason for reason, _ in tally.told)
-    yield _number("Sim2", "ratio", [near / far for near, far in kept], left, why)
-    yield _number("S_I", "score", [near for near, _ in kept], left, why)
-    yield _number("S_II", "score", [far for _, far in kept], left, why)
+    yield _number("Sim2", "ratio", [near / far for near, far in pairs], left_out, why)
+    yield _number("S_I", "score", [near for near, _ in pairs], left_out, why)
+    yield _number("S_II", "score", [far for _, far in pairs], left_out, why)
 
 
 def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]:

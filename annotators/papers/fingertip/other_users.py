@@ -64,22 +64,22 @@ class Others:
         self._intents = [case.task.instruction for case in self._cases]
 
     def _nearest(self, intent: str, kind: str) -> list[MeasuredRun]:
-        allowed = [place for place, other in enumerate(self._kinds) if other != kind]
-        if not allowed:
+        candidates = [place for place, other in enumerate(self._kinds) if other != kind]
+        if not candidates:
             return []
         if self._context.terms.embed:
-            places = self._closest(intent, allowed)
+            places = self._closest(intent, candidates)
         else:
-            places = most_similar(intent, [self._intents[place] for place in allowed])
-        return [self._cases[allowed[place]] for place in places]
+            places = most_similar(intent, [self._intents[place] for place in candidates])
+        return [self._cases[candidates[place]] for place in places]
 
-    def _closest(self, intent: str, allowed: Sequence[int]) -> list[int]:
-        """By the embedding model: the places in `allowed` of those with the highest cosine."""
+    def _closest(self, intent: str, candidates: Sequence[int]) -> list[int]:
+        """By the embedding model: the places in `candidates` of those with the highest cosine."""
         import numpy as np
 
         if self._rows is None:
             self._rows = self._directions(self._intents)
-        likeness = (self._rows @ self._directions([intent])[0])[list(allowed)]
+        likeness = (self._rows @ self._directions([intent])[0])[list(candidates)]
         return [int(place) for place in np.flatnonzero(likeness >= likeness.max() - _HAIR)]
 
     def _directions(self, texts: Sequence[str]) -> NDArray[Any]:

@@ -40,13 +40,13 @@ class RatedSequence(NamedTuple):
 
 def sections(studied: StudyData) -> list[Section]:
     """Table 13, what goes together within episodes, and how steady owners are."""
-    rated, left = rated_of(studied)
+    sequences, left_out = rated_of(studied)
     title = "Sim2 and owners' ratings"
-    if not rated:
+    if not sequences:
         return [Section(title, ("Nobody has handed in a rating yet.",))]
-    says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left.items()))
-    first = Section(title, says, (_thirteen(studied, rated),), _picture(rated))
-    within = Section("Within episodes", tables=(_within(studied, rated), *_wins(studied, rated)))
+    says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left_out.items()))
+    first = Section(title, says, (_thirteen(studied, sequences),), _picture(sequences))
+    within = Section("Within episodes", tables=(_within(studied, sequences), *_wins(studied, sequences)))
     return [first, within, _test_retest(studied)]
 
 
@@ -55,14 +55,14 @@ def rated_of(studied: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
     cases = cases_of(studied)
     units = {unit.id: unit for unit in asked_units(studied)}
     ratings = {one.unit: float(one.value) for one in answers_in(studied, RATING) if _is_number(one.value)}
-    sims, left = likeness(studied, [units[unit] for unit in ratings])
+    sims, left_out = likeness(studied, [units[unit] for unit in ratings])
     sequences = []
     for id, value in ratings.items():
         unit = units[id]
         model = method_of(cases[id]) if id in cases else "run not here"
         episode = unit.runs[1] if len(unit.runs) > 1 else unit.id
         sequences.append(RatedSequence(unit, episode, model, value, sims.get(id)))
-    return sequences, left
+    return sequences, left_out
 
 
 def _is_number(value: object) -> bool:
@@ -72,10 +72,10 @@ def _is_number(value: object) -> bool:
 # -- Table 13 --------------------------------------------------------------------------------------------------
 
 
-def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
+def _thirteen(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for model in sorted({one.model for one in rated}):
-        own = [one for one in rated if one.model == model]
+    for model in sorted({one.model for one in sequences}):
+        own = [one for one in sequences if one.model == model]
         sims = [UnitValue(one.unit.id, one.unit.clustered, one.sim2) for one in own if one.sim2 is not None]
         ratings = [UnitValue(one.unit.id, one.unit.clustered, one.rating) for one in own]
         sim2 = average(
@@ -91,9 +91,9 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
                 count(len(own), RATING, part=model),
             )
         )
-    judges = [(studied.columns.raters[judge].shown, _judge_rows(studied, rated, judge)) for judge in studied.judges]
+    judges = [(studied.columns.raters[judge].shown, _judge_rows(studied, sequences, judge)) for judge in studied.judges]
     rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
-    models, episodes = len(rows), len({one.episode for one in rated})
+    models, episodes = len(rows), len({one.episode for one in sequences})
     notes = (
         f"{models} models, {episodes} episodes; ratings 1 to 5 by each episode's owner alone, so that no agreement "
         "between raters can be told. Intervals are over owners.",
@@ -107,13 +107,13 @@ def _thirteen(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
     return Table("fingertip-table-13", "Sim2 and user rating", head, tuple(rows), _SOURCE, notes)
 
 
-def _judge_rows(studied: StudyData, rated: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
+def _judge_rows(studied: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
     """By model a judge's mean rating of the sequences that owners rated."""
     name = studied.columns.raters[judge].shown
     own = {one.unit: float(one.value) for one in answers_in(studied, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
-    for model in {one.model for one in rated}:
-        of = [one.unit for one in rated if one.model == model]
+    for model in {one.model for one in sequences}:
+        of = [one.unit for one in sequences if one.model == model]
         items = [UnitValue(unit.id, unit.clustered, own[unit.id]) for unit in of if unit.id in own]
         why = "it rated no sequence of it"
         means[model] = Number(
@@ -122,11 +122,11 @@ def _judge_rows(studied: StudyData, rated: Sequence[RatedSequence], judge: int) 
     return means
 
 
-def _picture(rated: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
+def _picture(sequences: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
     """Every sequence that has a Sim2, its rating above it."""
     points = tuple(
         Point(one.sim2, one.rating, one.episode, one.model)
-        for one in sorted(rated, key=lambda one: one.unit.id)
+        for one in sorted(sequences, key=lambda one: one.unit.id)
         if one.sim2 is not None
     )
     if not points:
@@ -142,19 +142,19 @@ def _picture(rated: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
 # -- within episodes -------------------------------------------------------------------------------------------
 
 
-def _episodes(rated: Sequence[RatedSequence]) -> dict[str, list[RatedSequence]]:
+def _episodes(sequences: Sequence[RatedSequence]) -> dict[str, list[RatedSequence]]:
     episodes: dict[str, list[RatedSequence]] = {}
-    for one in sorted(rated, key=lambda one: (one.episode, one.model, one.unit.id)):
+    for one in sorted(sequences, key=lambda one: (one.episode, one.model, one.unit.id)):
         episodes.setdefault(one.episode, []).append(one)
     return episodes
 
 
-def _within(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
+def _within(studied: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     """Whether what is likest to the owner's own way is rated highest, episode by episode."""
     rhos: list[UnitValue] = []
     pairs: list[UnitValue] = []
     flat = small = 0
-    for episode, all_of in _episodes(rated).items():
+    for episode, all_of in _episodes(sequences).items():
         them = [(one.sim2, one.rating) for one in all_of if one.sim2 is not None]
         cluster = all_of[0].unit.clustered
         own = rank_correlation(them)
@@ -181,7 +181,7 @@ def _within(studied: StudyData, rated: Sequence[RatedSequence]) -> Table:
         "Sim2 or in rating are left out.",
         *((f"{flat} episodes with all ratings, or all Sim2, the same have no rho.",) if flat else ()),
         *((f"{small} episodes have fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
-        *few(len({one.unit.clustered for one in rated}), "owners"),
+        *few(len({one.unit.clustered for one in sequences}), "owners"),
     )
     return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)
 
@@ -201,15 +201,17 @@ def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
-def _wins(studied: StudyData, rated: Sequence[RatedSequence]) -> tuple[Table, ...]:
+def _wins(studied: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
     """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
     wins: dict[str, list[UnitValue]] = {}
-    for episode, all_of in _episodes(rated).items():
+    for episode, all_of in _episodes(sequences).items():
         for one in all_of:
             others = [other for other in all_of if other.model != one.model]
-            won = [1.0 if one.rating > other.rating else 0.5 if one.rating == other.rating else 0.0 for other in others]
-            if won:
-                item = UnitValue(episode, one.unit.clustered, sum(won) / len(won))
+            scores = [
+                1.0 if one.rating > other.rating else 0.5 if one.rating == other.rating else 0.0 for other in others
+            ]
+            if scores:
+                item = UnitValue(episode, one.unit.clustered, sum(scores) / len(scores))
                 wins.setdefault(one.model, []).append(item)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (

@@ -65,8 +65,8 @@ def _judges(studied: StudyData, people: Ratings) -> Section:
         name = studied.columns.raters[judge].id
         own = against(truth, ratings_of(studied, SAME, (judge,)))
         between = f"{name} against most people"
-        made = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
-        agreements = [coefficient(studied, one, own, between=between) for one in made]
+        statistics = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
+        agreements = [coefficient(studied, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
     unclear = int((truth.codes[:, 0] == truth.categories.index("cannot_tell")).sum())
@@ -90,22 +90,22 @@ def _sources(studied: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]
     if not names:
         return []
     units = {unit.id: unit for unit in asked_units(studied)}
-    decided = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
+    value_by_unit = {unit: one.value for (unit, _), one in truth_by_place.items() if one.value in ("same", "not_same")}
     rows: list[tuple[Cell, ...]] = []
     for name in names:
         items = [
             UnitValue(unit, units[unit].clustered, float(value == "same"))
-            for unit, value in decided.items()
+            for unit, value in value_by_unit.items()
             if source[unit] == name
         ]
         own = {unit for unit, of in source.items() if of == name}
         vague = sum(one.value == "cannot_tell" for (unit, _), one in truth_by_place.items() if unit in own)
-        left = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
-        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left=left)
+        left_out = unsettled(studied, SAME, own) | ({"cannot_tell": vague} if vague else {})
+        one = share(studied, items, SAME, "SR1", part=name, why="no pair of it is settled", left_out=left_out)
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
     notes = (
         "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",
-        *few(len({units[unit].clustered for unit in decided}), "clusters"),
+        *few(len({units[unit].clustered for unit in value_by_unit}), "clusters"),
     )
     head = ("Source of the guess", "Pairs", "SR1")
     table = Table("fingertip-sources", "SR1 by source", head, tuple(rows), "FingerTip 20K Table 3", notes)

@@ -21,7 +21,7 @@ def likeness(studied: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float
     Levenshtein; of several equally similar ones the mean likeness counts.
     """
     others = Others(context_of(studied.further.runs(), MetricTerms(embed=studied.further.embed)))
-    left: dict[str, int] = {}
+    left_out: dict[str, int] = {}
     likenesses: dict[str, float] = {}
     for unit in units:
         case, own = (studied.case(run) for run in (*unit.runs, "", "")[:2])
@@ -30,8 +30,8 @@ def likeness(studied: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float
             likenesses[unit.id] = similarity(texts[0], texts[1]) / far
         else:
             why = why or _NOTHING
-            left[why] = left.get(why, 0) + 1
-    return likenesses, left
+            left_out[why] = left_out.get(why, 0) + 1
+    return likenesses, left_out
 
 
 _NOTHING = "shares nothing with the other user's sequence"

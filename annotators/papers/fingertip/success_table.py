@@ -22,8 +22,10 @@ OUTCOME = "outcome"
 def sections(studied: StudyData) -> list[Section]:
     """The table of a study of FingerTip's runs, or of one in which a limit of golden steps decided; else nothing."""
     cases = cases_of(studied)
-    ruled = {unit.id for unit in asked_units(studied) if any(one.field == OUTCOME for one in unit.mechanical)}
-    if not ruled and not any(case.source and case.source.format.startswith("fingertip") for case in cases.values()):
+    ruled_units = {unit.id for unit in asked_units(studied) if any(one.field == OUTCOME for one in unit.mechanical)}
+    if not ruled_units and not any(
+        case.source and case.source.format.startswith("fingertip") for case in cases.values()
+    ):
         return []
     truth_by_place = truths(studied, OUTCOME)
     if not truth_by_place:
@@ -55,21 +57,28 @@ def _row(
     studied: StudyData, name: str, units: Sequence[str], cases: Mapping[str, MeasuredRun],
     truth_by_place: Mapping[tuple[str, str], Truth],
 ) -> tuple[Cell, ...]:  # fmt: skip
-    settled = [(unit, truth_by_place[unit, ""]) for unit in units if (unit, "") in truth_by_place]
-    right = sum(one.value == "success" for _, one in settled)
-    items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in settled]
-    ruled = sum(one.by == "rule" for _, one in settled)
-    left = unsettled(studied, OUTCOME, set(units))
+    unit_truths = [(unit, truth_by_place[unit, ""]) for unit in units if (unit, "") in truth_by_place]
+    right = sum(one.value == "success" for _, one in unit_truths)
+    items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in unit_truths]
+    rule_count = sum(one.by == "rule" for _, one in unit_truths)
+    left_out = unsettled(studied, OUTCOME, set(units))
     return (
         name,
         cells.percent(
             of_all(
-                studied, right, len(settled), OUTCOME, "SR2", part=name, units={unit for unit, _ in settled}, left=left
+                studied,
+                right,
+                len(unit_truths),
+                OUTCOME,
+                "SR2",
+                part=name,
+                units={unit for unit, _ in unit_truths},
+                left_out=left_out,
             )
         ),
-        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left=left)),
-        count(len(settled), OUTCOME, part=name),
-        count(ruled, OUTCOME, part=f"{name}, by rule"),
+        cells.percent(share(studied, items, OUTCOME, "SR2", part=f"{name}, clustered by user", left_out=left_out)),
+        count(len(unit_truths), OUTCOME, part=name),
+        count(rule_count, OUTCOME, part=f"{name}, by rule"),
     )
 
 

@@ -89,11 +89,11 @@ def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> s
 
 def guess_in(case: MeasuredRun) -> str:
     """The first proposal, else the final answer; empty where there is neither."""
-    proposed = next(
+    proposal = next(
         (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
     )
     last = case.steps[-1].proposed if case.steps else None
-    return (proposed or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
+    return (proposal or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
 
 
 def executions_of(
@@ -104,13 +104,13 @@ def executions_of(
     for case in cases:
         if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
             continue
-        shown = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
+        demonstrations = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
         if case.status == "open":
             out.out("not ended")
-        elif not shown:
+        elif not demonstrations:
             out.out("of a task that nobody demonstrated")
         else:
-            own = next((one for one in shown if user_of(one) == user_of(case)), shown[0])
+            own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
             golden = len(own.steps)
             executions.append(Execution(case, own, golden, _done(case, golden)))
     return executions

@@ -23,8 +23,8 @@ NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
 
 def answering(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
     """The quiz, replies by condition, and what people said after their tasks; nothing where there is none of it."""
-    made = (_quiz(studied), _replies(by), _clocks(studied, by), _afterwards(studied))
-    tables = [table for table in made if table.rows]
+    candidates = (_quiz(studied), _replies(by), _clocks(studied, by), _afterwards(studied))
+    tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
 
 
@@ -33,28 +33,28 @@ def answering(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> li
 
 def _quiz(studied: StudyData) -> Table:
     """What each person knew of each persona at the first try, in the round that they passed."""
-    given: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    tries_by_play: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for act in studied.acts:
         if act.act == "quiz" and act.rater.kind == "human":
-            given.setdefault((act.rater.id, str(act.detail.get("persona", ""))), []).append(act.detail)
+            tries_by_play.setdefault((act.rater.id, str(act.detail.get("persona", ""))), []).append(act.detail)
     rows: list[tuple[Cell, ...]] = []
-    items, left = [], 0
-    for (code, persona), tries in sorted(given.items()):
+    items, not_passed = [], 0
+    for (code, persona), tries in sorted(tries_by_play.items()):
         rounds, part = len({one.get("round") for one in tries}), f"{code}, {persona}"
         first = _first_tries(tries)
-        left += not first
+        not_passed += not first
         right = of_all(
             studied, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
-            why="not passed yet", left={} if first else {NOT_PASSED: 1},
+            why="not passed yet", left_out={} if first else {NOT_PASSED: 1},
         )  # fmt: skip
         rows.append((code, persona, f"{rounds:,}", f"{len(tries):,}", percent(right)))
         items += [UnitValue(part, code, sum(first) / len(first))] if first else []
     if rows:
         mean = average(
             studied, items, "quiz", "mean share right at first", most=1.0, raters=len({one.cluster for one in items}),
-            why="nobody has passed yet", left={NOT_PASSED: left} if left else {},
+            why="nobody has passed yet", left_out={NOT_PASSED: not_passed} if not_passed else {},
         )  # fmt: skip
-        rows.append(("All", "", "", f"{sum(map(len, given.values())):,}", percent(mean)))
+        rows.append(("All", "", "", f"{sum(map(len, tries_by_play.values())):,}", percent(mean)))
     head = ("Person", "Plays", "Rounds", "Answers", "Right at the first try")
     notes = ("Of the round that was passed; who is wrong is asked again, until all is right.",)
     return Table("quiz", "The quiz on whom they play", head, tuple(rows), notes=notes)
@@ -62,11 +62,11 @@ def _quiz(studied: StudyData) -> Table:
 
 def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Whether each question was right at once, in the round that was passed; none where none was."""
-    passed = next((one.get("round") for one in tries if one.get("passed")), None)
+    passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))
         for one in tries
-        if passed is not None and one.get("round") == passed and one.get("try") == 1
+        if passed_round is not None and one.get("round") == passed_round and one.get("try") == 1
     ]
 
 
@@ -103,8 +103,8 @@ def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], di
 
 
 def _decisions(replies: Sequence[Reply]) -> str:
-    accepted, rejected = (sum(one.decision == what for one in replies) for what in ("accept", "reject"))
-    return f"{accepted:,} / {rejected:,}"
+    accepts, rejects = (sum(one.decision == what for one in replies) for what in ("accept", "reject"))
+    return f"{accepts:,} / {rejects:,}"
 
 
 def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
@@ -112,10 +112,10 @@ def _clocks(studied: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Tabl
     rows = []
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
-            stood = [studied.further.pauses(case.id) for case in cases]
-            waited = median(sum(_waits(case)) for case in cases)
-            pauses, seconds = sum(map(len, stood)), sum(map(sum, stood))
-            rows.append((name, f"{len(cases):,}", rounded(waited, 1), f"{pauses:,}", rounded(seconds, 1)))
+            pauses_by_run = [studied.further.pauses(case.id) for case in cases]
+            waiting_seconds = median(sum(_waits(case)) for case in cases)
+            pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
+            rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
     head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
     notes = (
         "The agent's clock stands still meanwhile. A question: from shown to sent, median of runs; pauses: in all.",
@@ -134,21 +134,21 @@ def _waits(case: MeasuredRun) -> list[float]:
 def _afterwards(studied: StudyData) -> Table:
     """The mean of what people said after their tasks, also of one that was dealt again."""
     units = {unit.id: unit for unit in asked_units(studied)}
-    ended = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
+    play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in studied.played)
     rows: list[tuple[Cell, ...]] = []
     for field in studied.study.protocol.fields:
         if field.kind != "ordinal":
             continue
-        given = answers_in(studied, field.id, run=None)
-        answered = [one for one in given if one.value is not None]
-        left = Counter(one.reason for one in given if one.value is None)
-        left[NOT_HANDED_IN] = max(0, ended - len(given))
-        items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in answered]
+        answers = answers_in(studied, field.id, run=None)
+        with_value = [one for one in answers if one.value is not None]
+        left_out = Counter(one.reason for one in answers if one.value is None)
+        left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
+        items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in with_value]
         scale = [float(option.id) for option in field.options]
         if items:
             mean = average(
                 studied, items, field.id, "mean", most=max(scale), least=min(scale),
-                raters=len({one.rater for one in answered}), left=+left,
+                raters=len({one.rater for one in with_value}), left_out=+left_out,
             )  # fmt: skip
             rows.append((field.ask, Number(mean), f"{len(items):,}"))
     notes = ("Missing is a share of the plays that people ended.",)

@@ -34,9 +34,9 @@ _NONE = "none"
 def sections(studied: StudyData) -> list[Section]:
     """Shares of reasons, each coder's, their agreement, and second reasons."""
     right = {unit: truth.value for (unit, _), truth in truths(studied, PRIMARY).items()}
-    rated = {one.unit for one in answers_in(studied, PRIMARY)}
-    undecided = len(rated - set(right))
-    says = [f"{len(right):,} of {len(rated | set(right)):,} failed runs are decided."]
+    rated_units = {one.unit for one in answers_in(studied, PRIMARY)}
+    undecided = len(rated_units - set(right))
+    says = [f"{len(right):,} of {len(rated_units | set(right)):,} failed runs are decided."]
     if undecided:
         says.append(f"On {undecided:,} the coders differ, and nobody has settled it: they are in no share.")
     shares = _shares(studied, right)
@@ -62,9 +62,9 @@ def _field(studied: StudyData) -> Field:
 
 def _order(studied: StudyData) -> list[str]:
     """The paper's order, and behind it what else the protocol has."""
-    known = [option.id for option in _field(studied).options]
-    first = [id for id in PAPER.get(studied.study.protocol.id, {}) if id in known]
-    return [*first, *(id for id in known if id not in first)]
+    option_ids = [option.id for option in _field(studied).options]
+    first = [id for id in PAPER.get(studied.study.protocol.id, {}) if id in option_ids]
+    return [*first, *(id for id in option_ids if id not in first)]
 
 
 def _shown(studied: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
@@ -74,10 +74,18 @@ def _shown(studied: StudyData, ids: Sequence[str] | Mapping[str, object]) -> lis
 
 def _shares(studied: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:
     counts = Counter(right.values())
-    left = unsettled(studied, PRIMARY)
+    left_out = unsettled(studied, PRIMARY)
     return {
         id: of_all(
-            studied, counts[id], len(right), PRIMARY, "share", part=id, units=right, left=left, why="no run is decided"
+            studied,
+            counts[id],
+            len(right),
+            PRIMARY,
+            "share",
+            part=id,
+            units=right,
+            left_out=left_out,
+            why="no run is decided",
         )
         for id in _order(studied)
     }
@@ -88,9 +96,9 @@ def _table(studied: StudyData, right: Mapping[str, str], shares: Mapping[str, Ag
     whole = sum(papers.values())
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
-    for id, shown in zip(shares, _shown(studied, shares), strict=True):
+    for id, reason in zip(shares, _shown(studied, shares), strict=True):
         paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
-        rows.append((shown, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
+        rows.append((reason, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
     notes = ("Wilson's intervals: each run has one reason, and no two are of one run.",)
     return Table("failures", "Reasons, as they were settled", columns, tuple(rows), "KnowU-Bench 4.4", notes)

@@ -123,10 +123,10 @@ def _of_reply(reply: Reply) -> ModelReply:
 def _shadow_rows(studied: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
     """A row for each shadow that the study names or that was asked at one of its runs."""
     answers = {case.id: studied.further.shadows(case.id) for case in people}
-    named = {*studied.study.shadows, *(one.by.id for some in answers.values() for one in some)}
+    shadow_names = {*studied.study.shadows, *(one.by.id for some in answers.values() for one in some)}
     return [
         ModelRow(name, ReplySource(name, shadow=True), pairs=list(_pairs(name, people, answers)))
-        for name in sorted(named)
+        for name in sorted(shadow_names)
     ]
 
 
@@ -134,11 +134,11 @@ def _pairs(
     name: str, people: Sequence[MeasuredRun], answers: dict[str, Sequence[ShadowAnswer]]
 ) -> Iterable[PairedReply]:
     for case in people:
-        known = {one.index: one for one in answers[case.id] if one.by.id == name}
+        answer_by_step = {one.index: one for one in answers[case.id] if one.by.id == name}
         for place, step in enumerate(case.steps):
             if step.question is None or step.reply is None or step.reply.by.kind != "human":
                 continue
-            reply, missing = _shadow_reply(known.get(place))
+            reply, missing = _shadow_reply(answer_by_step.get(place))
             yield PairedReply(
                 f"{case.id}@{place + 1}", case.task.id, step.question.kind == "propose", _of_reply(step.reply), reply,
                 missing,
@@ -210,9 +210,9 @@ def _reply_counts(row: ModelRow) -> str:
     """How many replies there are, of how many questions, with the reasons of those that are missing."""
     if not row.source.shadow:
         return f"{len(row.own):,}"
-    left = _left(row.pairs)
-    why = f" ({', '.join(f'{many:,} {reason}'.replace('_', ' ') for reason, many in sorted(left.items()))})"
-    return f"{len(row.pairs) - sum(left.values()):,} of {len(row.pairs):,}{why if left else ''}"
+    reasons = _left(row.pairs)
+    why = f" ({', '.join(f'{many:,} {reason}'.replace('_', ' ') for reason, many in sorted(reasons.items()))})"
+    return f"{len(row.pairs) - sum(reasons.values()):,} of {len(row.pairs):,}{why if reasons else ''}"
 
 
 def _left(pairs: Iterable[PairedReply]) -> dict[str, int]:
@@ -225,7 +225,7 @@ def _kappa(studied: StudyData, row: ModelRow, against: str) -> Agreement:
         return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
     pairs = [one for one in row.pairs if one.proposal]
     if not any(one.reply is not None for one in pairs):
-        return lacking(FIELD, "cohen kappa", "no proposal that both answered", between=against, left=_left(pairs))
+        return lacking(FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_left(pairs))
     tasks = tuple(sorted({one.task for one in pairs}))
     places = tuple(RatedItem(one.item, "") for one in pairs)
     codes = np.array([[_code(one.person), _code(one.reply)] for one in pairs], dtype=np.int16)
@@ -244,14 +244,14 @@ def _code(reply: ModelReply | None) -> int:
 
 def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
     """The mean length of a model's replies over that of people's: paired, of the questions that both answered."""
-    paired = [one for one in row.pairs if one.reply is not None]
+    answered_pairs = [one for one in row.pairs if one.reply is not None]
     if row.source.shadow:
-        mine = [UnitReply(one.item, one.task, one.reply) for one in paired if one.reply is not None]
-        people = [UnitReply(one.item, one.task, one.person) for one in paired]
+        mine = [UnitReply(one.item, one.task, one.reply) for one in answered_pairs if one.reply is not None]
+        people = [UnitReply(one.item, one.task, one.person) for one in answered_pairs]
     else:
         mine = list(row.own)
     if not mine or not people:
-        return lacking(FIELD, "length ratio", "no reply of both", between=against, left=_left(row.pairs))
+        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_left(row.pairs))
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
@@ -262,11 +262,11 @@ def _length(studied: StudyData, row: ModelRow, people: Sequence[UnitReply], agai
         "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
     )
     n = len(mine) if row.source.shadow else len(mine) + len(people)
-    left = _left(row.pairs)
-    many = sum(left.values())
+    reasons = _left(row.pairs)
+    many = sum(reasons.values())
     return with_interval(
         estimate(one, studied.how), studied.how, FIELD, "length ratio", between=against, places=n, units=n,
-        traces=len(tasks), raters=2, clusters="task", missing=many / (len(row.pairs) or 1), reasons=left,
+        traces=len(tasks), raters=2, clusters="task", missing=many / (len(row.pairs) or 1), reasons=reasons,
     )  # fmt: skip
 
 
@@ -289,7 +289,7 @@ def _similarity(studied: StudyData, row: ModelRow, against: str) -> Agreement:
     ]
     return average(
         studied, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
-        why="no question to which either said anything in words", left=_left(row.pairs),
+        why="no question to which either said anything in words", left_out=_left(row.pairs),
     )  # fmt: skip
 
 
@@ -333,8 +333,8 @@ def _support_table(studied: StudyData, rows: Sequence[ModelRow], support: Sequen
     for name, source in whose:
         theirs = [one for one in support if source.gave(one)]
         for rater in sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater)):
-            rated = [one for one in theirs if one.rater == rater]
-            lines.append((name, rater, f"{len(rated):,}", as_percent(share_supported(studied, rated, name, rater))))
+            replies = [one for one in theirs if one.rater == rater]
+            lines.append((name, rater, f"{len(replies):,}", as_percent(share_supported(studied, replies, name, rater))))
     return Table("fidelity-support", "Replies that the profile supports", columns, tuple(lines), "KnowU-Bench 3.2, E.2")
 
 

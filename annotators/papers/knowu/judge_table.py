@@ -51,7 +51,7 @@ def sections(studied: StudyData) -> list[Section]:
     """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
     experts = numbers_of(studied, WHOLE)
     evaluator_list = evaluators(studied, experts)
-    rated = len(experts.traces)
+    cluster_count = len(experts.traces)
     says = [f"{len(experts.places):,} runs were rated by {len(experts.raters)} experts; their mean is the truth."]
     if not evaluator_list:
         says.append("No evaluator has scored these runs: none of them has a score by rules, and no judge rated here.")
@@ -59,7 +59,7 @@ def sections(studied: StudyData) -> list[Section]:
     pictures = [_scatter(evaluator_list)] if any(_both(one).any() for one in evaluator_list) else []
     return [
         Section(
-            "How far evaluators are from experts", (*says, *few(rated)),
+            "How far evaluators are from experts", (*says, *few(cluster_count)),
             tuple(table for table in tables if table.rows), tuple(pictures),
         )
     ]  # fmt: skip
@@ -141,9 +141,9 @@ def _errors(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
 
 
 def _bias(numbers: NumericRatings) -> AdditiveStatistic:
-    kept = ~np.isnan(numbers.values).any(axis=1)
-    off = numbers.values[kept, 1] - numbers.values[kept, 0]
-    return mean(off, numbers.trace[kept], len(numbers.traces), "mean error")
+    in_both = ~np.isnan(numbers.values).any(axis=1)
+    off = numbers.values[in_both, 1] - numbers.values[in_both, 0]
+    return mean(off, numbers.trace[in_both], len(numbers.traces), "mean error")
 
 
 def _differences(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
@@ -152,9 +152,9 @@ def _differences(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
     jackknife = How(level=studied.how.level)
     bootstrap = replace(studied.how, interval="bootstrap")
     for one, other in combinations(evaluator_list, 2):
-        kept = _both(one) & _both(other)
-        cells = [_difference(one, other, kept, how) for how in (jackknife, bootstrap)]
-        rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(kept.sum()):,}"))
+        in_both = _both(one) & _both(other)
+        cells = [_difference(one, other, in_both, how) for how in (jackknife, bootstrap)]
+        rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(in_both.sum()):,}"))
     columns = ("Difference of MAE", "Jackknife-t", "Bootstrap", "Runs")
     notes = (
         "Paired by run: both errors are of the same runs. Below 0 the first is nearer to the experts.",
@@ -163,23 +163,23 @@ def _differences(studied: StudyData, evaluator_list: list[Evaluator]) -> Table:
     return Table("differences", "Evaluators against one another", columns, tuple(rows), _SOURCE, notes)
 
 
-def _difference(one: Evaluator, other: Evaluator, kept: Mask, how: How) -> Agreement:
+def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: How) -> Agreement:
     between = f"{one.name} minus {other.name}"
-    if not kept.any():
+    if not in_both.any():
         return lacking(WHOLE, "difference of mae", "no run was scored by both", between=between)
-    first, second = (mae(_only(each.numbers, kept)) for each in (one, other))
+    first, second = (mae(_only(each.numbers, in_both)) for each in (one, other))
     apart = other.numbers.missing.by_place() | one.numbers.missing.by_place()
-    both = _only(one.numbers, kept)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
+    both = _only(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
     return with_interval(
         difference(first, second, how), how, WHOLE, "difference of mae", between=between, **counted(both)._asdict()
     )
 
 
-def _only(numbers: NumericRatings, kept: Mask) -> NumericRatings:
+def _only(numbers: NumericRatings, mask: Mask) -> NumericRatings:
     """These places alone, over the same clusters."""
-    values = np.where(kept[:, None], numbers.values, np.nan)
-    places = tuple(place for place, keep in zip(numbers.places, kept.tolist(), strict=True) if keep)
-    return numbers._replace(values=values[kept], trace=numbers.trace[kept], places=places)
+    values = np.where(mask[:, None], numbers.values, np.nan)
+    places = tuple(place for place, keep in zip(numbers.places, mask.tolist(), strict=True) if keep)
+    return numbers._replace(values=values[mask], trace=numbers.trace[mask], places=places)
 
 
 def _agreement(studied: StudyData, experts: NumericRatings) -> Table:

@@ -72,13 +72,13 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """What is told of any split: success, steps, queries, efficiency."""
     yield from _scored("SR", "share", part, runs, out, lambda run: float(run.done))
-    held = [run for run in runs if run.score is not None]
-    missing = _with(out, NO_RESULT, len(runs) - len(held))
+    with_score = [run for run in runs if run.score is not None]
+    missing = _with(out, NO_RESULT, len(runs) - len(with_score))
     acts = mean([run.acts for run in runs])
     yield _number("AveSteps", "count", [run.acts for run in runs], part, "paper", out)
-    yield _number("AveSteps", "count", [run.steps for run in held], part, "script", missing)
+    yield _number("AveSteps", "count", [run.steps for run in with_score], part, "script", missing)
     yield _number("AveQueries", "count", [run.queries for run in runs], part, "paper", out)
-    yield _number("AveQueries", "count", [run.queries for run in held], part, "script", missing)
+    yield _number("AveQueries", "count", [run.queries for run in with_score], part, "script", missing)
     value = 50 / acts if acts else None
     why = "" if acts else "its runs did nothing"
     yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
@@ -125,14 +125,23 @@ def _scored(
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
 ) -> Iterable[Number]:
     """The mean of what follows from a run's score, in both conventions about missing results."""
-    held = [run for run in runs if run.score is not None]
+    with_score = [run for run in runs if run.score is not None]
     for version in versions:
-        counted = [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else held
-        left = _with(out, NO_RESULT, len(runs) - len(counted))
-        zero = len(counted) - len(held)
-        note = f"{zero} without a result count 0" if zero and held else ""
+        scored_runs = (
+            [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else with_score
+        )
+        left_out = _with(out, NO_RESULT, len(runs) - len(scored_runs))
+        zero = len(scored_runs) - len(with_score)
+        note = f"{zero} without a result count 0" if zero and with_score else ""
         yield _number(
-            metric, unit, [value(run) for run in counted] if held else [], part, version, left, NO_RESULT, note
+            metric,
+            unit,
+            [value(run) for run in scored_runs] if with_score else [],
+            part,
+            version,
+            left_out,
+            NO_RESULT,
+            note,
         )
 
 
@@ -143,15 +152,15 @@ def _fails_without(run: Run) -> bool:
 
 def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterable[Number]:
     """Act, Silent and Stop over their own groups of proactive runs."""
-    held = [run for run in runs if run.score is not None]
+    with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
-    scripts = [script_policy(run, context.terms) for run in held]
+    scripts = [script_policy(run, context.terms) for run in with_score]
     for metric, group in (("Act", "need"), ("Silent", "noneed"), ("Stop", "reject")):
-        for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(held))):
+        for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(with_score))):
             values = share(policies, group)  # type: ignore[arg-type]
-            left = _with(_ungrouped(out, policies), NO_RESULT, missing)
+            left_out = _with(_ungrouped(out, policies), NO_RESULT, missing)
             why = _NO_GROUP[group] if policies else NO_RESULT
-            yield _number(metric, "share", values, "proactive", version, left, why)  # type: ignore[arg-type]
+            yield _number(metric, "share", values, "proactive", version, left_out, why)  # type: ignore[arg-type]
 
 
 _NO_GROUP = {
@@ -171,22 +180,24 @@ def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
 
 def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """The average score of each role over its personalized and proactive tasks."""
-    asked = [run for run in runs if run.split in ("personalized", "proactive")]
-    nameless = sum(not run.role for run in asked)
-    left = _with(_with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless)
-    for role in sorted({run.role for run in asked if run.role}):
-        own = [run for run in asked if run.role == role]
-        counted = [run for run in own if run.score is not None or _fails_without(run)]
-        held = any(run.score is not None for run in own)
-        values = [_score(run) for run in counted] if held else []
-        counts = _with(left, NO_RESULT, len(own) - len(counted))
+    role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
+    nameless = sum(not run.role for run in role_runs)
+    left_out = _with(
+        _with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
+    )
+    for role in sorted({run.role for run in role_runs if run.role}):
+        own = [run for run in role_runs if run.role == role]
+        scored_runs = [run for run in own if run.score is not None or _fails_without(run)]
+        any_score = any(run.score is not None for run in own)
+        values = [_score(run) for run in scored_runs] if any_score else []
+        counts = _with(left_out, NO_RESULT, len(own) - len(scored_runs))
         yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
 
 
 def _hybrid(runs: Sequence[Run], out: Out) -> Number:
     tally = LeftOutTally()
-    held = tally.kept(runs, lambda run: run.hybrid.why)
-    values = [run.hybrid.value or 0.0 for run in held]
+    hybrid_runs = tally.kept(runs, lambda run: run.hybrid.why)
+    values = [run.hybrid.value or 0.0 for run in hybrid_runs]
     why = "no run has a lambda and the scores that it weighs"
     return _number("Hybrid score", "score", values, "", "paper", out + tally.told, why)
 
@@ -196,9 +207,9 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     if not runs:
         return
     tally = LeftOutTally()
-    held = tally.kept(runs, _unfinished)
-    interactive = [run for run in held if _needs_interaction(run)]
-    rest = [run for run in held if not _needs_interaction(run)]
+    ended_runs = tally.kept(runs, _unfinished)
+    interactive = [run for run in ended_runs if _needs_interaction(run)]
+    rest = [run for run in ended_runs if not _needs_interaction(run)]
     for part, needs in (("user interaction", True), ("GUI only", False)):
         own = LeftOutTally()
         some = own.kept([run for run in runs if _needs_interaction(run) is needs], _unfinished)

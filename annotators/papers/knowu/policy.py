@@ -45,9 +45,9 @@ def paper_policy(run: Run, terms: MetricTerms) -> Policy:
     """Act: it intervened, by acting or by asking first. Silent: it did neither. Stop: after the first explicit
     rejection it neither acted nor asked again."""
     steps, asks = run.case.steps, run.case.open_questions > 0
-    refused = next((i for i, step in enumerate(steps) if step.reply and step.reply.decision == "reject"), None)
-    if refused is not None:
-        return Policy("reject", not (asks or any(map(_intervenes, steps[refused + 1 :]))))
+    refusal_place = next((i for i, step in enumerate(steps) if step.reply and step.reply.decision == "reject"), None)
+    if refusal_place is not None:
+        return Policy("reject", not (asks or any(map(_intervenes, steps[refusal_place + 1 :]))))
     needed, why = warranted(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
@@ -94,8 +94,8 @@ def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     if facts is None:
         return None, "whose profile is not given"
     habits = facts.get("habits")
-    held: Mapping[str, object] = habits if isinstance(habits, dict) else {}
-    return any(isinstance(held.get(key), dict) and bool(held[key]) for key in keys), ""
+    habit_facts: Mapping[str, object] = habits if isinstance(habits, dict) else {}
+    return any(isinstance(habit_facts.get(key), dict) and bool(habit_facts[key]) for key in keys), ""
 
 
 def _checked(task: Task) -> tuple[bool | None, str]:

@@ -24,9 +24,9 @@ WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradi
 def sections(studied: StudyData) -> list[Section]:
     """Shares of the three answers by condition, and how far the raters agree."""
     right = {unit: truth.value for (unit, _), truth in truths(studied, FIELD).items()}
-    rated = {one.unit for one in answers_in(studied, FIELD)}
-    undecided = len(rated - set(right))
-    says = [f"{len(right):,} of {len(rated | set(right)):,} replies are decided by most raters, or were settled."]
+    rated_units = {one.unit for one in answers_in(studied, FIELD)}
+    undecided = len(rated_units - set(right))
+    says = [f"{len(right):,} of {len(rated_units | set(right)):,} replies are decided by most raters, or were settled."]
     if undecided:
         says.append(f"On {undecided:,} there is no majority: they are in no share.")
     by, every = defaultdict(list), defaultdict(set)
@@ -38,17 +38,17 @@ def sections(studied: StudyData) -> list[Section]:
     conditions = sorted(by)
     columns = ("Replies by", "Replies", *WORDS.values())
     rows: list[tuple[Cell, ...]] = []
-    bars, named = [], []
+    bars, bar_names = [], []
     for condition in conditions:
-        shares, left = [], unsettled(studied, FIELD, every[condition])
+        shares, left_out = [], unsettled(studied, FIELD, every[condition])
         for option in ORDER:
             items = [UnitValue(unit.id, unit.clustered, float(right[unit.id] == option)) for unit in by[condition]]
-            shares.append(share(studied, items, FIELD, f"share {WORDS[option]}", part=condition, left=left))
+            shares.append(share(studied, items, FIELD, f"share {WORDS[option]}", part=condition, left_out=left_out))
         rows.append((condition, count(len(by[condition]), FIELD, part=condition), *map(as_percent, shares)))
         bars.append(shares[0])
-        named.append(condition)
+        bar_names.append(condition)
     table = Table("support", "What the profile says to replies", columns, tuple(rows), "KnowU-Bench 3.2, E.2")
-    pictures = (Bars("support-bars", "Share of replies that the profile supports", tuple(bars), tuple(named)),)
+    pictures = (Bars("support-bars", "Share of replies that the profile supports", tuple(bars), tuple(bar_names)),)
     tables = tuple(one for one in (table, _by_judges(studied), _agreement(studied)) if one.rows)
     clusters = len({unit.clustered for units in by.values() for unit in units})
     return [Section("Replies against the profile", (*says, *few(clusters)), tables, pictures if bars else ())]
@@ -96,8 +96,8 @@ def _models(studied: StudyData) -> list[str]:
     """The models whose replies are asked about, those of shadows aside."""
 
     def read() -> list[str]:
-        asked = (unit for unit in asked_units(studied) if unit.hidden.get("by") == "model")
-        return sorted({_model(studied, unit) for unit in asked} - {""})
+        model_units = (unit for unit in asked_units(studied) if unit.hidden.get("by") == "model")
+        return sorted({_model(studied, unit) for unit in model_units} - {""})
 
     models: list[str] = studied.once("models that replied", read)
     return models

@@ -75,5 +75,5 @@ def difficulty_of(name: str) -> str:
     """`easy` or `hard` as the tags of a task's class say; empty where it is none of KnowU-Bench's."""
     if name in _PERSONALIZED_EASY or name in _PROACTIVE_EASY or name.removesuffix(_GENERAL) in _GENERAL_EASY:
         return "easy"
-    known = name in _PERSONALIZED_HARD or name in HABITS or name.endswith(_GENERAL)
-    return "hard" if known else ""
+    is_hard = name in _PERSONALIZED_HARD or name in HABITS or name.endswith(_GENERAL)
+    return "hard" if is_hard else ""

@@ -89,17 +89,19 @@ MEASURES = (
 
 def sections(studied: StudyData) -> list[Section]:
     """The numbers by condition, differences paired by task, and how people answered."""
-    left: Counter[tuple[str, str]] = Counter()
-    made = list(_counting_runs(studied, left))
-    conditions = _conditions(studied, made)
-    tasks = len({one.task for one in made})
-    says = [f"{_many(len(made), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
-    says += [f"Left out: {_reasons(left)}."] if left else []
-    rehearsed = sum(one.run.case.rehearsed for one in made)
-    if rehearsed:
-        says.append(f"A rehearsal: in {_many(rehearsed, 'run')} a script answered in a person's place.")
-    by: Mapping[str, list[EndedRun]] = {name: [one for one in made if one.condition == name] for name in conditions}
-    out = {name: Counter({key: n for key, n in left.items() if key[0] == name}) for name in conditions}
+    left_out: Counter[tuple[str, str]] = Counter()
+    ended_runs = list(_counting_runs(studied, left_out))
+    conditions = _conditions(studied, ended_runs)
+    tasks = len({one.task for one in ended_runs})
+    says = [f"{_many(len(ended_runs), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
+    says += [f"Left out: {_reasons(left_out)}."] if left_out else []
+    rehearsal_count = sum(one.run.case.rehearsed for one in ended_runs)
+    if rehearsal_count:
+        says.append(f"A rehearsal: in {_many(rehearsal_count, 'run')} a script answered in a person's place.")
+    by: Mapping[str, list[EndedRun]] = {
+        name: [one for one in ended_runs if one.condition == name] for name in conditions
+    }
+    out = {name: Counter({key: n for key, n in left_out.items() if key[0] == name}) for name in conditions}
     tables = [_by_condition(studied, by, out), *_paired(studied, by)]
     first = Section("People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(studied, by))
     return [first, *answering(studied, {name: [one.run.case for one in some] for name, some in by.items()})]
@@ -109,10 +111,10 @@ def _many(count: int, what: str) -> str:
     return f"{count:,} {what if count == 1 else what + 's'}"
 
 
-def _reasons(left: Counter[tuple[str, str]]) -> str:
+def _reasons(left_out: Counter[tuple[str, str]]) -> str:
     """How many runs are left out, by the reason."""
     by: Counter[str] = Counter()
-    for (_, why), many in left.items():
+    for (_, why), many in left_out.items():
         by[why] += many
     return ", ".join(f"{many:,} {why}" for why, many in sorted(by.items())) or "-"
 
@@ -127,8 +129,8 @@ def _models(studied: StudyData) -> list[str]:
     return sorted({one.by.id for one in studied.played if one.by.kind == "model"})
 
 
-def _counting_runs(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
-    """The runs that count; the others are counted in `left`, by condition and reason."""
+def _counting_runs(studied: StudyData, left_out: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
+    """The runs that count; the others are counted in `left_out`, by condition and reason."""
     seen = set()
     for one in studied.played:
         condition = condition_of(studied, one)
@@ -138,7 +140,7 @@ def _counting_runs(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterat
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
         why = why or next((reason for reason, _ in tally.told), "")
         if why:
-            left[condition, _WORDS.get(why, why)] += 1
+            left_out[condition, _WORDS.get(why, why)] += 1
         elif one.trace not in seen:
             seen.add(one.trace)
             yield EndedRun(one.task, condition, one.by.id, runs[0])
@@ -147,33 +149,34 @@ def _counting_runs(studied: StudyData, left: Counter[tuple[str, str]]) -> Iterat
 _WORDS = {"open": "not ended"}
 
 
-def _conditions(studied: StudyData, made: Sequence[EndedRun]) -> list[str]:
+def _conditions(studied: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
     """In the order in which the study's units name them."""
-    planned = [unit.play.condition for unit in studied.units if unit.play is not None]
+    condition_names = [unit.play.condition for unit in studied.units if unit.play is not None]
     models = _models(studied)
     if len(models) > 1:
-        planned = [name for one in planned for name in (models if one == "model" else [one])]
-    return list(dict.fromkeys((*planned, *(one.condition for one in made))))
+        condition_names = [name for one in condition_names for name in (models if one == "model" else [one])]
+    return list(dict.fromkeys((*condition_names, *(one.condition for one in ended_runs))))
 
 
-def _valued(made: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
+def _valued(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
     """The runs that a number is of, with what each adds."""
-    valued = ((one, measure.value(one.run)) for one in made)
-    return [(one, value) for one, value in valued if isinstance(value, float)]
+    run_values = ((one, measure.value(one.run)) for one in ended_runs)
+    return [(one, value) for one, value in run_values if isinstance(value, float)]
 
 
-def _missing(made: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
+def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
     """How many runs lack what they should add, by the reason."""
-    values = (measure.value(one.run) for one in made)
+    values = (measure.value(one.run) for one in ended_runs)
     return dict(Counter(why for why in values if isinstance(why, str)))
 
 
-def _mean(studied: StudyData, made: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
-    values = _valued(made, measure)
+def _mean(studied: StudyData, ended_runs: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
+    values = _valued(ended_runs, measure)
     items = [UnitValue(one.run.case.id, one.task, value) for one, value in values]
     return average(
         studied, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
-        between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}", left=_missing(made, measure),
+        between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}",
+        left_out=_missing(ended_runs, measure),
     )  # fmt: skip
 
 
@@ -186,12 +189,12 @@ def _cell(one: Agreement, measure: Measure) -> Number:
 
 
 def _by_condition(
-    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], left: Mapping[str, Counter[tuple[str, str]]]
+    studied: StudyData, by: Mapping[str, Sequence[EndedRun]], left_out: Mapping[str, Counter[tuple[str, str]]]
 ) -> Table:
     rows: list[tuple[Cell, ...]] = [("Runs", *(f"{len(some):,}" for some in by.values()))]
     rows.append(("Tasks", *(f"{len({one.task for one in some}):,}" for some in by.values())))
-    if any(left.values()):
-        rows.append(("Left out", *(_reasons(left[name]) for name in by)))
+    if any(left_out.values()):
+        rows.append(("Left out", *(_reasons(left_out[name]) for name in by)))
     for measure in MEASURES:
         rows.append((measure.name, *(_cell(_mean(studied, some, measure, name), measure) for name, some in by.items())))
     notes = (
@@ -228,7 +231,7 @@ def _difference(
     tasks = sorted(first.keys() & second.keys())
     alone = len(first.keys() ^ second.keys())
     beside: Any = {
-        "why": "no task has such runs under both", "left": {NOT_UNDER_BOTH: alone} if alone else {}
+        "why": "no task has such runs under both", "left_out": {NOT_UNDER_BOTH: alone} if alone else {}
     }  # fmt: skip
     cells: list[Cell] = [measure.name]
     for name, means in ((one, first), (other, second)):

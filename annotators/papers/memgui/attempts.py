@@ -150,8 +150,8 @@ def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) 
 def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
     score = case.marks.get("success", case.score)
     beyond = _beyond(case, terms, rates)
-    done = False if beyond else None if score is None else score > DONE
-    return JudgedAttempt(case, done, beyond, Irr(0.0) if beyond else irr_of(case, done))
+    success = False if beyond else None if score is None else score > DONE
+    return JudgedAttempt(case, success, beyond, Irr(0.0) if beyond else irr_of(case, success))
 
 
 def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:

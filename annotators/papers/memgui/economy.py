@@ -32,49 +32,51 @@ def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
 def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
     """Steps / golden steps of tasks that succeeded: of the attempt that did (script: of the first one)."""
     tally = LeftOutTally()
-    passed = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "without success")
-    known = tally.kept(passed, lambda chain: "" if chain.golden else "no golden steps")
-    why = "no task succeeded" if not passed else "no golden steps are known"
-    left = out + tally.told
-    paper = [chain.tries[chain.done_at(k) or 1].steps / (chain.golden or 1) for chain in known]
-    yield number("Step Ratio", "ratio", paper, part, "paper", left, why)
-    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in known]
-    yield number("Step Ratio", "ratio", script, part, "script", left, why)
+    passed_chains = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "without success")
+    with_golden = tally.kept(passed_chains, lambda chain: "" if chain.golden else "no golden steps")
+    why = "no task succeeded" if not passed_chains else "no golden steps are known"
+    left_out = out + tally.told
+    paper = [chain.tries[chain.done_at(k) or 1].steps / (chain.golden or 1) for chain in with_golden]
+    yield number("Step Ratio", "ratio", paper, part, "paper", left_out, why)
+    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in with_golden]
+    yield number("Step Ratio", "ratio", script, part, "script", left_out, why)
 
 
 def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
     """Seconds a step; where people were waited for, also without that time."""
     tally = LeftOutTally()
-    timed = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times")
-    values = [(one.case.seconds or 0.0) / one.steps for one in timed]
+    timed_tries = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times")
+    values = [(one.case.seconds or 0.0) / one.steps for one in timed_tries]
     yield number("Time/Step", "seconds", values, part, "paper", out + tally.told, "no run has times", of="attempts")
-    if any(one.case.waited != 0 for one in timed):
-        known = tally.kept(timed, lambda one: "without the person's times" if one.case.waited is None else "")
-        values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in known]
+    if any(one.case.waited != 0 for one in timed_tries):
+        with_waits = tally.kept(
+            timed_tries, lambda one: "without the person's times" if one.case.waited is None else ""
+        )
+        values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
         why = "no run tells how long people were waited for"
         yield number(_AGENTS, "seconds", values, part, "", out + tally.told, why, of="attempts")
-    stepped, left = _stepped(tries, out)
-    total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped)
-    yield _pooled("Time/Step", "seconds", total, stepped, part, left, "no run has times")
+    stepped_tries, left_out = _stepped(tries, out)
+    total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
+    yield _pooled("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
 
 
 def _stepped(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
     """The attempts that have steps as the script counts them, and what is left out with the others."""
     tally = LeftOutTally()
-    stepped = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
-    return stepped, out + tally.told
+    stepped_tries = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
+    return stepped_tries, out + tally.told
 
 
 def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
     tally = LeftOutTally()
-    priced = tally.kept(
+    priced_tries = tally.kept(
         tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
     )
-    values = [(_price(one) or 0.0) / one.steps for one in priced]
+    values = [(_price(one) or 0.0) / one.steps for one in priced_tries]
     yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
-    stepped, left = _stepped(tries, out)
-    total = sum(_at(one, IN, OUT) for one in stepped)
-    yield _pooled("Cost/Step", "usd", total, stepped, part, left, "no run's tokens are known")
+    stepped_tries, left_out = _stepped(tries, out)
+    total = sum(_at(one, IN, OUT) for one in stepped_tries)
+    yield _pooled("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
 
 
 def _price(one: JudgedAttempt) -> float | None:
@@ -86,11 +88,11 @@ def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
 
     The table keeps tokens as means a step, cut to whole numbers.
     """
-    sent, completion = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
+    prompt, completion = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
     usage = one.case.usage
-    sent = (usage.prompt_tokens or 0 if usage else 0) if sent is None else sent * one.script_steps
+    prompt = (usage.prompt_tokens or 0 if usage else 0) if prompt is None else prompt * one.script_steps
     completion = (usage.completion_tokens or 0 if usage else 0) if completion is None else completion * one.script_steps
-    return (sent * price_in + completion * price_out) / 1e6
+    return (prompt * price_in + completion * price_out) / 1e6
 
 
 def _pooled(
@@ -110,15 +112,15 @@ def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numb
     )
     why = "" if own else "no run comes from a session with such a table"
     steps, costs = LeftOutTally(), LeftOutTally()
-    stepped = steps.kept(own, lambda one: "" if one.steps else "no steps")
-    left = out + tally.told + steps.told
-    ratios = [_table_ratio(one) for one in stepped]
-    yield number("csv step_ratio", "ratio", ratios, part, "script", left, why or "no run has steps", of="attempts")
-    priced = costs.kept(own, lambda one: "" if _table_cost(one) else "no tokens")
-    left = out + tally.told + costs.told
+    stepped_tries = steps.kept(own, lambda one: "" if one.steps else "no steps")
+    left_out = out + tally.told + steps.told
+    ratios = [_table_ratio(one) for one in stepped_tries]
+    yield number("csv step_ratio", "ratio", ratios, part, "script", left_out, why or "no run has steps", of="attempts")
+    priced_tries = costs.kept(own, lambda one: "" if _table_cost(one) else "no tokens")
+    left_out = out + tally.told + costs.told
     why = why or "no run's tokens are known"
-    paid = [_table_cost(one) for one in priced]
-    yield number("csv total_token_cost", "usd", paid, part, "script", left, why, of="attempts")
+    token_costs = [_table_cost(one) for one in priced_tries]
+    yield number("csv total_token_cost", "usd", token_costs, part, "script", left_out, why, of="attempts")
 
 
 def _table_ratio(one: JudgedAttempt) -> float:

@@ -94,10 +94,10 @@ def _experts(studied: StudyData, people: Ratings) -> Table:
 
 def _impossible(studied: StudyData) -> tuple[str, ...]:
     """Why experts call tasks impossible, where any does."""
-    given = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
-    if not given:
+    reason_counts = Counter(str(one.value) for one in answers_in(studied, "why_impossible") if one.value is not None)
+    if not reason_counts:
         return ()
-    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(given.items()))
+    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(reason_counts.items()))
     return (f"Reasons given for impossible: {why}. Where few tasks are, AC1 is the one to read.",)
 
 
@@ -126,9 +126,9 @@ def _consensus(studied: StudyData, people: Ratings) -> tuple[Table, ...]:
     table = Table("memgui-consensus", "How consensus came about", ("", "n"), tuple(rows), "MemGUI-Bench A.7.1")
     if not ways:
         return (table,)
-    moved = tuple((*way, count(n, OUTCOME, part="moves")) for way, n in sorted(ways.items()))
+    move_rows = tuple((*way, count(n, OUTCOME, part="moves")) for way, n in sorted(ways.items()))
     head = ("Who moved", "From", "To", "Reason", "n")
-    return table, Table("memgui-moves", "Who changed their mind, and why", head, moved, "MemGUI-Bench A.7.1")
+    return table, Table("memgui-moves", "Who changed their mind, and why", head, move_rows, "MemGUI-Bench A.7.1")
 
 
 def _word(value: object) -> str:
@@ -155,11 +155,11 @@ def _evaluators(studied: StudyData, people: Ratings, cases: Mapping[str, Measure
     agents = sorted({method_of(case) for case in cases.values()})
     by_agent = [(agent, {unit for unit, case in cases.items() if method_of(case) == agent}) for agent in agents]
     everything = [("All", {place.unit for place in truth.places})]
-    unsettled = int((truth.codes < 0).sum())
+    unsettled_count = int((truth.codes < 0).sum())
     notes = (
         "Positive is success; the first run of each evaluator counts. Truth is the consensus, else what most say.",
         "N are the runs that have a truth and that the evaluator judged.",
-        *((f"{unsettled} of {len(truth.places)} runs are not settled and left out.",) if unsettled else ()),
+        *((f"{unsettled_count} of {len(truth.places)} runs are not settled and left out.",) if unsettled_count else ()),
         *few(len(truth.traces)),
     )
     nine = _table(studied, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
@@ -205,10 +205,10 @@ def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cel
     def one(of: AdditiveStatistic) -> Agreement:
         return coefficient(studied, of, own, part=part, between=between)
 
-    measured = [one(judged(own, what, "success")) for what, _ in _WHATS]
+    rates = [one(judged(own, what, "success")) for what, _ in _WHATS]
     kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
     return (
-        f"{part} (N={kappa.places})", name, _configuration(studied, judge), *(Number(of, 1, 100) for of in measured),
+        f"{part} (N={kappa.places})", name, _configuration(studied, judge), *(Number(of, 1, 100) for of in rates),
         Number(kappa), Number(ac1), _cost(studied, judge, truth, part, between),
     )  # fmt: skip
 
@@ -216,10 +216,10 @@ def _row(studied: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cel
 def _configuration(studied: StudyData, judge: int) -> str:
     """Which model was asked how, and at which stage another one; else the first line of what an evaluator was asked
     with. Then the beginning of its hash; `-` where it told nothing."""
-    configured = configurations(studied, judge)
-    if not configured:
+    text_by_sha = configurations(studied, judge)
+    if not text_by_sha:
         return "-"
-    sha, text = next(iter(configured.items()))
+    sha, text = next(iter(text_by_sha.items()))
     line = " ".join(text.strip().split("\n", 1)[0].split())
     words = _models(text) or (line if len(line) <= _LINE else line[: _LINE - 1] + "…")
     return f"{words} ({sha[:8]})"
@@ -228,11 +228,11 @@ def _configuration(studied: StudyData, judge: int) -> str:
 def _models(config: str) -> str:
     """The method and the models of a configuration that `hitlab judge` wrote; empty where it is another one."""
     try:
-        told = msgspec.json.decode(config, type=_Configured)
+        configuration = msgspec.json.decode(config, type=_Configured)
     except msgspec.MsgspecError:
         return ""
-    stages = [f"{stage}: {model}" for stage, model in told.stages.items()]
-    return f"{told.method}: {told.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
+    stages = [f"{stage}: {model}" for stage, model in configuration.stages.items()]
+    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
 
 
 def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
@@ -240,9 +240,9 @@ def _cost(studied: StudyData, judge: int, truth: Ratings, part: str, between: st
     actor = studied.columns.raters[judge]
     costs = studied.further.costs()
     items = [
-        UnitValue(place.unit, truth.traces[int(at)], spent)
+        UnitValue(place.unit, truth.traces[int(at)], run_cost)
         for place, at in zip(truth.places, truth.trace, strict=True)
-        if (spent := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
+        if (run_cost := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)

@@ -45,24 +45,24 @@ def sections(studied: StudyData) -> list[Section]:
     if not modes.of:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
     cases = cases_of(studied)
-    ran, why = executions(studied, cases)
-    shares = _shares(studied, modes, ran, why)
+    execution_count, why = executions(studied, cases)
+    shares = _shares(studied, modes, execution_count, why)
     tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
-    asked = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
-    tables += judges(studied, asked, modes.values, "memgui-judges", _SOURCE)
+    mode_names = {mode: says for mode, says in modes.names.items() if mode != TIMEOUT}
+    tables += judges(studied, mode_names, modes.values, "memgui-judges", _SOURCE)
     more = secondary(studied, modes, "memgui-secondary", _SOURCE)
     tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
-def _shares(studied: StudyData, modes: SettledModes, ran: int | None, why: str) -> Table:
-    counts, left = modes.counts(), unsettled(studied, PRIMARY)
+def _shares(studied: StudyData, modes: SettledModes, execution_count: int | None, why: str) -> Table:
+    counts, left_out = modes.counts(), unsettled(studied, PRIMARY)
     failures = sum(counts.values())
     within = failures - counts[TIMEOUT]
 
     def share(mode: str, of: int, what: str) -> Cell:
         return cells.percent(
-            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left=left)
+            of_all(studied, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left_out=left_out)
         )
 
     rows: list[tuple[Cell, ...]] = []
@@ -70,14 +70,14 @@ def _shares(studied: StudyData, modes: SettledModes, ran: int | None, why: str) 
         n = count(counts[mode], PRIMARY, part=mode)
         of_ran: Cell = (
             Number(lacking(PRIMARY, "share of executions", why, part=mode), 1, 100, " %")
-            if ran is None
-            else share(mode, ran, "executions")
+            if execution_count is None
+            else share(mode, execution_count, "executions")
         )
         apart: Cell = "by rule" if mode == TIMEOUT else share(mode, within, "failures within the limit")
         rows.append((says, n, of_ran, share(mode, failures, "failures"), apart))
-    tried = "not known" if ran is None else str(ran)
+    total = "not known" if execution_count is None else str(execution_count)
     notes = (
-        f"Executions: {tried}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
+        f"Executions: {total}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
         "By agent, failures are those within the limit, and shares are of them.",
         *_PRECEDENCE,
         *few(failures, "failures"),
@@ -97,14 +97,16 @@ def executions(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[in
         if own <= runs:
             return len(runs), ""
     agents = {method_of(case) for case in cases.values()}
-    ran = [case for case in studied.further.runs() if method_of(case) in agents and not case.gold and not case.parent]
-    failed = {case.id for case in ran if _failed(case)}
-    if not ran or not own <= {case.id for case in ran}:
+    agent_runs = [
+        case for case in studied.further.runs() if method_of(case) in agents and not case.gold and not case.parent
+    ]
+    failed_ids = {case.id for case in agent_runs if _failed(case)}
+    if not agent_runs or not own <= {case.id for case in agent_runs}:
         return None, "nothing tells how many executions there were"
-    beyond = len(failed - own)
+    beyond = len(failed_ids - own)
     if beyond:
         return None, f"{beyond} failed run{' is' if beyond == 1 else 's are'} not in the study"
-    return len(ran), ""
+    return len(agent_runs), ""
 
 
 def _failed(case: MeasuredRun) -> bool:

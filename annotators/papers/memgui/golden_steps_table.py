@@ -49,8 +49,8 @@ class GoldenWay(NamedTuple):
         if self.first is None or self.second is None:
             return None
         one, other = self.first, self.second
-        counted = one.steps is not None and other.steps is not None and other.steps != one.steps
-        return other.executable != one.executable or other.optimal is False or counted
+        steps_differ = one.steps is not None and other.steps is not None and other.steps != one.steps
+        return other.executable != one.executable or other.optimal is False or steps_differ
 
     @property
     def final(self) -> float | None:
@@ -83,8 +83,8 @@ def ways_of(studied: StudyData) -> list[GoldenWay]:
     order = sorted(studied.people, key=lambda i: (codes.get(studied.columns.raters[i].id, len(codes)), i))
     ways = []
     for unit in asked_units(studied):
-        given = unit.task.shortest if unit.task is not None else None
-        words = [ExpertWord(True, None, float(given))] if given else []
+        shortest = unit.task.shortest if unit.task is not None else None
+        words = [ExpertWord(True, None, float(shortest))] if shortest else []
         words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]
         ways.append(GoldenWay(unit, first, second, third, _settled(studied, unit)))
@@ -110,7 +110,7 @@ def _settled(studied: StudyData, unit: Unit) -> float | None:
 
 def _checked(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
     both = [way for way in ways if way.changed is not None]
-    changed = sum(way.changed is True for way in both)
+    change_count = sum(way.changed is True for way in both)
     not_done = sum(way.second is not None and not way.second.executable for way in both)
     shorter = sum(way.second is not None and way.second.optimal is False for way in both)
     rows = [
@@ -124,7 +124,10 @@ def _checked(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
     n = len(both)
     table: tuple[tuple[Cell, ...], ...] = (
         ("tasks that two experts walked", count(n, STEPS, part="tasks")),
-        ("changed by the second expert", cells.percent(of_all(studied, changed, n, STEPS, "share changed", raters=2))),
+        (
+            "changed by the second expert",
+            cells.percent(of_all(studied, change_count, n, STEPS, "share changed", raters=2)),
+        ),
         ("of these not executable", count(not_done, STEPS, part="not executable")),
         ("of these walked in fewer steps", count(shorter, STEPS, part="not optimal")),
         ("step counts, ICC(A,1)", Number(coefficient(studied, icc(steps, "A,1"), steps, between="two experts"))),
@@ -157,8 +160,8 @@ def _picture(ways: Sequence[GoldenWay]) -> tuple[Scatter, ...]:
 
 
 def _difficulty(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
-    known = [(way, way.final) for way in ways if way.final is not None]
-    values = [steps for _, steps in known]
+    final_ways = [(way, way.final) for way in ways if way.final is not None]
+    values = [steps for _, steps in final_ways]
     parts = (
         (f"Easy (1-{EASY})", sum(steps <= EASY for steps in values)),
         (f"Medium ({EASY + 1}-{MEDIUM})", sum(EASY < steps <= MEDIUM for steps in values)),
@@ -169,7 +172,7 @@ def _difficulty(studied: StudyData, ways: Sequence[GoldenWay]) -> Table:
         (name, count(many, STEPS, part=name), cells.percent(of_all(studied, many, n, STEPS, "share", part=name)))
         for name, many in parts
     ]
-    items = [UnitValue(way.unit.id, way.unit.clustered, steps) for way, steps in known]
+    items = [UnitValue(way.unit.id, way.unit.clustered, steps) for way, steps in final_ways]
     rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps", least=0.0), 1), ""))
     between = f"From {min(values):g} to {max(values):g} steps." if values else "No task has settled golden steps."
     notes = (

@@ -38,9 +38,9 @@ def irr_of(case: MeasuredRun, done: bool | None) -> Irr:
     method = verdict.extra.get("evaluation_method") or ""
     if method not in _MEASURED:
         return Irr(None, f"analysed as {str(method)[:40]}")
-    total, used = verdict.extra.get("total_information_units"), verdict.extra.get("correctly_used_units")
-    if _is_count(total) and _is_count(used) and 0 < total >= used:
-        return Irr(used / total)
+    total, used_count = verdict.extra.get("total_information_units"), verdict.extra.get("correctly_used_units")
+    if _is_count(total) and _is_count(used_count) and 0 < total >= used_count:
+        return Irr(used_count / total)
     share = percentage(case)
     return Irr(share) if share is not None else Irr(None, "analysed without a rate")
 

@@ -34,8 +34,8 @@ class IrrJudge:
         if len(view.runs) != 1 or view.protocol.targets != "information units":
             raise LabError("judge", f"method irr judges a run's information units, not {view.protocol.id}.", code=2)
         (run,) = view.runs
-        described = yield from descriptions(run)
-        parts: list[str | Blob] = [task_words(run), described, "The last screens", last_screens(run)]
+        descriptions_text = yield from descriptions(run)
+        parts: list[str | Blob] = [task_words(run), descriptions_text, "The last screens", last_screens(run)]
         parts += [f"How it ended\n{run.outcome}"] if run.outcome else []
         parts.append(prompt_text(_PACKAGE, "irr-analysis.md").strip())
         places: list[JudgedPlace] = yield question_for_sheet(view, parts, "analysis")

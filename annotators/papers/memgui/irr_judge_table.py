@@ -26,34 +26,34 @@ _TYPES: Mapping[str, str] = {
 
 
 def judge_sections(
-    studied: StudyData, marks: Ratings, rated: Sequence[RunIrr], done: Mapping[str, bool | None]
+    studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], outcome_by_run: Mapping[str, bool | None]
 ) -> list[Section]:
     """Each judge against most people, its rate beside theirs, and the rules by which rates came about."""
     if not studied.judges:
         return []
-    by_judge = {judge: rated_of(studied, done, (judge,))[0] for judge in studied.judges}
-    tables = (_against(studied, marks, rated, by_judge), _types(studied, rated, by_judge))
+    by_judge = {judge: rated_of(studied, outcome_by_run, (judge,))[0] for judge in studied.judges}
+    tables = (_against(studied, marks, run_rates, by_judge), _types(studied, run_rates, by_judge))
     return [Section("Judges of information units", tables=tables)]
 
 
 def _against(
-    studied: StudyData, marks: Ratings, rated: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
+    studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
 ) -> Table:
     truth = truth_of(studied, marks)
-    people = _means(rated)
+    people = _means(run_rates)
     rows: list[tuple[Cell, ...]] = []
     for judge, own in by_judge.items():
         name = studied.columns.raters[judge].shown
         between = f"{name} against most people"
-        laid = against(truth, ratings_of(studied, USE, (judge,)))
-        kappa = coefficient(studied, cohen_kappa(laid), laid, between=between)
+        two_columns = against(truth, ratings_of(studied, USE, (judge,)))
+        kappa = coefficient(studied, cohen_kappa(two_columns), two_columns, between=between)
         both = [one for one in own if one.unit.id in people]
         beside = numbers_by(IRR, ("people", name), [_pair(one, people) for one in both])
         rows.append((
             name,
-            cells.percent(coefficient(studied, percent(laid), laid, between=between)),
+            cells.percent(coefficient(studied, percent(two_columns), two_columns, between=between)),
             Number(kappa),
-            Number(coefficient(studied, gwet_ac(laid), laid, between=between)),
+            Number(coefficient(studied, gwet_ac(two_columns), two_columns, between=between)),
             count(kappa.places, USE, part=name, statistic="pieces"),
             _mean(studied, name, [(one, one.irr) for one in own]),
             _mean(studied, f"people where {name} has a rate", [(one, people[one.unit.id]) for one in both]),
@@ -73,10 +73,10 @@ def _pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
     return AnswerRow(RatedItem(one.unit.id, ""), one.unit.clustered, (people[one.unit.id], one.irr))
 
 
-def _means(rated: Sequence[RunIrr]) -> Mapping[str, float]:
+def _means(run_rates: Sequence[RunIrr]) -> Mapping[str, float]:
     """By unit the mean of its raters' rates."""
     by_unit: dict[str, list[float]] = {}
-    for one in rated:
+    for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one.irr)
     return {unit: float(np.mean(rates)) for unit, rates in by_unit.items()}
 
@@ -88,9 +88,9 @@ def _mean(studied: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]]) 
     )
 
 
-def _types(studied: StudyData, rated: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
+def _types(studied: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
     """How many sheets fall under each of the four rules."""
-    sheets = {"people": rated, **{studied.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
+    sheets = {"people": run_rates, **{studied.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():
         counts = Counter(one.type for one in own)

@@ -28,7 +28,7 @@ class RunIrr(NamedTuple):
 
 
 def rated_of(
-    studied: StudyData, done: Mapping[str, bool | None], raters: Sequence[int] | None = None
+    studied: StudyData, outcome_by_run: Mapping[str, bool | None], raters: Sequence[int] | None = None
 ) -> tuple[list[RunIrr], dict[str, int]]:
     """The rate of each run by each of these raters (default: the people); and how many have none, by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
@@ -38,17 +38,19 @@ def rated_of(
             of[one.target] = one.value
     units = {unit.id: unit for unit in asked_units(studied)}
     rates: list[RunIrr] = []
-    left: dict[str, int] = {}
+    left_out: dict[str, int] = {}
     for (id, rater), own in sorted(marks.items()):
         unit = units[id]
-        known = done.get(run_of(unit))
-        irr = 1.0 if known else rate(information_units(unit), own).value
-        why = "whose outcome nothing tells" if known is None else "with a piece that has no mark" if irr is None else ""
+        succeeded = outcome_by_run.get(run_of(unit))
+        irr = 1.0 if succeeded else rate(information_units(unit), own).value
+        why = "with a piece that has no mark" if irr is None else ""
+        if succeeded is None:
+            why = "whose outcome nothing tells"
         if why or irr is None:
-            left[why] = left.get(why, 0) + 1
+            left_out[why] = left_out.get(why, 0) + 1
         else:
-            rates.append(RunIrr(unit, rater, irr, _type(unit, own, known is True)))
-    return rates, left
+            rates.append(RunIrr(unit, rater, irr, _type(unit, own, succeeded is True)))
+    return rates, left_out
 
 
 def _type(unit: Unit, marks: Mapping[str, UnitMark], done: bool) -> CaseType:

@@ -30,33 +30,33 @@ _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 def sections(studied: StudyData) -> list[Section]:
     """IRR by agent, agreement on it, and how the lists of information units were agreed upon."""
     cases = cases_of(studied)
-    done = outcomes(studied, cases.values())
-    rated, left = rated_of(studied, done)
+    outcome_by_run = outcomes(studied, cases.values())
+    run_rates, left_out = rated_of(studied, outcome_by_run)
     marks = ratings_of(studied, USE)
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
-    by_agent = _by_agent(studied, rated, cases)
-    first = Section("Information retention", _left(left), (by_agent,), bars(by_agent, "IRR"))
-    second = Section("Agreement on information retention", tables=(_agreement(studied, marks, rated),))
+    by_agent = _by_agent(studied, run_rates, cases)
+    first = Section("Information retention", _left(left_out), (by_agent,), bars(by_agent, "IRR"))
+    second = Section("Agreement on information retention", tables=(_agreement(studied, marks, run_rates),))
     third = _lists(studied, cases)
-    judges = judge_sections(studied, marks, rated, done)
+    judges = judge_sections(studied, marks, run_rates, outcome_by_run)
     return [first, second, *judges, *((third,) if third else ())]
 
 
-def _left(left: Mapping[str, int]) -> tuple[str, ...]:
-    return tuple(f"{n} sheet{'' if n == 1 else 's'} left out, {why}." for why, n in sorted(left.items()))
+def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{n} sheet{'' if n == 1 else 's'} left out, {why}." for why, n in sorted(left_out.items()))
 
 
 # -- the rate --------------------------------------------------------------------------------------------------
 
 
-def _by_agent(studied: StudyData, rated: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
+def _by_agent(studied: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
     """The mean rate over runs, a run's being the mean of its raters'; with how many runs of each case type."""
     agents = sorted({method_of(case) for case in cases.values()})
     parts = [(agent, {id for id, case in cases.items() if method_of(case) == agent}) for agent in agents]
     rows: list[tuple[Cell, ...]] = []
-    for name, units in [*parts, ("All", {one.unit.id for one in rated})]:
-        some = [one for one in rated if one.unit.id in units]
+    for name, units in [*parts, ("All", {one.unit.id for one in run_rates})]:
+        some = [one for one in run_rates if one.unit.id in units]
         rows.append((name, _mean(studied, some, name), count(len({one.unit.id for one in some}), IRR, part=name)))
     notes = (
         "IRR is worked out, never typed: success is 100 %, written-out pieces count as they are, a decision that came "
@@ -65,14 +65,14 @@ def _by_agent(studied: StudyData, rated: Sequence[RunIrr], cases: Mapping[str, M
         "prompt asks and its text does not do.",
         "A run beyond its budget counts as it is; the paper's constrained setting, where it is 0 %, is another.",
         "The paper has 39.5 % for Agent-S2, 39.3 % for M3A, 29.6 % for T3A over its memory tasks (Table 11).",
-        *few(len({one.unit.clustered for one in rated})),
+        *few(len({one.unit.clustered for one in run_rates})),
     )
     return Table("memgui-irr", "Information retention rate", ("Agent", "IRR", "Runs"), tuple(rows), _SOURCE, notes)
 
 
-def _mean(studied: StudyData, rated: Iterable[RunIrr], part: str) -> Number:
+def _mean(studied: StudyData, run_rates: Iterable[RunIrr], part: str) -> Number:
     by_unit: dict[str, list[RunIrr]] = {}
-    for one in rated:
+    for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one)
     items = [
         UnitValue(id, them[0].unit.clustered, float(np.mean([one.irr for one in them]))) for id, them in by_unit.items()
@@ -85,9 +85,9 @@ def _mean(studied: StudyData, rated: Iterable[RunIrr], part: str) -> Number:
 # -- agreement -------------------------------------------------------------------------------------------------
 
 
-def _agreement(studied: StudyData, marks: Ratings, rated: Sequence[RunIrr]) -> Table:
-    types = types_of(studied, rated)
-    rates = rates_of(studied, rated)
+def _agreement(studied: StudyData, marks: Ratings, run_rates: Sequence[RunIrr]) -> Table:
+    types = types_of(studied, run_rates)
+    rates = rates_of(studied, run_rates)
     rows: tuple[tuple[Cell, ...], ...] = (
         _nominal(studied, "what became of each piece", marks),
         _nominal(studied, "case type (by rule)", types),
@@ -113,35 +113,35 @@ def _nominal(studied: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
     )
 
 
-def types_of(studied: StudyData, rated: Sequence[RunIrr]) -> Ratings:
+def types_of(studied: StudyData, run_rates: Sequence[RunIrr]) -> Ratings:
     """The case types as a field's ratings: runs by raters."""
-    raters = _raters(studied, rated)
-    types = {(one.unit.id, one.rater): one.type for one in rated}
-    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, rated, raters, types))
+    raters = _raters(studied, run_rates)
+    types = {(one.unit.id, one.rater): one.type for one in run_rates}
+    return ratings_by("case type", TYPES, _names(studied, raters), _rows(studied, run_rates, raters, types))
 
 
-def rates_of(studied: StudyData, rated: Sequence[RunIrr]) -> NumericRatings:
+def rates_of(studied: StudyData, run_rates: Sequence[RunIrr]) -> NumericRatings:
     """The rates as numbers: runs by raters."""
-    raters = _raters(studied, rated)
-    rates = {(one.unit.id, one.rater): one.irr for one in rated}
-    return numbers_by(IRR, _names(studied, raters), _rows(studied, rated, raters, rates))
+    raters = _raters(studied, run_rates)
+    rates = {(one.unit.id, one.rater): one.irr for one in run_rates}
+    return numbers_by(IRR, _names(studied, raters), _rows(studied, run_rates, raters, rates))
 
 
 def _rows(
-    studied: StudyData, rated: Sequence[RunIrr], raters: Sequence[int], rates: Mapping[tuple[str, int], float | str]
+    studied: StudyData, run_rates: Sequence[RunIrr], raters: Sequence[int], rates: Mapping[tuple[str, int], float | str]
 ) -> list[AnswerRow]:
     """Runs by raters; who marked a run and left a piece open has nothing that follows."""
-    units = {one.unit.id: one.unit for one in rated}
-    marked = {(one.unit, one.rater) for one in answers_in(studied, USE)}
-    why = {id: [NOTHING_FOLLOWS if (id, i) in marked else NOT_HANDED_IN for i in raters] for id in units}
+    units = {one.unit.id: one.unit for one in run_rates}
+    sheets = {(one.unit, one.rater) for one in answers_in(studied, USE)}
+    why = {id: [NOTHING_FOLLOWS if (id, i) in sheets else NOT_HANDED_IN for i in raters] for id in units}
     return [
         AnswerRow(RatedItem(id, ""), unit.clustered, [rates.get((id, i)) for i in raters], why[id])
         for id, unit in units.items()
     ]
 
 
-def _raters(studied: StudyData, rated: Sequence[RunIrr]) -> list[int]:
-    return [i for i in studied.people if any(one.rater == i for one in rated)]
+def _raters(studied: StudyData, run_rates: Sequence[RunIrr]) -> list[int]:
+    return [i for i in studied.people if any(one.rater == i for one in run_rates)]
 
 
 def _names(studied: StudyData, raters: Sequence[int]) -> list[str]:
@@ -161,14 +161,14 @@ def _lists(studied: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | No
     traces = tuple(_called(subject) for subject, _ in pairs)
     rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
     counts = numbers_by("information units", ("first draft", "verified"), rows)
-    changed = [
+    change_items = [
         UnitValue(name, name, float(one != other)) for name, (_, (one, other)) in zip(traces, pairs, strict=True)
     ]
     row: tuple[Cell, ...] = (
         "units per task",
         count(len(pairs), "information units", part="tasks"),
         Number(coefficient(studied, alpha_numbers(counts, "ratio"), counts)),
-        cells.percent(cells.share(studied, changed, "information units", "share changed", raters=2)),
+        cells.percent(cells.share(studied, change_items, "information units", "share changed", raters=2)),
     )
     notes = (
         "As first submitted by the one who drafted it, beside as another person verified it; clusters are tasks.",

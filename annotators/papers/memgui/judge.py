@@ -60,20 +60,22 @@ class MemguiJudge:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        told = "\n\n".join([*example_texts(view, _right), task_words(run)])
+        task_text = "\n\n".join([*example_texts(view, _right), task_words(run)])
         last = last_screens(run)
-        asked = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
-        outcome: JudgedOutcome = yield _verdict("triage", rules, [told, actions_of(run), last, asked], ("success",))
+        triage_text = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
+        outcome: JudgedOutcome = yield _verdict(
+            "triage", rules, [task_text, actions_of(run), last, triage_text], ("success",)
+        )
         if outcome.decision == "success":
             return _places(run, 1, outcome)
-        described = yield from descriptions(run)
-        semantic = [told, described, last, filled(_PACKAGE, "judge-semantic.md")]
+        descriptions_text = yield from descriptions(run)
+        semantic = [task_text, descriptions_text, last, filled(_PACKAGE, "judge-semantic.md")]
         outcome = yield _verdict("semantic", rules, semantic, ("success", "failure"), steps=len(run.steps))
         if outcome.decision != "uncertain":
             return _places(run, 2, outcome)
-        wanted = _screens(run, outcome.required)
+        screens = _screens(run, outcome.required)
         words = ", ".join(map(str, outcome.required)) or "none"
-        visual = [told, described, last, wanted, filled(_PACKAGE, "judge-visual.md", wanted=words)]
+        visual = [task_text, descriptions_text, last, screens, filled(_PACKAGE, "judge-visual.md", wanted=words)]
         final: JudgedOutcome = yield _verdict("visual", rules, visual, ("success", "failure"), certain=True)
         return _places(run, 3, final._replace(required=outcome.required))
 
@@ -93,12 +95,12 @@ def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPl
 
 def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
     """The screens of steps in one picture; the words of those that have none."""
-    wanted = [step for step in run.steps if step.number in steps]
-    shown = [(f"step {step.number}", blob) for step in wanted if (blob := step.picture()) is not None]
-    sheet = picture_sheet(shown)
+    run_steps = [step for step in run.steps if step.number in steps]
+    titled_pictures = [(f"step {step.number}", blob) for step in run_steps if (blob := step.picture()) is not None]
+    sheet = picture_sheet(titled_pictures)
     if sheet is not None:
         return sheet
-    lines = [f"step {step.number}: {step.words[:MOST_WORDS] or '(none recorded)'}" for step in wanted]
+    lines = [f"step {step.number}: {step.words[:MOST_WORDS] or '(none recorded)'}" for step in run_steps]
     return "The words on the screens that you asked for\n" + "\n".join(lines or ["(none)"])
 
 
@@ -121,21 +123,21 @@ def _verdict(
 
 def _reader(allowed: Sequence[str], steps: int) -> Callable[[str], JudgedOutcome]:
     def read(text: str) -> JudgedOutcome:
-        for found in reversed(list(objects_in(text))):
-            if "decision" in found:
-                return _outcome(found, allowed, steps)
+        for reply in reversed(list(objects_in(text))):
+            if "decision" in reply:
+                return _outcome(reply, allowed, steps)
         raise UnusableJudgement('it holds no JSON object with "decision".')
 
     return read
 
 
-def _outcome(found: Mapping[str, Any], allowed: Sequence[str], steps: int) -> JudgedOutcome:
-    decision = str(found["decision"]).strip().casefold()
+def _outcome(reply: Mapping[str, Any], allowed: Sequence[str], steps: int) -> JudgedOutcome:
+    decision = str(reply["decision"]).strip().casefold()
     if decision not in allowed:
-        raise UnusableJudgement(f'"decision" is {found["decision"]!r}, and is to be one of {", ".join(allowed)}.')
-    listed = found.get("required_steps")
-    numbers = listed if isinstance(listed, list) else []
-    required = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
-    if decision == "uncertain" and steps and not required:
+        raise UnusableJudgement(f'"decision" is {reply["decision"]!r}, and is to be one of {", ".join(allowed)}.')
+    step_list = reply.get("required_steps")
+    numbers = step_list if isinstance(step_list, list) else []
+    required_steps = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
+    if decision == "uncertain" and steps and not required_steps:
         raise UnusableJudgement(f'who is uncertain names "required_steps", numbers from 1 to {steps}.')
-    return JudgedOutcome(decision, plain(str(found.get("reason") or "")), tuple(required))
+    return JudgedOutcome(decision, plain(str(reply.get("reason") or "")), tuple(required_steps))

@@ -71,8 +71,8 @@ def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out)
 
 def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     tally = LeftOutTally()
-    judged = tally.kept(chains, _unjudged)
-    values = [float(chain.tries[1].done is True) for chain in judged]
+    judged_chains = tally.kept(chains, _unjudged)
+    values = [float(chain.tries[1].done is True) for chain in judged_chains]
     yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
     yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
 
@@ -87,34 +87,36 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     """IRR over memory tasks: failed ones that nobody rated count as the rated failures do on average, since successes,
     which count 1, are never missing. Where no failed task is rated these alone say nothing."""
     tally = LeftOutTally()
-    asked = tally.kept(chains, _no_memory)
-    left = out + tally.told
-    rated = [chain.tries[1] for chain in tally.kept(asked, lambda chain: chain.tries[1].irr.why)]
-    values = [one.irr.value for one in rated if one.irr.value is not None]
-    failed = [one.irr.value or 0.0 for one in rated if one.done is False]
-    unrated = sum(one.done is False and bool(one.irr.why) for one in (chain.tries[1] for chain in asked))
-    why = "no task is known to need memory" if not asked else "no task is rated"
-    if values and unrated and not failed:
+    memory_chains = tally.kept(chains, _no_memory)
+    left_out = out + tally.told
+    rated_tries = [chain.tries[1] for chain in tally.kept(memory_chains, lambda chain: chain.tries[1].irr.why)]
+    values = [one.irr.value for one in rated_tries if one.irr.value is not None]
+    failed_rates = [one.irr.value or 0.0 for one in rated_tries if one.done is False]
+    unrated = sum(one.done is False and bool(one.irr.why) for one in (chain.tries[1] for chain in memory_chains))
+    why = "no task is known to need memory" if not memory_chains else "no task is rated"
+    if values and unrated and not failed_rates:
         values, why = [], "no failed task is rated, and those that succeeded count 1"
-    note = _missing(values, failed, unrated) if values and unrated else ""
-    value = mean([*values, *[fmean(failed)] * unrated] if values and unrated else values)
+    note = _missing(values, failed_rates, unrated) if values and unrated else ""
+    value = mean([*values, *[fmean(failed_rates)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
     yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
-    retention = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in asked]
+    retention = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in memory_chains]
     came = any(share is not None for _, share in retention)
     shares = [0.0 if beyond else share or 0.0 for beyond, share in retention] if came else []
-    yield number("IRR", "share", shares, part, "script", left, "no rate came with the runs" if asked else why)
+    yield number(
+        "IRR", "share", shares, part, "script", left_out, "no rate came with the runs" if memory_chains else why
+    )
     if not part:
         above = [share for share in shares if share]
-        left = more(left, "with a rate of 0 or none", len(asked) - len(above))
-        why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if asked else why
-        yield number("IRR above 0", "share", above, part, "script", left, why)
+        left_out = more(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
+        why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if memory_chains else why
+        yield number("IRR above 0", "share", above, part, "script", left_out, why)
 
 
-def _missing(values: Sequence[float], failed: Sequence[float], unrated: int) -> str:
+def _missing(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
     """What failed tasks that nobody rated count here, and what the whole would be with none, or all, retained."""
     low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
-    like = f"{unrated} failed and not rated count like the {len(failed)} rated failures"
+    like = f"{unrated} failed and not rated count like the {len(failed_rates)} rated failures"
     return f"{like}; {low:.1%} to {high:.1%} whatever they are"
 
 
@@ -124,16 +126,16 @@ def _no_memory(chain: Chain) -> str:
     if chain.memory == "no":
         return "needing no memory"
     case = chain.first.case
-    known = chain.memory == "yes" or case.task.units or analysed(case)
-    return "" if known else "not known to need memory or not"
+    is_known = chain.memory == "yes" or case.task.units or analysed(case)
+    return "" if is_known else "not known to need memory or not"
 
 
 def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
     """pass@k: a task that failed and was tried fewer than k times counts as failed, and is told."""
     tally = LeftOutTally()
-    judged = tally.kept(chains, lambda chain: _undecided(chain, k))
-    values = [float(chain.done_at(k) is not None) for chain in judged]
-    short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged)
+    judged_chains = tally.kept(chains, lambda chain: _undecided(chain, k))
+    values = [float(chain.done_at(k) is not None) for chain in judged_chains]
+    short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains)
     note = f"{short} failed in fewer attempts" if short else ""
     yield number(f"pass@{k}", "share", values, part, "paper", out + tally.told, "no attempt is judged", note)
     values = [float(chain.done_at(k) is not None) for chain in chains]
@@ -158,9 +160,9 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
-    judged = tally.kept(counted_chains, _unjudged)
-    memory = [chain.tries[1].done is True for chain in judged if chain.memory == "yes"]
-    standard = [chain.tries[1].done is True for chain in judged if chain.memory == "no"]
+    judged_chains = tally.kept(counted_chains, _unjudged)
+    memory = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "yes"]
+    standard = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "no"]
     why = _no_ratio(memory, standard)
     value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
     n = len(memory) + len(standard)
@@ -188,21 +190,21 @@ def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
 def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
     tally = LeftOutTally()
-    judged = tally.kept(chains, _unjudged)
-    lost = [chain for chain in judged if chain.tries[1].done is False]
-    failed = tally.kept(lost, lambda chain: _unweighed(chain, most))
-    why = "no task failed on its first attempt" if not lost else "no task was tried again" if most < 2 else ""
-    why = why or ("" if failed else "no later attempt is judged")
-    got = sum(1 / (at - 1) for chain in failed if (at := chain.done_at(most)))
-    untried = sum(len(chain.tries) < 2 for chain in failed)
-    note = f"k = {most}" + (f"; {untried} of {len(failed)} were not tried again" if untried else "")
-    value = None if why else got / len(failed)
-    yield Number(PAPER, "FRR", value, "share", len(failed), "tasks", "", "paper", out + tally.told, why, note)
-    lost = [chain for chain in chains if chain.done_at(1) is None]
-    got = sum(0.5 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
-    value = got / len(lost) if lost else 0.0
-    note = f"k = {most}" + ("" if lost else f"; {_FOR_UNDEFINED}")
-    yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=note)
+    judged_chains = tally.kept(chains, _unjudged)
+    failures = [chain for chain in judged_chains if chain.tries[1].done is False]
+    weighable = tally.kept(failures, lambda chain: _unweighed(chain, most))
+    why = "no task failed on its first attempt" if not failures else "no task was tried again" if most < 2 else ""
+    why = why or ("" if weighable else "no later attempt is judged")
+    weight = sum(1 / (at - 1) for chain in weighable if (at := chain.done_at(most)))
+    untried = sum(len(chain.tries) < 2 for chain in weighable)
+    note = f"k = {most}" + (f"; {untried} of {len(weighable)} were not tried again" if untried else "")
+    value = None if why else weight / len(weighable)
+    yield Number(PAPER, "FRR", value, "share", len(weighable), "tasks", "", "paper", out + tally.told, why, note)
+    failures = [chain for chain in chains if chain.done_at(1) is None]
+    weight = sum(0.5 ** (at - 2) for chain in failures if (at := chain.done_at(most)))
+    value = weight / len(failures) if failures else 0.0
+    note = f"k = {most}" + ("" if failures else f"; {_FOR_UNDEFINED}")
+    yield Number(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
 
 
 def _unweighed(chain: Chain, most: int) -> str:

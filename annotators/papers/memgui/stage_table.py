@@ -23,10 +23,10 @@ def stage_table(studied: StudyData, field: str) -> Table | None:
         units = {one.unit for one in answers_in(studied, field, (judge,)) if one.value is not None}
         own = [one for one in studied.further.calls() if one.judge == name and one.unit in clusters]
         first = [one for one in own if one.run == 1 or one.once]
-        decided = deciding_stages(first, units)
+        stage_by_unit = deciding_stages(first, units)
         for stage in dict.fromkeys(one.stage for one in first):
             calls = [one for one in first if one.stage == stage]
-            rows.append(_row(studied, field, name, stage, calls, decided, clusters))
+            rows.append(_row(studied, field, name, stage, calls, stage_by_unit, clusters))
     if not rows:
         return None
     notes = (
@@ -50,15 +50,15 @@ def _row(
     name: str,
     stage: str,
     calls: Sequence[JudgeCall],
-    decided: Mapping[str, str],
+    stage_by_unit: Mapping[str, str],
     clusters: Mapping[str, str],
 ) -> tuple[Cell, ...]:
     part = f"{name}, {stage}"
     models = ", ".join(dict.fromkeys(one.model for one in calls if one.model)) or "-"
-    here = sum(one == stage for one in decided.values())
+    here = sum(one == stage for one in stage_by_unit.values())
     share: Cell = "-"
     if not all(one.once for one in calls):
-        share = cells.percent(of_all(studied, here, len(decided), field, "share decided", part=part, raters=1))
+        share = cells.percent(of_all(studied, here, len(stage_by_unit), field, "share decided", part=part, raters=1))
 
     def mean(what: str, values: Sequence[tuple[str, float | None]], digits: int) -> Number:
         sums: dict[str, float] = {}

@@ -43,8 +43,8 @@ def last_screens(run: JudgedRun) -> str | Blob:
     """The last three screens in one picture; without pictures their words."""
     screens = [(f"step {step.number}", step.picture) for step in run.steps]
     screens.append(("the end", run.last_picture))
-    shown = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
-    sheet = picture_sheet(shown)
+    titled_pictures = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
+    sheet = picture_sheet(titled_pictures)
     if sheet is not None:
         return sheet
     words = [(f"step {step.number}", step.words) for step in run.steps] + [("the end", run.last_words)]
@@ -64,16 +64,16 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
             continue
         following = after.picture() if after is not None else run.last_picture()
         panels = picture_sheet([("before", picture), ("after", following or picture)])
-        asked = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
-        parts = (panels, asked) if panels is not None else (asked,)
-        described: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
-        lines.append(f"{_action(step)}\n   {described}")
+        question_text = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
+        parts = (panels, question_text) if panels is not None else (question_text,)
+        description: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        lines.append(f"{_action(step)}\n   {description}")
     return "\n".join(lines)
 
 
 def _described(text: str) -> str:
-    for found in reversed(list(objects_in(text))):
-        parts = [found.get(name) for name in ("action_description", "ui_description")]
+    for reply in reversed(list(objects_in(text))):
+        parts = [reply.get(name) for name in ("action_description", "ui_description")]
         if all(isinstance(part, str) for part in parts):
             return plain(" ".join(part.strip() for part in parts if isinstance(part, str)))
     raise UnusableJudgement('it holds no JSON object with "action_description" and "ui_description".')

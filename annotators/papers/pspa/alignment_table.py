@@ -71,8 +71,8 @@ def of_kind(studied: StudyData, ratings: Ratings, kind: str) -> Ratings:
     """The items of that kind; all where it is empty."""
     if not kind:
         return ratings
-    known = kinds(studied)
-    return only(studied, ratings, lambda place: known.get(place) == kind)
+    kind_of_place = kinds(studied)
+    return only(studied, ratings, lambda place: kind_of_place.get(place) == kind)
 
 
 # -- people ----------------------------------------------------------------------------------------------------
@@ -134,9 +134,9 @@ def _seven(studied: StudyData, truth: Ratings, rater: int, stage: Derived, id: s
         columns.append((f"most of {len(runs.raters)} runs", modal(runs)))
     rows: list[tuple[Cell, ...]] = []
     for which, answers in columns:
-        laid = against(truth, answers)
+        two_columns = against(truth, answers)
         for kind, type in _TYPES:
-            some = of_kind(studied, laid, kind)
+            some = of_kind(studied, two_columns, kind)
             part = ", ".join(filter(None, (kind, dict(_STAGES)[stage], which)))
             between = f"{judge} against most people"
             agreements = [
@@ -165,15 +165,15 @@ def _each(studied: StudyData, people: Ratings, truth: Ratings) -> Section:
             columns[shown_columns] = column(by_runs(studied, FIELD, rater, "before"), 0)
     rows: list[tuple[Cell, ...]] = []
     for name, answers in columns.items():
-        laid = against(truth, answers)
+        two_columns = against(truth, answers)
         between = f"{name} against most people"
-        kappa = coefficient(studied, cohen_kappa(laid), laid, between=between)
+        kappa = coefficient(studied, cohen_kappa(two_columns), two_columns, between=between)
         rows.append(
             (
                 name,
-                cells.percent(coefficient(studied, percent(laid), laid, between=between)),
+                cells.percent(coefficient(studied, percent(two_columns), two_columns, between=between)),
                 Number(kappa),
-                Number(coefficient(studied, gwet_ac(laid), laid, between=between)),
+                Number(coefficient(studied, gwet_ac(two_columns), two_columns, between=between)),
                 count(kappa.places, FIELD, part=name, statistic="items"),
             )
         )
@@ -188,8 +188,8 @@ def _pairs(studied: StudyData, columns: dict[str, Ratings]) -> Bars:
     pairs: Sequence[tuple[str, str]] = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
     pair_list = []
     for a, b in pairs:
-        laid = stacked(studied, [(a, columns[a]), (b, columns[b])])
-        pair_list.append(coefficient(studied, cohen_kappa(laid), laid, between=f"{a} and {b}"))
+        two_columns = stacked(studied, [(a, columns[a]), (b, columns[b])])
+        pair_list.append(coefficient(studied, cohen_kappa(two_columns), two_columns, between=f"{a} and {b}"))
     return Bars(
         "pspa-e3-pairs", "Cohen's κ by pair of raters", tuple(pair_list), tuple(f"{a} and {b}" for a, b in pairs)
     )

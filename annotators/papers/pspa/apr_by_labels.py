@@ -53,9 +53,11 @@ def nodes_of_most(studied: StudyData) -> list[Steps]:
         if truth.value in (COMPLETED, NOT_COMPLETED):
             most[unit][target] = truth.value
     node_list = []
-    for asked in asked_units(studied):
-        nodes = most.get(asked.id, {})
-        steps = {id: median_low(steps_by_node[asked.id, id]) for id in nodes if (asked.id, id) in steps_by_node}
+    for study_unit in asked_units(studied):
+        nodes = most.get(study_unit.id, {})
+        steps = {
+            id: median_low(steps_by_node[study_unit.id, id]) for id in nodes if (study_unit.id, id) in steps_by_node
+        }
         node_list.append(_nodes(nodes, steps))
     return node_list
 
@@ -76,9 +78,9 @@ def side_by_side(
 
     A unit that has some of them is missing, for the reason that `why` tells by unit.
     """
-    known = [unit for unit in asked_units(studied) if any(unit.id in rates for rates in columns.values())]
-    units = [unit for unit in known if all(unit.id in rates for rates in columns.values())]
-    lacking = [(RatedItem(one.id, ""), (why or {}).get(one.id, NO_VALUE)) for one in known if one not in units]
+    with_rate = [unit for unit in asked_units(studied) if any(unit.id in rates for rates in columns.values())]
+    units = [unit for unit in with_rate if all(unit.id in rates for rates in columns.values())]
+    lacking = [(RatedItem(one.id, ""), (why or {}).get(one.id, NO_VALUE)) for one in with_rate if one not in units]
     values = [[rates.get(unit.id, float("nan")) for rates in columns.values()] for unit in units]
     traces = tuple(dict.fromkeys(unit.clustered for unit in units))
     at = {name: i for i, name in enumerate(traces)}

@@ -81,8 +81,8 @@ def _metrics(studied: StudyData) -> dict[str, Rates]:
     """Each metric's value by unit: those computed, then each judge's ratings."""
     rates_by_run = dict(rates_beside(studied))
     for rater in studied.judges:
-        scaled = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
-        values = zip(scaled.places, scaled.values[:, 0].tolist(), strict=True)
+        ratings = _scaled(studied, numbers_of(studied, FIELD, (rater,)))
+        values = zip(ratings.places, ratings.values[:, 0].tolist(), strict=True)
         rates_by_run[studied.columns.raters[rater].shown] = {
             place.unit: value for place, value in values if value == value
         }
@@ -108,23 +108,23 @@ def _against(studied: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> 
 
 
 def _row(studied: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cell, ...]:
-    told_of = {unit: value for unit, value in rates.items() if unit in truth}
-    both = side_by_side(studied, FIELD, {"people": truth, name: told_of}, _why(studied, name))
+    rates_by_unit = {unit: value for unit, value in rates.items() if unit in truth}
+    both = side_by_side(studied, FIELD, {"people": truth, name: rates_by_unit}, _why(studied, name))
     between = f"{name} against people's mean"
 
-    def told(which: str) -> Agreement:
-        made = {"spearman": spearman, "pearson": pearson, "mse": mse, "mae": mae}[which]
-        return coefficient(studied, made(both), both, between=between)
+    def agreement(which: str) -> Agreement:
+        statistic = {"spearman": spearman, "pearson": pearson, "mse": mse, "mae": mae}[which]
+        return coefficient(studied, statistic(both), both, between=between)
 
-    r = told("pearson")
+    r = agreement("pearson")
     rho, error = _PAPER.get(name, ("", ""))
     return (
         name,
-        Number(told("spearman")),
+        Number(agreement("spearman")),
         Number(r),
         Number(fisher(r)),
-        Number(told("mse"), 3),
-        Number(told("mae"), 3),
+        Number(agreement("mse"), 3),
+        Number(agreement("mae"), 3),
         cells.percent(coefficient(studied, within(both, BAND), both, between=between)),
         count(len(both.places), FIELD, part=name, statistic="runs"),
         rho,

@@ -52,10 +52,10 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
     differences = []
     for one in sides.values():
         if one[True] and one[False]:
-            learned = [value for beginner, value in one[True] if not beginner] or [value for _, value in one[True]]
-            if len(learned) < len(one[True]):
-                out["before there was anything to remember"] += len(one[True]) - len(learned)
-            differences.append(_mean(learned) - _mean([value for _, value in one[False]]))
+            later_values = [value for beginner, value in one[True] if not beginner] or [value for _, value in one[True]]
+            if len(later_values) < len(one[True]):
+                out["before there was anything to remember"] += len(one[True]) - len(later_values)
+            differences.append(_mean(later_values) - _mean([value for _, value in one[False]]))
         else:
             out["with no such run on the other side"] += len(one[True]) + len(one[False])
     return differences, tuple(out.items())

@@ -31,14 +31,14 @@ def causes(studied: StudyData, people: Ratings, truth: Ratings) -> list[Section]
     where = [("people differ", _differing(people))]
     for rater in studied.judges:
         name = studied.columns.raters[rater].shown
-        laid = against(truth, column(by_runs(studied, _STATE, rater), 0))
-        where.append((f"{name} and most people differ", _differing(laid)))
+        two_columns = against(truth, column(by_runs(studied, _STATE, rater), 0))
+        where.append((f"{name} and most people differ", _differing(two_columns)))
     tables = [_flags(studied, people, truth, where)]
-    coded = list(beside(studied, "disagreement-cause"))
-    for other in coded:
-        tables += [_shares(other, where), _coders(other)]
+    cause_studies = list(beside(studied, "disagreement-cause"))
+    for cause_study in cause_studies:
+        tables += [_shares(cause_study, where), _coders(cause_study)]
     says = [_SAYS]
-    if not coded:
+    if not cause_studies:
         says.append(
             f"No study of causes is read here: `hitlab study new disagreement-cause --earlier {studied.study.id}` asks "
             "for them, and --with reads it."
@@ -70,18 +70,18 @@ def _flags(
     studied: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
 ) -> Table:
     """How many items differ, and which share of them is flagged by at least one rater."""
-    rated = of_places(
+    item_ratings = of_places(
         studied, people, frozenset(p for p, n in zip(people.places, (people.codes >= 0).sum(axis=1), strict=True) if n)
     )
-    known = {field.id for field in studied.study.protocol.fields}
-    shares = [cells.percent(_share(studied, rated, places, f"{name}: items")) for name, places in where]
+    field_ids = {field.id for field in studied.study.protocol.fields}
+    shares = [cells.percent(_share(studied, item_ratings, places, f"{name}: items")) for name, places in where]
     counts = [count(len(places), _STATE, part=name, statistic="items") for name, places in where]
     rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
     for field, says, paper in _FLAGS:
-        if field in known:
-            flagged = _flagged(studied, field)
+        if field in field_ids:
+            flagged_items = _flagged(studied, field)
             flags = [
-                _share(studied, of_places(studied, rated, places), flagged, f"{name}: {field}")
+                _share(studied, of_places(studied, item_ratings, places), flagged_items, f"{name}: {field}")
                 for name, places in where
             ]
             rows.append((says, *map(cells.percent, flags), paper))
@@ -95,13 +95,13 @@ def _flags(
 
 def _flagged(studied: StudyData, field: str) -> frozenset[RatedItem]:
     """The places at which somebody raised a flag."""
-    flagged: set[RatedItem] = set()
+    flagged_items: set[RatedItem] = set()
     parts = [ratings_of(studied, field), *(by_runs(studied, field, rater) for rater in studied.judges)]
     for part in parts:
         if "yes" in part.categories:
             yes = (part.codes == part.categories.index("yes")).any(axis=1)
-            flagged |= {place for place, raised in zip(part.places, yes.tolist(), strict=True) if raised}
-    return frozenset(flagged)
+            flagged_items |= {place for place, has_flag in zip(part.places, yes.tolist(), strict=True) if has_flag}
+    return frozenset(flagged_items)
 
 
 def _share(studied: StudyData, of: Ratings, among: Collection[RatedItem], part: str) -> Agreement:
@@ -115,55 +115,55 @@ def _share(studied: StudyData, of: Ratings, among: Collection[RatedItem], part: 
 # -- coders ----------------------------------------------------------------------------------------------------
 
 
-def _shares(coded: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
+def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
     """Which share of the items has which cause, by what more than half of the coders say."""
-    cause_ratings = ratings_of(coded, CAUSE)
-    truth = truth_of(coded, cause_ratings)
+    cause_ratings = ratings_of(cause_study, CAUSE)
+    truth = truth_of(cause_study, cause_ratings)
     parts = [
         ("all coded items", truth),
-        *((name, of_places(coded, truth, frozenset(places))) for name, places in where),
+        *((name, of_places(cause_study, truth, frozenset(places))) for name, places in where),
     ]
     rows: list[tuple[Cell, ...]] = []
-    field = coded.study.protocol.field(CAUSE)
+    field = cause_study.study.protocol.field(CAUSE)
     for code, option in enumerate(cause_ratings.categories):
-        known = field.option(option) if field is not None else None
-        row = [cells.percent(_of_cause(coded, some, code, f"{name}: {option}")) for name, some in parts]
-        rows.append((known.shown if known else option, *row, _PAPER.get(option, "")))
-    split = [cells.percent(_split(coded, some, name)) for name, some in parts]
-    rows.append(("coders differ (of all)", *split, ""))
-    agreed = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
-    rows.append(("items with a cause", *agreed, ""))
+        cause = field.option(option) if field is not None else None
+        row = [cells.percent(_of_cause(cause_study, some, code, f"{name}: {option}")) for name, some in parts]
+        rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
+    split_cells = [cells.percent(_split(cause_study, some, name)) for name, some in parts]
+    rows.append(("coders differ (of all)", *split_cells, ""))
+    item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
+    rows.append(("items with a cause", *item_counts, ""))
     head = ("Cause", *(name for name, _ in parts), "paper: judge")
     notes = ("Shares are of the items on whose cause more than half of the coders agree.", *few(len(truth.traces)))
-    return Table("pspa-e3-causes", f"Causes, by {coded.study.name}", head, tuple(rows), SOURCE, notes)
+    return Table("pspa-e3-causes", f"Causes, by {cause_study.study.name}", head, tuple(rows), SOURCE, notes)
 
 
-def _of_cause(coded: StudyData, truth: Ratings, code: int, part: str) -> Agreement:
+def _of_cause(cause_study: StudyData, truth: Ratings, code: int, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
     items = [
         UnitValue(place.unit, truth.traces[trace], float(cause == code)) for place, trace, cause in rows if cause >= 0
     ]
-    return share(coded, items, CAUSE, part=part, why="no item with a cause", left=truth.reasons)
+    return share(cause_study, items, CAUSE, part=part, why="no item with a cause", left_out=truth.reasons)
 
 
-def _split(coded: StudyData, truth: Ratings, part: str) -> Agreement:
+def _split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
     items = [UnitValue(place.unit, truth.traces[trace], float(cause < 0)) for place, trace, cause in rows]
-    return share(coded, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")
+    return share(cause_study, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")
 
 
-def _coders(coded: StudyData) -> Table:
+def _coders(cause_study: StudyData) -> Table:
     """How far the coders agree."""
-    cause_ratings = ratings_of(coded, CAUSE)
+    cause_ratings = ratings_of(cause_study, CAUSE)
     two = len(cause_ratings.raters) == 2
-    kappa = coefficient(coded, cohen_kappa(cause_ratings) if two else fleiss_kappa(cause_ratings), cause_ratings)
+    kappa = coefficient(cause_study, cohen_kappa(cause_ratings) if two else fleiss_kappa(cause_ratings), cause_ratings)
     row: tuple[Cell, ...] = (
         "cause",
         Number(kappa),
-        cells.percent(coefficient(coded, percent(cause_ratings), cause_ratings)),
-        Number(coefficient(coded, gwet_ac(cause_ratings), cause_ratings)),
+        cells.percent(coefficient(cause_study, percent(cause_ratings), cause_ratings)),
+        Number(coefficient(cause_study, gwet_ac(cause_ratings), cause_ratings)),
         count(len(cause_ratings.raters), CAUSE, statistic="coders"),
         count(kappa.places, CAUSE, statistic="items"),
     )
     head = ("", "Cohen's κ" if two else "Fleiss' κ", "Pairs agree", "AC1", "Coders", "Items")
-    return Table("pspa-e3-coders", f"Agreement of the coders, by {coded.study.name}", head, (row,), SOURCE)
+    return Table("pspa-e3-coders", f"Agreement of the coders, by {cause_study.study.name}", head, (row,), SOURCE)

@@ -111,8 +111,8 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
 
 def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
     """The nodes of steps as a model tells them; `UnusableJudgement` where a step lacks or a node is none."""
-    for found in reversed(list(objects_in(text))):
-        entries = found.get("steps")
+    for reply in reversed(list(objects_in(text))):
+        entries = reply.get("steps")
         if isinstance(entries, list):
             by_step = {str(one.get("step")): one for one in entries if isinstance(one, dict)}
             break
@@ -136,9 +136,9 @@ def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignme
 
 def _checklist(view: JudgeView, run: JudgedRun, alignment: Alignment) -> JudgeQuestion:
     """Every item, with the pictures of effective steps first."""
-    served = [f"Step {step.number}: {alignment.get(step.number) or 'none'}" for step in run.steps]
+    step_lines = [f"Step {step.number}: {alignment.get(step.number) or 'none'}" for step in run.steps]
     parts: list[str | Blob] = [*run_parts(run, _pictured(view, run, alignment))]
-    parts.append("For which item each step was effective\n" + "\n".join(served))
+    parts.append("For which item each step was effective\n" + "\n".join(step_lines))
     parts.append(prompt_text(_PACKAGE, _PROMPTS[1]).strip())
     return question_for_sheet(view, parts, "checklist")
 

@@ -62,12 +62,12 @@ def _steady(studied: StudyData, rater: int, at: int) -> Table:
 
 def _configured(studied: StudyData, rater: int) -> str:
     """Whether its runs were of one prompt and parameters, as far as it was told."""
-    configured = configurations(studied, rater)
-    if not configured:
+    text_by_sha = configurations(studied, rater)
+    if not text_by_sha:
         return ""
-    if len(configured) == 1:
+    if len(text_by_sha) == 1:
         return ", all of one prompt and one set of parameters"
-    return f", of {len(configured)} different prompts or parameters: what follows is not about one judge's consistency"
+    return f", of {len(text_by_sha)} different prompts or parameters: what follows is not about one judge's consistency"
 
 
 def _over_runs(

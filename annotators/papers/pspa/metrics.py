@@ -46,8 +46,8 @@ def _numbers(runs: Sequence[RunValues], part: str) -> Iterator[Number]:
 
 def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> Number:
     tally = LeftOutTally()
-    kept = tally.kept(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
-    values = [value for run in kept if not isinstance(value := run.values[metric.name], str)]
+    measured_runs = tally.kept(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
+    values = [value for run in measured_runs if not isinstance(value := run.values[metric.name], str)]
     undefined = "" if values else metric.none
     return Number(
         "pspa",

@@ -47,10 +47,10 @@ def sections(studied: StudyData) -> list[Section]:
 
 def _wins(studied: StudyData, field: Field) -> Table:
     most = {unit: truth.value for (unit, _), truth in truths(studied, field.id).items()}
-    rated = {one.unit for one in answers_in(studied, field.id)}
+    rated_units = {one.unit for one in answers_in(studied, field.id)}
     pairs: dict[tuple[str, str], list[Unit]] = {}
     for unit in asked_units(studied):
-        if unit.id in rated:
+        if unit.id in rated_units:
             pairs.setdefault(methods_of(unit), []).append(unit)
     rows = tuple(_row(studied, field, pair, units, most) for pair, units in sorted(pairs.items()))
     head = ("Methods", "First wins", "Second wins", "Tie", "No majority (of all)", "Pairs with a majority", "Pairs")
@@ -75,12 +75,14 @@ def _row(
     studied: StudyData, field: Field, pair: tuple[str, str], units: Sequence[Unit], most: Mapping[str, str]
 ) -> tuple[Cell, ...]:
     part = f"{pair[0]} against {pair[1]}"
-    left = unsettled(studied, field.id, {unit.id for unit in units})
+    left_out = unsettled(studied, field.id, {unit.id for unit in units})
     of = {unit.id: _won(unit, pair, most[unit.id]) for unit in units if unit.id in most}
 
     def share_of(which: str) -> Agreement:
         items = [UnitValue(unit.id, unit.clustered, float(of[unit.id] == which)) for unit in units if unit.id in of]
-        return share(studied, items, field.id, f"share: {which}", part=part, left=left, why="no pair with a majority")
+        return share(
+            studied, items, field.id, f"share: {which}", part=part, left_out=left_out, why="no pair with a majority"
+        )
 
     without = [UnitValue(unit.id, unit.clustered, float(unit.id not in of)) for unit in units]
     return (

@@ -21,9 +21,9 @@ def rates_beside(studied: StudyData) -> dict[str, Rates]:
     context = context_of(studied.further.runs())
     ready = Demonstrations.of(context)
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
-    rated = _rated(studied)
+    rated_runs = _rated(studied)
     for unit, case in cases_of(studied).items():
-        values = valued(rated.get(case.id, case), context, ready).values
+        values = valued(rated_runs.get(case.id, case), context, ready).values
         for name in METRICS:
             value = values[name]
             if not isinstance(value, str):
@@ -33,10 +33,10 @@ def rates_beside(studied: StudyData) -> dict[str, Rates]:
 
 def _rated(studied: StudyData) -> dict[str, MeasuredRun]:
     """By id the runs whose nodes a study beside this one settled, with its graph and what most say there."""
-    rated = {}
+    rated_runs = {}
     for other in beside(studied, "tdg"):
         for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):
             case = studied.case(run_of(unit)) if nodes else None
             if case is not None:
-                rated[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
-    return rated
+                rated_runs[case.id] = case._replace(task=replace(case.task, tdg=graph_of(unit)), nodes=nodes)
+    return rated_runs

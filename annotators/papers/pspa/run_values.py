@@ -81,29 +81,29 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
 def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
     """Both ratios under their names, by one reading of what the paper says."""
     why = _unrated(case)
-    aligned = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
-    if isinstance(aligned, str):
-        return {apr: aligned, ppr: aligned}
-    return {apr: aligned.apr, ppr: _or(aligned.ppr, "without a flexible node on the path")}
+    alignment = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
+    if isinstance(alignment, str):
+        return {apr: alignment, ppr: alignment}
+    return {apr: alignment.apr, ppr: _or(alignment.ppr, "without a flexible node on the path")}
 
 
-def path_taken(tdg: Tdg, rated: Steps, how: Align = align) -> PathAlignment | str:
+def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | str:
     """The path that a run took best by its rated nodes; why there is none, where an unrated one would count."""
     if not tdg.nodes:
         return "without a graph"
     try:
-        aligned = how(tdg, rated)
-        best = how(tdg, _hoped(tdg, rated))
+        alignment = how(tdg, steps)
+        best = how(tdg, _hoped(tdg, steps))
     except ValueError as error:
         return f"with {error}"
-    settled = not aligned.unrated and (aligned.apr, aligned.ppr) == (best.apr, best.ppr)
-    return aligned if settled else "with a node unrated that would count"
+    is_settled = not alignment.unrated and (alignment.apr, alignment.ppr) == (best.apr, best.ppr)
+    return alignment if is_settled else "with a node unrated that would count"
 
 
-def _hoped(tdg: Tdg, rated: Steps) -> Steps:
+def _hoped(tdg: Tdg, steps: Steps) -> Steps:
     """Nodes as they would be if those that nobody has rated had all been completed, and at once."""
-    open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in rated]
-    return {**rated, **dict.fromkeys(open_ones, -1)} if open_ones else rated
+    open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in steps]
+    return {**steps, **dict.fromkeys(open_ones, -1)} if open_ones else steps
 
 
 def _unrated(case: MeasuredRun) -> str:
@@ -123,18 +123,18 @@ def _along_first(case: MeasuredRun) -> Value:
         return f"with {error}"
     if not path:
         return "with no unit instruction in the graph"
-    done = fulfilled(case.task.tdg, case.nodes).intersection(path)
-    if done != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
+    completed_nodes = fulfilled(case.task.tdg, case.nodes).intersection(path)
+    if completed_nodes != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
         return "with a node unrated that would count"
-    return len(done) / len(path)
+    return len(completed_nodes) / len(path)
 
 
 def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
     """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
     if not golds:
         return UNSHOWN
-    laid = [ready.against(case, gold) for gold in golds]
-    return max(one.common / one.steps for one in laid)
+    matches = [ready.against(case, gold) for gold in golds]
+    return max(one.common / one.steps for one in matches)
 
 
 def _seconds(case: MeasuredRun) -> Value:
@@ -159,9 +159,10 @@ def _price(case: MeasuredRun) -> Value:
     whole = case.usage.cost if case.usage else None
     if whole is None:
         return "without a known price"
-    paid = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
-    known = [cost for cost in paid if cost is not None]
-    return "with a price for a part only" if len(known) < len(paid) and isclose(whole, sum(known)) else whole
+    step_costs = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
+    known_costs = [cost for cost in step_costs if cost is not None]
+    in_part = len(known_costs) < len(step_costs) and isclose(whole, sum(known_costs))
+    return "with a price for a part only" if in_part else whole
 
 
 def _asked(usage: Usage) -> bool:

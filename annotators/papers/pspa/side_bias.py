@@ -51,35 +51,35 @@ def stood_left(studied: StudyData, one: FieldAnswer) -> str:
 def _left(studied: StudyData, fields: Sequence[Field]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
-        chosen = [one for one in answers_in(studied, field.id) if one.value in SIDES]
-        rows.append(_side_row(studied, field, field.id, chosen))
+        side_answers = [one for one in answers_in(studied, field.id) if one.value in SIDES]
+        rows.append(_side_row(studied, field, field.id, side_answers))
     last = fields[-1]
     for rater in studied.people:
-        chosen = [one for one in answers_in(studied, last.id, (rater,)) if one.value in SIDES]
-        rows.append(_side_row(studied, last, f"{last.id}, {studied.columns.raters[rater].shown}", chosen))
+        side_answers = [one for one in answers_in(studied, last.id, (rater,)) if one.value in SIDES]
+        rows.append(_side_row(studied, last, f"{last.id}, {studied.columns.raters[rater].shown}", side_answers))
     head = ("Question", "Chose left", "p", "Choices")
     return Table("pspa-d2-sides", "How often the left was chosen", head, tuple(rows), "", ("Ties are left out.",))
 
 
-def _side_row(studied: StudyData, field: Field, name: str, chosen: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
+def _side_row(studied: StudyData, field: Field, name: str, side_answers: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
     units = _units(studied)
-    left = [one for one in chosen if one.value == stood_left(studied, one)]
-    reasons = set(left)
-    items = [UnitValue(one.unit, units[one.unit].clustered, float(one in reasons)) for one in chosen]
-    raters = len({one.rater for one in chosen})
+    left_answers = [one for one in side_answers if one.value == stood_left(studied, one)]
+    on_left = set(left_answers)
+    items = [UnitValue(one.unit, units[one.unit].clustered, float(one in on_left)) for one in side_answers]
+    raters = len({one.rater for one in side_answers})
     shared = share(studied, items, field.id, "share of left", part=name, raters=raters, why="nobody chose a side")
     return (
         name,
         cells.percent(shared),
-        Number(_p_value(field, name, len(left), len(chosen)), 3),
-        count(len(chosen), field.id, part=name),
+        Number(_p_value(field, name, len(left_answers), len(side_answers)), 3),
+        count(len(side_answers), field.id, part=name),
     )
 
 
-def _p_value(field: Field, name: str, left: int, of: int) -> Agreement:
+def _p_value(field: Field, name: str, left_count: int, of: int) -> Agreement:
     if not of:
         return lacking(field.id, "exact binomial p", "nobody chose a side", part=name)
-    return plain(binomial_two_sided(left, of), field.id, "exact binomial p", _P, n=of, part=name)
+    return plain(binomial_two_sided(left_count, of), field.id, "exact binomial p", _P, n=of, part=name)
 
 
 # -- once more -------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _repeated(
     for field in fields:
         pairs = again[field.id]
         same = [UnitValue(a.unit, units[a.unit].clustered, float(a.value == b.value)) for a, b in pairs]
-        kept = [
+        same_side = [
             UnitValue(a.unit, units[a.unit].clustered, float(_at(studied, a) == _at(studied, b)))
             for a, b in pairs
             if a.value in SIDES and b.value in SIDES
@@ -111,7 +111,7 @@ def _repeated(
             (
                 field.id,
                 cells.percent(share(studied, same, field.id, "same answer again", raters=raters, why=why)),
-                cells.percent(share(studied, kept, field.id, "same side again", raters=raters, why=why)),
+                cells.percent(share(studied, same_side, field.id, "same side again", raters=raters, why=why)),
                 count(len(pairs), field.id, statistic="pairs rated twice"),
             )
         )

@@ -57,11 +57,11 @@ def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
     Such an item is completed where any of its paths is (Prompt 2), and flexible where the graph says so.
     """
     alignment = align(tdg, steps)
-    on, done = set(alignment.path), fulfilled(tdg, steps)
+    on, completed_ids = set(alignment.path), fulfilled(tdg, steps)
     groups = [node for node in tdg.walk() if node.alternatives and not on.isdisjoint(_leaves(node))]
     return alignment._replace(
         path=(*alignment.path, *(node.id for node in groups)),
-        completed=(*alignment.completed, *(node.id for node in groups if node.id in done)),
+        completed=(*alignment.completed, *(node.id for node in groups if node.id in completed_ids)),
         flexible=(*alignment.flexible, *(node.id for node in groups if node.kind == "flexible")),
     )
 
@@ -70,7 +70,7 @@ def _leaves(node: TdgNode) -> set[str]:
     return {one.id for one in Tdg((node,)).walk() if not one.alternatives}
 
 
-def _aligned(tdg: Tdg, steps: Steps, done: set[str]) -> PathAlignment:
+def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
     """The path that has most completed nodes, then most completed flexible ones, then fewest nodes.
 
     Should several still tie, the one whose completed nodes come earliest: their steps, in order, are compared one by
@@ -80,14 +80,14 @@ def _aligned(tdg: Tdg, steps: Steps, done: set[str]) -> PathAlignment:
     is added to both of two paths never turns their order; no product of alternatives is ever made. Raises ValueError
     where the graph has no unit instruction on its best path, or its edges make a circle.
     """
-    way = _through(tdg, {id: step for id in done if (step := steps.get(id)) is not None})
+    way = _through(tdg, {id: step for id in completed_ids if (step := steps.get(id)) is not None})
     path = tuple(node.id for node in way.nodes)
     if not path:
         raise ValueError("no unit instruction in the graph")
     on = set(path)
     return PathAlignment(
         path,
-        completed=tuple(id for id in path if id in done),
+        completed=tuple(id for id in path if id in completed_ids),
         flexible=tuple(node.id for node in way.nodes if node.kind == "flexible"),
         unrated=tuple(id for id in path if id not in steps),
         not_applicable=tuple(node.id for node in tdg.walk() if not node.alternatives and node.id not in on),
@@ -106,21 +106,21 @@ def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
     What such a node requires, the nodes within it require too. Of required nodes that no path holds together any one
     will do, since no run takes two paths. A requirement that the graph does not hold binds nobody.
     """
-    known = {node.id for node in tdg.walk()}
-    fulfilment = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
-    left = [(node, either(tdg, required)) for node, required in fulfilment]
-    done: set[str] = set()
+    node_ids = {node.id for node in tdg.walk()}
+    fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
+    remaining_nodes = [(node, either(tdg, required)) for node, required in fulfilment]
+    completed_ids: set[str] = set()
     while True:
         waiting = []
-        for node, required in left:
-            ready = all(not done.isdisjoint(any_of) for any_of in required)
-            if ready and (_any_path(node, done) if node.alternatives else steps.get(node.id) is not None):
-                done.add(node.id)
+        for node, required in remaining_nodes:
+            ready = all(not completed_ids.isdisjoint(any_of) for any_of in required)
+            if ready and (_any_path(node, completed_ids) if node.alternatives else steps.get(node.id) is not None):
+                completed_ids.add(node.id)
             else:
                 waiting.append((node, required))
-        if len(waiting) == len(left):
-            return done
-        left = waiting
+        if len(waiting) == len(remaining_nodes):
+            return completed_ids
+        remaining_nodes = waiting
 
 
 def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
@@ -132,8 +132,8 @@ def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tupl
         yield node, required
 
 
-def _any_path(node: TdgNode, done: set[str]) -> bool:
-    return any(all(one.id in done for one in path) for path in node.alternatives)
+def _any_path(node: TdgNode, completed_ids: set[str]) -> bool:
+    return any(all(one.id in completed_ids for one in path) for path in node.alternatives)
 
 
 class _Way(NamedTuple):
@@ -163,15 +163,15 @@ def _best(ways: Sequence[_Way]) -> _Way:
     return max(ways, key=lambda way: way.rank)
 
 
-def _through(tdg: Tdg, done: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best) -> _Way:
+def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best) -> _Way:
     """The best way through a graph; nodes that no edge touches, and all where a fork means all, are on every way."""
 
     def alone(node: TdgNode) -> _Way:
         if node.alternatives:
             return best([_chain(map(alone, path)) for path in node.alternatives])
-        if node.id not in done:
+        if node.id not in step_by_node:
             return _Way(shorter=-1, nodes=(node,))
-        return _Way(1, int(node.kind == "flexible"), -1, (-done[node.id],), (node,))
+        return _Way(1, int(node.kind == "flexible"), -1, (-step_by_node[node.id],), (node,))
 
     follows = after(tdg)
     order = _order(follows)
@@ -183,8 +183,8 @@ def _through(tdg: Tdg, done: Mapping[str, int], best: Callable[[Sequence[_Way]],
     on: dict[str, _Way] = {}
     for id in reversed(order):
         on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
-    begun = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
-    return _chain([*(way for id, way in ways.items() if id not in touched), begun])
+    edge_way = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
+    return _chain([*(way for id, way in ways.items() if id not in touched), edge_way])
 
 
 def _chain(ways: Iterable[_Way]) -> _Way:
@@ -200,7 +200,7 @@ def _order(after: Mapping[str, list[str]]) -> list[str]:
     for following in after.values():
         for b in following:
             waiting[b] += 1
-    order = [id for id, left in waiting.items() if not left]
+    order = [id for id, predecessors in waiting.items() if not predecessors]
     for id in order:
         for b in after[id]:
             waiting[b] -= 1
