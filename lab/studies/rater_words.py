@@ -26,8 +26,8 @@ class NumberLine(NamedTuple):
     beside: str = ""
 
 
-def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[NumberLine]:
-    """A rater's numbers, each with its name; `shown` are questions in words."""
+def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine]:
+    """A rater's numbers, each with its name; `questions` are their words, by field."""
     halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:
@@ -43,8 +43,8 @@ def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[NumberLine]:
     ]
     for number in one.fields:
         share = number.statistic.startswith("same")
-        asked = plain(shown.get(number.field, number.field), lines=False)
-        lines.append(NumberLine(f"{asked}: {number.statistic}", number, share=share))
+        question = plain(questions.get(number.field, number.field), lines=False)
+        lines.append(NumberLine(f"{question}: {number.statistic}", number, share=share))
     return lines
 
 
@@ -97,9 +97,9 @@ def pace_words(one: RaterNumbers) -> str:
 
 def reason_words(reasons: Mapping[str, int]) -> str:
     """How often which reason stands in place of an answer."""
-    known: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
+    wordings: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
     return ", ".join(
-        f"{known.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
+        f"{wordings.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
     )
 
 
@@ -142,6 +142,6 @@ def apart_words(one: RaterNumbers) -> list[str]:
             f"({plain(one.longest.value, lines=False)} to {plain(one.longest.field, lines=False)})"
         )
     if one.flags:
-        raised = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
-        words.append(f"flags raised: {raised}")
+        flag_counts = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
+        words.append(f"flags raised: {flag_counts}")
     return words
