@@ -27,10 +27,10 @@ class Limb(NamedTuple):
 def tree(family: Iterable[RelatedRun]) -> list[Limb]:
     """Every run below the one it was forked from, in the order of their forks' steps and then as given."""
     kin = list(family)
-    known = {one.id for one in kin}
+    run_ids = {one.id for one in kin}
     below: dict[str | None, list[RelatedRun]] = {}
     for one in kin:
-        below.setdefault(one.parent if one.parent in known else None, []).append(one)
+        below.setdefault(one.parent if one.parent in run_ids else None, []).append(one)
     for children in below.values():
         children.sort(key=lambda one: one.forked.index if one.forked else -1)
     limbs: list[Limb] = []
