@@ -212,10 +212,12 @@ def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
         if later.after == field.id:
             pairs.append((field, label.value, later, sheet.value(FieldReference(label.target, later.id))))
     clashing = {spot.field for spot in sheet.clashes if spot.target == label.target} - {field.id}
-    for one, first, other, second in pairs:
-        if clashing & {one.id, other.id}:  # of which no word stands yet
+    for primary, first, secondary, second in pairs:
+        if clashing & {primary.id, secondary.id}:  # of which no word stands yet
             continue
-        order = [option.id for option in one.options]
+        order = [option.id for option in primary.options]
         if first in order and second in order and order.index(first) >= order.index(second):
             relation = "is the same as" if first == second else "goes before"
-            raise LabError(what, f"field value: {other.id} {second!r} {relation} {one.id} {first!r} in declared order")
+            raise LabError(
+                what, f"field value: {secondary.id} {second!r} {relation} {primary.id} {first!r} in declared order"
+            )

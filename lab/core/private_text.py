@@ -49,10 +49,10 @@ def suspects(trace: Trace) -> list[Suspect]:
         boxes += [Suspect("password", "", (index,), box) for box in _passwords(screen)]
     order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
     words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in by_text.items()]
-    words.sort(key=lambda one: order.index(one.looks))
+    words.sort(key=lambda suspect: order.index(suspect.looks))
     first: dict[str, Suspect] = {}
-    for one in words:
-        first.setdefault(one.text, one)
+    for suspect in words:
+        first.setdefault(suspect.text, suspect)
     return boxes + list(first.values())
 
 

@@ -152,17 +152,19 @@ def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
 def _fitting(
     step: int, number: int, question: Question, replies: Sequence[DonorReply]
 ) -> Iterator[tuple[str, DonorReply, Match]]:
-    fits = [one for one in replies if question.kind == "propose" or one.decision is None]
-    for at, one in enumerate(fits, 1):
-        if one.step == step or (one.step is None and not one.question and one.order is None):
-            yield one.who or f"reply {at}", one, "given"
-    people = dict.fromkeys(one.who for one in fits if one.step is None and (one.question or one.order is not None))
+    fits = [reply for reply in replies if question.kind == "propose" or reply.decision is None]
+    for at, reply in enumerate(fits, 1):
+        if reply.step == step or (reply.step is None and not reply.question and reply.order is None):
+            yield reply.who or f"reply {at}", reply, "given"
+    people = dict.fromkeys(
+        reply.who for reply in fits if reply.step is None and (reply.question or reply.order is not None)
+    )
     for who in people:
-        theirs = [one for one in fits if one.who == who and one.step is None]
-        alike = [one for one in theirs if _folded(one.question) == _folded(question.text)]
-        by_order = [one for one in theirs if one.order == number]
+        theirs = [reply for reply in fits if reply.who == who and reply.step is None]
+        alike = [reply for reply in theirs if _folded(reply.question) == _folded(question.text)]
+        by_order = [reply for reply in theirs if reply.order == number]
         if alike:
-            yield who, next((one for one in alike if one.order == number), alike[0]), "asked alike"
+            yield who, next((reply for reply in alike if reply.order == number), alike[0]), "asked alike"
         elif by_order:
             yield who, by_order[0], "by order"
 

@@ -173,10 +173,10 @@ class Intake:
             return self._go_on(conversation, request, kind)
 
     def _asked_before(self, request: ChatRequest, sha: str) -> Conversation | None:
-        for one in reversed(self._by_sha.get((request.session, sha), [])):
-            last = one.last
+        for conversation in reversed(self._by_sha.get((request.session, sha), [])):
+            last = conversation.last
             if not last.answer.done() or (last.recent and (request.retry > 0 or not last.arrived)):
-                return one
+                return conversation
         return None
 
     def _continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
@@ -282,13 +282,13 @@ class Intake:
                 return
             since = self._row if newest > self._row else 0  # a file that was wiped counts its rows anew
             for event in self.store.conversations.committed_after(since):
-                one = self._by_run.get(event.run)
-                if one is not None and event.kind == "ended":
-                    self._end(one)
-                elif one is not None and one.run in self._waiting:
+                conversation = self._by_run.get(event.run)
+                if conversation is not None and event.kind == "ended":
+                    self._end(conversation)
+                elif conversation is not None and conversation.run in self._waiting:
                     answered_event = _answered(event.body)
-                    if answered_event.reply.question_id == one.last.turn.question.id:
-                        self._answer(one, answered_event.reply, answered_event.at)
+                    if answered_event.reply.question_id == conversation.last.turn.question.id:
+                        self._answer(conversation, answered_event.reply, answered_event.at)
             self._row = newest
 
     def close_silent(self) -> None:
@@ -305,11 +305,11 @@ class Intake:
                     close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
             self.look()
 
-    def _answer(self, one: Conversation, reply: Reply, at: str) -> None:
-        one.last.answered_at = at
-        one.ended = _ends(one.last.turn, reply)
-        self._waiting.pop(one.run, None)
-        one.last.answer.set_result(answer_of(reply))
+    def _answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
+        conversation.last.answered_at = at
+        conversation.ended = _ends(conversation.last.turn, reply)
+        self._waiting.pop(conversation.run, None)
+        conversation.last.answer.set_result(answer_of(reply))
 
     def _end(self, one: Conversation) -> None:
         """A conversation is over; a question that waited in it was closed unanswered."""
@@ -327,9 +327,9 @@ class Intake:
             if row.kind == "ended" and _age(row.at) > _REPEATED:
                 continue
             with suppress(LabError):  # a run that is damaged, or was erased meanwhile, is nobody's conversation
-                one = _remembered(self.store.runs.trace(row.run))
-                if one is not None:
-                    self._remember(one)
+                conversation = _remembered(self.store.runs.trace(row.run))
+                if conversation is not None:
+                    self._remember(conversation)
 
     def waiting_turns(self) -> list[tuple[Turn, KnownTask]]:
         """What waits for an answer, the oldest first, each with its task."""

@@ -219,12 +219,12 @@ class BatchJudging:
         question = work.asking
         assert question is not None
         llm = self.job.model_of(question, self._llm)
-        one = self._question(work, llm.batch_prices())
-        if one.custom_id in asked_ids or self._missed.get(one.custom_id, 0) >= _ALONE or not self._affords(one):
+        entry = self._question(work, llm.batch_prices())
+        if entry.custom_id in asked_ids or self._missed.get(entry.custom_id, 0) >= _ALONE or not self._affords(entry):
             return
-        asked_ids |= {one.custom_id} if one.once else set()
+        asked_ids |= {entry.custom_id} if entry.once else set()
         draft = drafts[llm.model]
-        draft.add(one, self._apis[llm.model].line(one.custom_id, question.messages, question.schema))
+        draft.add(entry, self._apis[llm.model].line(entry.custom_id, question.messages, question.schema))
         if draft.full:
             yield self._begin(llm.model, draft)
 

@@ -56,11 +56,11 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
     unsettled: Counter[str] = Counter()
     rulings: list[Ruling] = []
     by_unit: dict[str, list[DisputedPlace]] = {}
-    for one in disputes:
-        if one.settled is None:
-            by_unit.setdefault(one.unit, []).append(one)
+    for place in disputes:
+        if place.settled is None:
+            by_unit.setdefault(place.unit, []).append(place)
     for id, places in by_unit.items():
-        mine = [one for one in places if scope.field in ("", one.spot.field)]
+        mine = [place for place in places if scope.field in ("", place.spot.field)]
         if not mine:
             continue
         unit = chair.store.studies.unit(chair.study, id)
@@ -69,13 +69,13 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
             continue
         answers = list(_answers(chair, unit, mine, scope))
         whole = sum(not isinstance(answer, str) for _, answer in answers) == len(places)
-        for one, answer in answers:
+        for place, answer in answers:
             if isinstance(answer, str):
                 unsettled[answer] += 1
             elif scope.rater and not whole:
                 unsettled[STILL_MASKED] += 1
             else:
-                rulings.append(Ruling(unit, _ruled(one.spot, answer, scope)))
+                rulings.append(Ruling(unit, _ruled(place.spot, answer, scope)))
     return Batch(scope, tuple(rulings), dict(unsettled))
 
 
@@ -105,21 +105,21 @@ def _answers(
     if scope.rater:
         labels = list(chair.store.labels.read(chair.study, unit.id))
         committed_sheets = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
-        for one in places:
-            for answer in place_answers(chair.study, one.spot, labels, committed_sheets):
+        for place in places:
+            for answer in place_answers(chair.study, place.spot, labels, committed_sheets):
                 if answer.person and answer.rater.id == scope.rater:
-                    rater_answers[one.spot] = answer
-    for one in places:
-        most = one.majority
-        if scope.all_but_one and not one.all_but_one:
-            yield one, MORE_DIFFER
+                    rater_answers[place.spot] = answer
+    for place in places:
+        most = place.majority
+        if scope.all_but_one and not place.all_but_one:
+            yield place, MORE_DIFFER
         elif scope.rater:
-            yield one, rater_answers.get(one.spot, NO_ANSWER)
+            yield place, rater_answers.get(place.spot, NO_ANSWER)
         elif most is None:
-            yield one, NO_MAJORITY
+            yield place, NO_MAJORITY
         else:
             missing: Any = most.reason or None
-            yield one, PlaceAnswer(chair.person, most.value, missing)
+            yield place, PlaceAnswer(chair.person, most.value, missing)
 
 
 def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Settlement:

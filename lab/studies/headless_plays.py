@@ -80,14 +80,14 @@ def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], setti
     from simulators import library
 
     seen = set()
-    for one in plays:
-        if one.by == SCRIPT:
-            library.script(one.play.task.id)
-        elif one.by.id not in seen:
-            seen.add(one.by.id)
-            llm = Llm(one.by.shown, terms(settings))
+    for headless_play in plays:
+        if headless_play.by == SCRIPT:
+            library.script(headless_play.play.task.id)
+        elif headless_play.by.id not in seen:
+            seen.add(headless_play.by.id)
+            llm = Llm(headless_play.by.shown, terms(settings))
             llm.check()
-            _check_config(store, study, one, llm)
+            _check_config(store, study, headless_play, llm)
 
 
 def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> None:

@@ -63,8 +63,8 @@ class PastSheet(msgspec.Struct, frozen=True):
     def texts(self) -> list[str]:
         """All that is read on it."""
         texts = [self.title]
-        for one in self.answers:
-            texts += [one.item, one.asked, one.answer, one.place, one.sure, one.note, *one.flags]
+        for answer in self.answers:
+            texts += [answer.item, answer.asked, answer.answer, answer.place, answer.sure, answer.note, *answer.flags]
         return texts
 
 

@@ -70,12 +70,12 @@ class _Writer:
         if not isinstance(content, dict):
             yield from self._part(key, content, lead="")
             return
-        alone = {name: one for name, one in content.items() if not _holds_more(one)}
+        alone = {name: part for name, part in content.items() if not _holds_more(part)}
         if alone:
             yield Paragraph("", self._sentences(alone))
-        for name, one in content.items():
+        for name, part in content.items():
             if name not in alone:
-                yield from self._part(name, one, lead="" if name in _FORMS else self.title(name))
+                yield from self._part(name, part, lead="" if name in _FORMS else self.title(name))
 
     def _part(self, key: str, content: Any, lead: str) -> Iterator[Paragraph]:
         if isinstance(content, dict):

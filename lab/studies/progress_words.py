@@ -114,26 +114,26 @@ def judge_cells(one: JudgeProgress) -> Cells:
 
 def total_cells(progress: StudyProgress) -> Cells:
     """The line of everybody together."""
-    one = progress.total
+    total = progress.total
     return {
         "name": "all",
-        **_sums(one, progress.at),
-        "pilot": share(one.pilot),
-        "flags": _some(one.flags),
-        "back": _some(one.returned),
-        "note": ", ".join(total_notes(one)),
+        **_sums(total, progress.at),
+        "pilot": share(total.pilot),
+        "flags": _some(total.flags),
+        "back": _some(total.returned),
+        "note": ", ".join(total_notes(total)),
     }
 
 
 def study_cells(progress: StudyProgress) -> Cells:
     """A study's line among others."""
-    one = progress.total
+    total = progress.total
     return {
         "name": _code(progress.name),
         "state": progress.state,
-        "people": f"{one.people:,}",
-        **_sums(one, progress.at),
-        "note": ", ".join(total_notes(one)),
+        "people": f"{total.people:,}",
+        **_sums(total, progress.at),
+        "note": ", ".join(total_notes(total)),
         "title": plain(progress.title, lines=False),
     }
 
@@ -231,7 +231,7 @@ def interval_words(one: IntervalProgress) -> str:
 
 def total_words(progress: StudyProgress) -> str:
     """All together in a line."""
-    one, cells = progress.total, total_cells(progress)
+    total, cells = progress.total, total_cells(progress)
     templates = {
         "pace": "{} s each",
         "work": "{} of work left",
@@ -239,7 +239,7 @@ def total_words(progress: StudyProgress) -> str:
         "differs": "people differ in {} items",
     }
     numbers = [words.format(cells[name]) for name, words in templates.items() if cells[name] != NONE]
-    return "   ".join([count(one.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(one)])
+    return "   ".join([count(total.people, "person", "people"), f"{cells['done']} done", *numbers, *total_notes(total)])
 
 
 def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[str]:

@@ -58,12 +58,12 @@ def value_words(line: NumberLine) -> str:
 
 def interval_words(line: NumberLine) -> str:
     """The interval's ends; else why there is none, or no value."""
-    one = line.number
-    if one.value is None:
-        return f"undefined: {one.undefined}"
-    if one.low is None or one.high is None:
-        return f"none: {one.no_interval}"
-    return f"{_figure(one.low, line)} to {_figure(one.high, line)}"
+    number = line.number
+    if number.value is None:
+        return f"undefined: {number.undefined}"
+    if number.low is None or number.high is None:
+        return f"none: {number.no_interval}"
+    return f"{_figure(number.low, line)} to {_figure(number.high, line)}"
 
 
 def n_words(one: Agreement) -> str:

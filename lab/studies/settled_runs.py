@@ -68,14 +68,14 @@ def _on_steps(
     are not measured keep what they have.
     """
     dropped_nodes = 0
-    for run, (where, one) in marks.items():
+    for run, (where, run_marks) in marks.items():
         most = steps.get(run)
-        if one.nodes is None or most is None:
+        if run_marks.nodes is None or most is None:
             continue
-        ended = {node: most if step == most + 1 and most else step for node, step in one.nodes.items()}
+        ended = {node: most if step == most + 1 and most else step for node, step in run_marks.nodes.items()}
         nodes = {node: step for node, step in ended.items() if step is None or step <= most}
-        dropped_nodes += len(one.nodes) - len(nodes)
-        marks[run] = where, msgspec.structs.replace(one, nodes=nodes)
+        dropped_nodes += len(run_marks.nodes) - len(nodes)
+        marks[run] = where, msgspec.structs.replace(run_marks, nodes=nodes)
     return marks, dropped_nodes
 
 

@@ -85,11 +85,11 @@ def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
     assignments: list[Assignment] = []
     if there:
         behind: dict[str, int] = {}
-        for one in there:
-            behind[one.rater] = max(one.position, behind.get(one.rater, -1))
+        for assignment in there:
+            behind[assignment.rater] = max(assignment.position, behind.get(assignment.rater, -1))
         at = now()
         more = deal_more(study, extension.new, people_there(store, earlier), behind)
-        assignments = [replace(one, at=at) for one in more]
+        assignments = [replace(assignment, at=at) for assignment in more]
     carried = store.extensions.extend(study, extension.units, assignments)
     rule_labels = sum(answer_by_rule(store, study, unit) for unit in extension.new if unit.mechanical) if there else 0
     return ExtendedStudy(carried, assignments, rule_labels)

@@ -66,9 +66,11 @@ def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[
     """Each person's sheets of pilot units, in their order; of one person alone where one is named."""
     units = {unit.id: unit for unit in store.studies.units(study) if unit.pilot or unit.gold}
     sheets: dict[str, list[Sheet]] = {}
-    for one in store.studies.assignments(study, rater or None, stage="pilot"):
-        unit = units.get(one.unit) or store.studies.unit(study, one.unit)
-        sheets.setdefault(one.rater, []).append(store.labels.sheet(study, unit, one.rater, one.run))
+    for assignment in store.studies.assignments(study, rater or None, stage="pilot"):
+        unit = units.get(assignment.unit) or store.studies.unit(study, assignment.unit)
+        sheets.setdefault(assignment.rater, []).append(
+            store.labels.sheet(study, unit, assignment.rater, assignment.run)
+        )
     return sheets
 
 

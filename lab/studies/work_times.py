@@ -213,10 +213,10 @@ class _Numbers(dict[str, int]):
 
 def _items(events: _Events) -> tuple[Longs, Floats]:
     """The sheets that anything happened on, in their order, and the seconds of work on each."""
-    one = events.where(events.sheet >= 0)
-    one = one.where(np.lexsort((one.at, one.sheet)))
-    sheets, which = np.unique(one.sheet, return_inverse=True)
-    seconds = np.bincount(which, _work(one.sheet, one.at, one.away), minlength=len(sheets))
+    sheet_events = events.where(events.sheet >= 0)
+    sheet_events = sheet_events.where(np.lexsort((sheet_events.at, sheet_events.sheet)))
+    sheets, which = np.unique(sheet_events.sheet, return_inverse=True)
+    seconds = np.bincount(which, _work(sheet_events.sheet, sheet_events.at, sheet_events.away), minlength=len(sheets))
     return sheets, seconds.astype(np.float64)
 
 
@@ -244,8 +244,8 @@ def _in_a_row(rater: Longs, at: Floats) -> Floats:
 
 def _joined(*parts: _Events) -> _Events:
     """Those whose person and time are known."""
-    one = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return one.where((one.rater >= 0) & np.isfinite(one.at))
+    events = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return events.where((events.rater >= 0) & np.isfinite(events.at))
 
 
 def _work(whose: Longs, at: Floats, away: Floats) -> Floats:
